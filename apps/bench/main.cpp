@@ -1,0 +1,132 @@
+// bench: how fast expressions run and compile, against what the machine can do, measured in the same run.
+
+#include <omp.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <set>
+
+#include "apps/bench/suite_jit.hpp"
+#include "apps/bench/suites.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "qdp.h"
+
+namespace bench {
+namespace {
+
+using Suite = void (*)(Session&, Precision);
+
+void run_on_lattices(TimedSession& session, const Options& options, const std::string& name, Suite suite) {
+  for (const std::vector<int>& lattice : options.lattices) {
+    session.set_lattice(lattice);
+    for (const int threads : options.threads)
+      for (const Precision precision : options.precisions) {
+        session.set_case(name, precision, threads);
+        suite(session, precision);
+      }
+  }
+}
+
+void run_jit(TimedSession& session, const Options& options, Report& report) {
+  session.set_lattice(std::vector<int>(QDP::Nd, 2));
+  for (const Precision precision : options.precisions) {
+    session.set_case("jit", precision, 1);
+    measure_host_cost(session, precision);
+  }
+  report.kernels = measure_compilation(options);
+  print_kernels(std::cout, report.kernels);
+}
+
+void run(const std::string& suite, const Options& options) {
+  std::ofstream json;
+  if (!options.json_file.empty()) {
+    json.open(options.json_file);
+    if (!json)
+      throw jit::UserError({.what = "--json", .expected = "a file that can be written", .got = options.json_file});
+  }
+
+  Report report;
+  const std::vector<int> threads = suite == "jit" ? std::vector<int>{1} : options.threads;
+  report.machine = measure_machine(options.precisions, threads, options.min_seconds);
+  print_machine(std::cout, report.machine);
+  print_header(std::cout);
+
+  TimedSession session(options, report, std::cout);
+  if (suite == "expr") run_on_lattices(session, options, suite, run_expr);
+  if (suite == "dslash") run_on_lattices(session, options, suite, run_dslash);
+  if (suite == "jit") run_jit(session, options, report);
+
+  if (json.is_open()) {
+    write_json(json, report);
+    if (!json.flush())
+      throw jit::UserError({.what = "--json", .expected = "room for the results", .got = options.json_file});
+  }
+}
+
+/// "8 8 8 8 24 24 24 24", Nd numbers for each --lattice.
+std::vector<std::vector<int>> lattices_from(const std::vector<int>& extents) {
+  std::vector<std::vector<int>> lattices;
+  for (auto first = extents.begin(); first != extents.end(); first += QDP::Nd) lattices.emplace_back(first, first + QDP::Nd);
+  return lattices;
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("Measures expressions, the Wilson hopping term and the compiler, against this machine's triad and FMA rate.");
+  app.footer("Environment:\n" + jit::env_help());
+
+  std::string suite;
+  Options options;
+  std::vector<int> extents(QDP::Nd, 8);
+  std::vector<std::string> precisions = {"single", "double"};
+  std::set<int> default_threads = {1, omp_get_max_threads()};
+  options.threads.assign(default_threads.begin(), default_threads.end());
+
+  app.add_option("suite", suite, "What to measure")->required()->check(CLI::IsMember({"expr", "dslash", "jit"}));
+  app.add_option("--lattice", extents, "Extents; may be given several times")
+      ->type_size(QDP::Nd)
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 65536))
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->capture_default_str();
+  app.add_option("--precision", precisions, "single, double or both with a comma between")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"single", "double"}))
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "Thread counts, with commas between")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--device", options.device, "Device that runs the kernels")
+      ->check(CLI::IsMember({"cpu"}))
+      ->capture_default_str();
+  app.add_option("--min-time", options.min_seconds, "Seconds per case, all samples together")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+  app.add_option("--json", options.json_file, "Write all records to this file");
+  bool jit_pass = false;
+  app.add_flag("--jit-pass", jit_pass, "How the suite jit starts this program, see suite_jit.hpp")->group("");  // not in --help
+  CLI11_PARSE(app, argc, argv);
+
+  options.lattices = lattices_from(extents);
+  for (const std::string& name : precisions) options.precisions.push_back(precision_from(name));
+
+  int only_name = 1;
+  QDP::QDP_initialize(&only_name, &argv);
+  jit_pass ? run_jit_pass(options, std::cout) : run(suite, options);
+  QDP::QDP_finalize();
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  try {
+    return bench::main(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "bench: " << error.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,155 @@
+#include "apps/bench/record.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+namespace bench {
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[400];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+std::string json(double value) { return format("%.9g", value); }
+std::string json(int value) { return std::to_string(value); }
+std::string json(bool value) { return value ? "true" : "false"; }
+std::string json(Precision precision) { return '"' + std::string(name_of(precision)) + '"'; }
+
+std::string json(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < ' ')
+      quoted += format("\\u%04x", c);
+    else
+      quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string json(const std::vector<int>& values) {
+  std::string text = "[";
+  for (const int value : values) text += (text.size() > 1 ? ", " : "") + std::to_string(value);
+  return text + "]";
+}
+
+/// One JSON object on one line.
+class Object {
+ public:
+  template <class T>
+  Object& add(const char* name, const T& value) {
+    text_ += (text_.empty() ? "{\"" : ", \"") + std::string(name) + "\": " + json(value);
+    return *this;
+  }
+  std::string str() const { return text_ + "}"; }
+
+ private:
+  std::string text_;
+};
+
+std::string object(const Ceiling& c) {
+  return Object()
+      .add("precision", c.precision)
+      .add("threads", c.threads)
+      .add("triad_gbytes_per_s", c.triad_gbytes_per_s)
+      .add("fma_gflops", c.fma_gflops)
+      .str();
+}
+
+std::string object(const Record& r) {
+  return Object()
+      .add("suite", r.suite)
+      .add("case", r.name)
+      .add("lattice", r.lattice)
+      .add("precision", r.precision)
+      .add("device", r.device)
+      .add("ranks", r.ranks)
+      .add("threads", r.threads)
+      .add("seconds", r.seconds)
+      .add("spread", r.spread)
+      .add("sites", r.sites)
+      .add("flops_per_site", r.flops_per_site)
+      .add("bytes_per_site", r.bytes_per_site)
+      .add("gflops", r.gflops)
+      .add("gbytes_per_s", r.gbytes_per_s)
+      .add("share_of_triad", r.share_of_triad)
+      .add("share_of_fma", r.share_of_fma)
+      .str();
+}
+
+std::string object(const KernelRecord& k) {
+  return Object()
+      .add("case", k.name)
+      .add("kernel", k.kernel)
+      .add("hash", k.hash)
+      .add("precision", k.precision)
+      .add("cold_seconds", k.cold_seconds)
+      .add("warm_seconds", k.warm_seconds)
+      .add("warm_from_cache", k.warm_from_cache)
+      .str();
+}
+
+template <class T>
+void write_array(std::ostream& out, const std::vector<T>& items, const char* indent) {
+  out << "[";
+  for (std::size_t i = 0; i < items.size(); ++i) out << (i ? "," : "") << "\n" << indent << object(items[i]);
+  out << "]";
+}
+
+}  // namespace
+
+std::string lattice_name(const std::vector<int>& lattice) {
+  std::string name;
+  for (const int extent : lattice) name += (name.empty() ? "" : "x") + std::to_string(extent);
+  return name;
+}
+
+void print_machine(std::ostream& out, const Machine& machine) {
+  out << machine.cpu << ", " << machine.cores << " cores, " << machine.instruction_set << "\n";
+  for (const Ceiling& c : machine.ceilings)
+    out << format("  %s, %d thread%s: triad %.1f GB/s, FMA %.1f GFLOP/s\n", name_of(c.precision), c.threads,
+                  c.threads == 1 ? "" : "s", c.triad_gbytes_per_s, c.fma_gflops);
+}
+
+void print_header(std::ostream& out) {
+  out << format("%-8s %-14s %-12s %-6s %3s %12s %7s %9s %9s %7s %7s\n", "suite", "case", "lattice", "prec", "thr",
+                "microsec", "spread", "GFLOP/s", "GB/s", "/triad", "/FMA");
+}
+
+void print(std::ostream& out, const Record& r) {
+  out << format("%-8s %-14s %-12s %-6s %3d %12.3f %6.1f%% %9.2f %9.2f %7.3f %7.3f\n", r.suite.c_str(), r.name.c_str(),
+                lattice_name(r.lattice).c_str(), name_of(r.precision), r.threads, r.seconds * 1e6, r.spread * 100,
+                r.gflops, r.gbytes_per_s, r.share_of_triad, r.share_of_fma)
+      << std::flush;
+}
+
+void print_kernels(std::ostream& out, const std::vector<KernelRecord>& kernels) {
+  out << format("%-14s %-6s %10s %10s %-6s %s\n", "case", "prec", "cold ms", "warm ms", "cached", "kernel");
+  std::vector<double> cold;
+  for (const KernelRecord& k : kernels) {
+    cold.push_back(k.cold_seconds);
+    out << format("%-14s %-6s %10.2f %10.3f %-6s %s\n", k.name.c_str(), name_of(k.precision), k.cold_seconds * 1e3,
+                  k.warm_seconds * 1e3, k.warm_from_cache ? "yes" : "no", k.kernel.c_str());
+  }
+  if (cold.empty()) return;
+  std::nth_element(cold.begin(), cold.begin() + static_cast<long>(cold.size() / 2), cold.end());
+  out << format("%zu kernels, median cold %.2f ms\n", cold.size(), cold[cold.size() / 2] * 1e3);
+}
+
+void write_json(std::ostream& out, const Report& report) {
+  const Machine& m = report.machine;
+  out << "{\n  \"machine\": {\"cpu\": " << json(m.cpu) << ", \"instruction_set\": " << json(m.instruction_set)
+      << ", \"cores\": " << m.cores << ",\n    \"ceilings\": ";
+  write_array(out, m.ceilings, "      ");
+  out << "},\n  \"records\": ";
+  write_array(out, report.records, "    ");
+  out << ",\n  \"kernels\": ";
+  write_array(out, report.kernels, "    ");
+  out << "\n}\n";
+}
+
+}  // namespace bench

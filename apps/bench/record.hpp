@@ -1,0 +1,55 @@
+// One measured case, its share of the machine's ceilings, and the table and JSON that show it.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "apps/bench/machine.hpp"
+
+namespace bench {
+
+struct Record {
+  std::string suite, name;
+  std::vector<int> lattice;
+  Precision precision;
+  std::string device;
+  int ranks = 1;
+  int threads;
+  double seconds;         ///< median, per execution
+  double spread;          ///< interquartile range over median
+  double sites;           ///< that the statement writes or sums over
+  double flops_per_site;  ///< of the algebra as written
+  double bytes_per_site;  ///< each operand once, result once
+  double gflops, gbytes_per_s;
+  double share_of_triad, share_of_fma;
+};
+
+/// A kernel of the suite `jit`.
+struct KernelRecord {
+  std::string name;  ///< of the case whose statement it runs
+  std::string kernel, hash;
+  Precision precision;
+  double cold_seconds;  ///< code generation, LLVM, loading; no cache
+  double warm_seconds;  ///< loading from the disk cache, in a second process
+  bool warm_from_cache;
+};
+
+struct Report {
+  Machine machine;
+  std::vector<Record> records;
+  std::vector<KernelRecord> kernels;
+};
+
+std::string lattice_name(const std::vector<int>& lattice);  ///< "8x8x8x8"
+
+/// Tables for people.
+void print_machine(std::ostream& out, const Machine& machine);
+void print_header(std::ostream& out);
+void print(std::ostream& out, const Record& record);
+void print_kernels(std::ostream& out, const std::vector<KernelRecord>& kernels);
+
+/// {"machine": {...}, "records": [...], "kernels": [...]}; members named as the fields above, `name` as "case".
+void write_json(std::ostream& out, const Report& report);
+
+}  // namespace bench

@@ -1,0 +1,89 @@
+#include "apps/bench/fields.hpp"
+#include "apps/bench/suites.hpp"
+
+namespace bench {
+namespace {
+
+using namespace QDP;
+
+// Real operations. A complex product takes 6, a sum 2; SU(3): matrix times matrix 9*(3*6 + 2*2), times vector 3*(...).
+constexpr double kMatrixMatrix = 9 * 22, kMatrixFermion = 4 * 3 * 22, kSpinSpin = 16 * (4 * 6 + 3 * 2);
+constexpr double kFermion = 24, kLink = 18, kSpin = 32;  // reals of an element
+
+template <class P>
+void matrix_products(Session& session) {
+  typename P::ColorMatrix u1, u2, u3;
+  typename P::Fermion psi0, psi1, psi2;
+  gaussian(u1);
+  gaussian(u2);
+  gaussian(u3);
+  gaussian(psi1);
+  gaussian(psi2);
+
+  session.run("upsi", {kMatrixFermion, kLink + 2 * kFermion}, [&] { psi0 = u1 * psi2; });
+  session.run("matvec", {2 * kMatrixFermion + kFermion, kLink + 3 * kFermion}, [&] { psi0 = u1 * psi1 + u1 * psi2; });
+  session.run("lcm", {kMatrixMatrix, 3 * kLink}, [&] { u1 = u2 * u3; });
+}
+
+template <class P>
+void spin_products(Session& session) {
+  typename P::SpinMatrix g1, g2, g3;
+  gaussian(g2);
+  gaussian(g3);
+
+  session.run("spmat", {kSpinSpin, 3 * kSpin}, [&] { g1 = g2 * g3; });
+}
+
+template <class P>
+void vectors(Session& session) {
+  typename P::Fermion x, y;
+  gaussian(x);
+  gaussian(y);
+  const typename P::Real a = 1e-6;  // y stays finite however often it is added to
+  DComplex inner;
+  Double norm;
+
+  session.run("axpy", {2 * kFermion, 3 * kFermion}, [&] { y += a * x; });
+  session.run("norm2", {2 * kFermion, kFermion}, [&] { norm = norm2(x); });
+  session.run("innerProduct", {8 * kFermion / 2, 2 * kFermion}, [&] { inner = innerProduct(x, y); });
+}
+
+template <class P>
+void gauge_covariant(Session& session) {
+  multi1d<typename P::ColorMatrix> u(Nd);
+  typename P::Fermion psi, phi;
+  for (int mu = 0; mu < Nd; ++mu) gaussian(u[mu]);
+  gaussian(phi);
+
+  const int mu = 0;
+  session.run("covderiv", {2 * kMatrixFermion + kFermion, kLink + 2 * kFermion}, [&] {
+    psi = u[mu] * shift(phi, FORWARD, mu) + shift(adj(u[mu]) * phi, BACKWARD, mu);
+  });
+
+  constexpr int kPlanes = Nd * (Nd - 1) / 2;
+  constexpr double kRealTraceOfProduct = 9 * 3 + 8;
+  Double plaquette;
+  session.run("plaquette", {kPlanes * (2 * kMatrixMatrix + kRealTraceOfProduct + 1), kPlanes * 2 * kLink}, [&] {
+    plaquette = 0;
+    for (int nu = 1; nu < Nd; ++nu)
+      for (int rho = 0; rho < nu; ++rho)
+        plaquette += sum(
+            real(trace(u[rho] * shift(u[nu], FORWARD, rho) * adj(shift(u[rho], FORWARD, nu)) * adj(u[nu]))));
+  });
+}
+
+template <class P>
+void all_cases(Session& session) {
+  matrix_products<P>(session);
+  spin_products<P>(session);
+  vectors<P>(session);
+  gauge_covariant<P>(session);
+}
+
+}  // namespace
+
+void run_expr(Session& session, Precision precision) {
+  precision == Precision::kSingle ? all_cases<SingleFields>(session) : all_cases<DoubleFields>(session);
+}
+
+}  // namespace bench

@@ -1,0 +1,15 @@
+// The statements that are measured, written as a user of the language writes them.
+#pragma once
+
+#include "apps/bench/session.hpp"
+
+namespace bench {
+
+/// lcm, upsi, spmat, matvec: Table II of Winter, Clark, Edwards, Joo (arXiv:1408.5925); covderiv: its Figure 1;
+/// axpy, norm2, innerProduct, plaquette.
+void run_expr(Session& session, Precision precision);
+
+/// Wilson hopping term from one checkerboard to the other, links of 18 reals.
+void run_dslash(Session& session, Precision precision);
+
+}  // namespace bench

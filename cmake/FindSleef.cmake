@@ -1,0 +1,10 @@
+# SLEEF vector math library, imported target Sleef::sleef. (The distribution's package has no CMake files.)
+find_library(SLEEF_LIBRARY sleef)
+mark_as_advanced(SLEEF_LIBRARY)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Sleef REQUIRED_VARS SLEEF_LIBRARY
+                                  REASON_FAILURE_MESSAGE "Install libsleef-dev.")
+if(Sleef_FOUND AND NOT TARGET Sleef::sleef)
+  add_library(Sleef::sleef UNKNOWN IMPORTED)
+  set_target_properties(Sleef::sleef PROPERTIES IMPORTED_LOCATION ${SLEEF_LIBRARY})
+endif()

@@ -1,0 +1,28 @@
+# Headers, CMake packages (Tessera, and QDPXX for programs written against QDP++) and the qdp++-config script.
+include(CMakePackageConfigHelpers)
+
+set(TESSERA_HEADER_DIR ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
+set(TESSERA_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
+set(QDPXX_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/QDPXX)
+set(QDPXX_VERSION 1.46.1)   # the QDP++ whose interface this one follows
+
+install(DIRECTORY jit qdp lib DESTINATION ${TESSERA_HEADER_DIR}
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "codegen" EXCLUDE PATTERN "include" EXCLUDE)
+install(DIRECTORY qdp/include/ DESTINATION ${TESSERA_HEADER_DIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES ${TESSERA_CONFIG_DIR}/qdp_config.h DESTINATION ${TESSERA_HEADER_DIR})
+
+install(EXPORT TesseraTargets NAMESPACE Tessera:: DESTINATION ${TESSERA_PACKAGE_DIR})
+configure_package_config_file(cmake/TesseraConfig.cmake.in TesseraConfig.cmake
+                              INSTALL_DESTINATION ${TESSERA_PACKAGE_DIR})
+write_basic_package_version_file(TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
+        DESTINATION ${TESSERA_PACKAGE_DIR})
+
+configure_package_config_file(cmake/QDPXXConfig.cmake.in QDPXXConfig.cmake
+                              INSTALL_DESTINATION ${QDPXX_PACKAGE_DIR})
+write_basic_package_version_file(QDPXXConfigVersion.cmake VERSION ${QDPXX_VERSION} COMPATIBILITY AnyNewerVersion)
+install(FILES ${PROJECT_BINARY_DIR}/QDPXXConfig.cmake ${PROJECT_BINARY_DIR}/QDPXXConfigVersion.cmake
+        DESTINATION ${QDPXX_PACKAGE_DIR})
+
+configure_file(cmake/qdp++-config.in qdp++-config @ONLY)
+install(PROGRAMS ${PROJECT_BINARY_DIR}/qdp++-config DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,0 +1,61 @@
+# Every build option, its valid values, and what follows from them.
+
+# tessera_choice(NAME DEFAULT "help" value...): a cache option that stops on anything but the listed values.
+function(tessera_choice name default help)
+  set(${name} ${default} CACHE STRING "${help}: ${ARGN}")
+  set_property(CACHE ${name} PROPERTY STRINGS ${ARGN})
+  if(NOT "${${name}}" IN_LIST ARGN)
+    list(JOIN ARGN ", " valid)
+    message(FATAL_ERROR "${name}: expected one of: ${valid}; got '${${name}}'. "
+                        "Configure again with -D${name}=${default} or another of these.")
+  endif()
+endfunction()
+
+tessera_choice(QDP_PRECISION double "Word behind Real and the unsuffixed types" double single)
+tessera_choice(QDP_ND 4 "Space-time dimensions" 2 3 4)
+tessera_choice(QDP_NC 3 "Colours" 1 2 3 4)
+tessera_choice(QDP_NS 4 "Spin components" 4)
+tessera_choice(TESSERA_SANITIZE none "Sanitizers to build with" none address thread)
+option(TESSERA_WERROR "Warnings are errors (preset ci)" OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+# Host arithmetic must agree with the kernels to the last bit: products and sums stay apart unless the code says fma.
+add_compile_options(-Wall -Wextra -ffp-contract=off)
+if(TESSERA_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(TESSERA_SANITIZE STREQUAL "address")
+  set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)
+elseif(TESSERA_SANITIZE STREQUAL "thread")
+  set(sanitizers -fsanitize=thread)
+endif()
+if(sanitizers)
+  add_compile_options(${sanitizers} -fno-omit-frame-pointer)
+  add_link_options(${sanitizers})
+endif()
+
+# qdp_config.h: the macros that QDP++ programs test.
+if(QDP_PRECISION STREQUAL "double")
+  set(BASE_PRECISION 64)
+else()
+  set(BASE_PRECISION 32)
+endif()
+set(TESSERA_CONFIG_DIR ${PROJECT_BINARY_DIR}/include)
+configure_file(cmake/qdp_config.h.in ${TESSERA_CONFIG_DIR}/qdp_config.h @ONLY)

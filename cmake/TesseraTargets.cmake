@@ -1,0 +1,32 @@
+# How a folder becomes a target: adding a source file needs no edit here or anywhere else.
+
+# tessera_library(qdp): shared library tessera_qdp, alias Tessera::qdp, of every .cpp in and below the calling folder.
+# Includes are written from the repository root; EXCLUDE takes a regular expression on the path.
+function(tessera_library name)
+  cmake_parse_arguments(arg "" "EXCLUDE" "" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+  if(arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${arg_EXCLUDE}")
+  endif()
+  add_library(tessera_${name} SHARED ${sources})
+  add_library(Tessera::${name} ALIAS tessera_${name})
+  set_target_properties(tessera_${name} PROPERTIES
+    EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  tessera_include_directories(tessera_${name} PUBLIC)
+  install(TARGETS tessera_${name} EXPORT TesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+function(tessera_include_directories target scope)
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/qdp/include>
+    $<BUILD_INTERFACE:${TESSERA_CONFIG_DIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tessera>)
+  target_compile_features(${target} ${scope} cxx_std_20)
+endfunction()
+
+# tessera_program(hmc source...): program build/<preset>/bin/hmc, linked with the whole of Tessera.
+function(tessera_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE Tessera::qcd)
+endfunction()

@@ -1,0 +1,167 @@
+#include "jit/codegen/cpu_target.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "jit/support/error.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/Core.h>
+#include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Target/TargetOptions.h>
+#include <llvm/TargetParser/Host.h>
+#pragma GCC diagnostic pop
+
+namespace jit {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what, const std::string& message) {
+  throw InternalError({.what = what, .expected = "LLVM to accept it", .got = message});
+}
+
+/// LLVM's way out of "cannot select" and the like is to end the process; an exception is ours. What LLVM leaks then is small.
+void throw_fatal(void*, const char* reason, bool) { refuse("LLVM", reason); }
+
+void initialise_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::install_fatal_error_handler(throw_fatal);
+  });
+}
+
+template <class T>
+T take(const std::string& what, llvm::Expected<T> result) {
+  if (!result) refuse(what, llvm::toString(result.takeError()));
+  return std::move(*result);
+}
+
+void take(const std::string& what, llvm::Error error) {
+  if (error) refuse(what, llvm::toString(std::move(error)));
+}
+
+}  // namespace
+
+CpuTarget::CpuTarget() {
+  initialise_llvm();
+  const std::string triple = llvm::sys::getProcessTriple();
+  std::string message;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) refuse("target " + triple, message);
+
+  std::vector<std::string> features;
+  bool avx2 = false, avx512 = false;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    features.push_back((feature.second ? "+" : "-") + feature.first().str());
+    if (feature.first() == "avx2") avx2 = feature.second;
+    if (feature.first() == "avx512f") avx512 = feature.second;
+  }
+  std::sort(features.begin(), features.end());
+  std::string list, present;
+  for (const std::string& f : features) {
+    list += (list.empty() ? "" : ",") + f;
+    if (f[0] == '+') present += " " + f;
+  }
+  isa_ = avx512 ? VectorIsa::avx512 : avx2 ? VectorIsa::avx2 : VectorIsa::sse4;
+
+  const std::string cpu = llvm::sys::getHostCPUName().str();
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.EmulatedTLS = false;
+  machine_.reset(target->createTargetMachine(triple, cpu, list, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                             llvm::CodeGenOptLevel::Default));
+  if (!machine_) refuse("target " + triple, "no machine for " + cpu);
+  description_ = cpu + present + ", LLVM " + llvm_version();
+}
+
+CpuTarget::~CpuTarget() = default;
+
+void CpuTarget::adopt(llvm::Module& module) const {
+  module.setTargetTriple(machine_->getTargetTriple().str());
+  module.setDataLayout(machine_->createDataLayout());
+  for (llvm::Function& f : module) {
+    f.addFnAttr("target-cpu", machine_->getTargetCPU());
+    f.addFnAttr("target-features", machine_->getTargetFeatureString());
+  }
+}
+
+std::string CpuTarget::compile(llvm::Module& module, bool assembly) {
+  struct Handler : llvm::DiagnosticHandler {
+    std::string message;
+    bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+      if (info.getSeverity() != llvm::DS_Error || !message.empty()) return true;
+      llvm::raw_string_ostream stream(message);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+      return true;
+    }
+  };
+  auto owned = std::make_unique<Handler>();
+  const Handler& handler = *owned;
+  module.getContext().setDiagnosticHandler(std::move(owned));
+
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  const auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine_->addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true))
+    refuse("code generation", "this target cannot write objects");
+  passes.run(module);
+  if (!handler.message.empty()) refuse("code generation", handler.message);
+  return {bytes.begin(), bytes.end()};
+}
+
+struct ObjectLinker::State {
+  llvm::orc::ExecutionSession session;
+  llvm::orc::ObjectLinkingLayer layer;
+  llvm::orc::JITDylib* library;
+
+  State()
+      : session(take("JIT session", llvm::orc::SelfExecutorProcessControl::Create())),
+        layer(session, session.getExecutorProcessControl().getMemMgr()),
+        library(&session.createBareJITDylib("kernels")) {}
+  ~State() { llvm::consumeError(session.endSession()); }
+};
+
+ObjectLinker::ObjectLinker(const std::vector<std::pair<std::string, void*>>& symbols) {
+  initialise_llvm();
+  state_ = std::make_unique<State>();
+  llvm::orc::SymbolMap map;
+  for (const auto& [name, address] : symbols)
+    map[state_->session.intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+  take("JIT symbols", state_->library->define(llvm::orc::absoluteSymbols(std::move(map))));
+}
+
+ObjectLinker::~ObjectLinker() = default;
+
+void* ObjectLinker::link(const std::string& object, const std::string& symbol) {
+  take("link " + symbol, state_->layer.add(*state_->library, llvm::MemoryBuffer::getMemBufferCopy(object, symbol)));
+  return take("link " + symbol, state_->session.lookup({state_->library}, symbol)).getAddress().toPtr<void*>();
+}
+
+std::string verify_module(const llvm::Module& module) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  return llvm::verifyModule(module, &stream) ? message : std::string();
+}
+
+std::string llvm_version() { return LLVM_VERSION_STRING; }
+
+}  // namespace jit

@@ -1,0 +1,57 @@
+// The parts that change with LLVM's version: the host's target machine, object files from modules, and their linking
+// into this process. Everything else uses the IR builder only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/codegen/llvm.hpp"
+#include "jit/codegen/vector_math.hpp"
+
+namespace llvm {
+class TargetMachine;
+}
+
+namespace jit {
+
+/// This machine's processor as LLVM knows it.
+class CpuTarget {
+ public:
+  CpuTarget();  ///< Throws InternalError if LLVM was built without this processor.
+  ~CpuTarget();
+
+  VectorIsa isa() const { return isa_; }
+  const std::string& description() const { return description_; }
+  /// Gives the module this target's triple and data layout, and its functions the processor's name and features.
+  void adopt(llvm::Module& module) const;
+  /// Machine code as an object file, or as assembly text. Throws InternalError with LLVM's message.
+  std::string compile(llvm::Module& module, bool assembly);
+
+ private:
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  VectorIsa isa_;
+  std::string description_;
+};
+
+/// Objects linked into this process. They stay until the linker dies.
+class ObjectLinker {
+ public:
+  /// `symbols`: what objects may refer to besides what they define.
+  explicit ObjectLinker(const std::vector<std::pair<std::string, void*>>& symbols);
+  ~ObjectLinker();
+  /// Address of `symbol` defined by `object`. Throws InternalError with LLVM's message.
+  void* link(const std::string& object, const std::string& symbol);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// What LLVM objects to in the module; empty if nothing.
+std::string verify_module(const llvm::Module& module);
+
+std::string llvm_version();
+
+}  // namespace jit

@@ -1,0 +1,429 @@
+#include "jit/codegen/kernel_emitter.hpp"
+
+#include <cstddef>
+
+#include "jit/codegen/operations.hpp"
+#include "jit/codegen/schedule.hpp"
+#include "jit/ir/abi.hpp"
+#include "jit/ir/site_layout.hpp"
+
+namespace jit {
+namespace {
+
+using ir::Kernel;
+using ir::Node;
+using ir::Op;
+using ir::Place;
+using ir::Type;
+using llvm::Value;
+
+constexpr int kCacheLine = 64;
+
+/// Where one slot's block is. Structured: group, half and whether lanes are exchanged. Gathered: a position per lane.
+struct Frame {
+  Value* group = nullptr;      ///< i64
+  Value* half = nullptr;       ///< i64, 0 or 1; null if a group is one block
+  Value* wraps = nullptr;      ///< i1
+  Value* positions = nullptr;  ///< <V x i64>, gathered slots only
+};
+
+class KernelEmitter {
+ public:
+  KernelEmitter(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options, VectorIsa isa)
+      : kernel_(kernel),
+        options_(options),
+        lanes_(lanes_per_step(kernel)),
+        halves_(kernel.lanes / lanes_),
+        module_(module),
+        builder_(module.getContext()),
+        operations_(builder_, isa, lanes_),
+        values_(kernel.nodes.size(), nullptr) {
+    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty()}, false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
+    function_->setDoesNotThrow();
+    function_->addFnAttr("prefer-vector-width", "512");
+    function_->addFnAttr("min-legal-vector-width", "512");
+    function_->addParamAttr(0, llvm::Attribute::NoAlias);
+  }
+
+  void run() {
+    auto* entry = block("entry");
+    auto* loop = block("loop");
+    auto* done = block("done");
+    builder_.SetInsertPoint(entry);
+    load_arguments();
+    Value* first = in_steps(function_->getArg(1));
+    Value* last = in_steps(function_->getArg(2));
+    entry_end_ = builder_.CreateCondBr(builder_.CreateICmpSLT(first, last), loop, done);
+
+    builder_.SetInsertPoint(loop);
+    llvm::PHINode* step = builder_.CreatePHI(builder_.getInt64Ty(), 2, "step");
+    step->addIncoming(first, entry);
+    site_block(step);
+    Value* next = builder_.CreateNSWAdd(step, builder_.getInt64(1), "next");
+    step->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, last), loop, done);
+
+    builder_.SetInsertPoint(done);
+    if (options_.streaming) store_fence();
+    builder_.CreateRetVoid();
+  }
+
+ private:
+  llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(module_.getContext(), name, function_); }
+  Value* number(std::int64_t x) { return builder_.getInt64(std::uint64_t(x)); }
+  Value* in_steps(Value* groups) { return halves_ == 1 ? groups : builder_.CreateNSWMul(groups, number(halves_)); }
+  Value* advance(Value* pointer, Value* bytes, const llvm::Twine& name = "") {
+    return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes, name);
+  }
+  Value* advance(Value* pointer, std::int64_t bytes) { return bytes == 0 ? pointer : advance(pointer, number(bytes)); }
+  llvm::Align alignment(Type word) const { return llvm::Align(std::uint64_t(std::min(kCacheLine, lanes_ * ir::bytes(word)))); }
+
+  // ---- arguments ---------------------------------------------------------------------------------------------------
+
+  Value* launch_member(std::size_t offset) {
+    return builder_.CreateLoad(builder_.getPtrTy(), advance(function_->getArg(0), std::int64_t(offset)));
+  }
+  Value* pointer_at(Value* array, std::size_t index) {
+    return builder_.CreateLoad(builder_.getPtrTy(), advance(array, std::int64_t(index * sizeof(void*))));
+  }
+
+  void load_arguments() {
+    Value* fields = launch_member(offsetof(LaunchArguments, fields));
+    for (std::size_t i = 0; i < kernel_.leaves.size(); ++i) fields_.push_back(pointer_at(fields, i));
+    Value* tables = launch_member(offsetof(LaunchArguments, tables));
+    for (std::size_t i = 0; i < kernel_.slots.size(); ++i) tables_.push_back(i == 0 ? nullptr : pointer_at(tables, i));
+    Value* scalars = launch_member(offsetof(LaunchArguments, scalars));
+    for (std::size_t i = 0; i < kernel_.arguments.size(); ++i) {
+      const Type type = kernel_.arguments[i];
+      Value* address = advance(scalars, std::int64_t(i * sizeof(std::uint64_t)));
+      Value* scalar = type == Type::b1 ? builder_.CreateICmpNE(builder_.CreateLoad(builder_.getInt8Ty(), address), builder_.getInt8(0))
+                                       : builder_.CreateLoad(operations_.word(type), address);
+      scalars_.push_back(builder_.CreateVectorSplat(unsigned(lanes_), scalar));
+    }
+    sums_ = launch_member(offsetof(LaunchArguments, sums));
+    if (kernel_.listed) {
+      groups_ = launch_member(offsetof(LaunchArguments, groups));
+      masks_ = launch_member(offsetof(LaunchArguments, masks));
+    }
+  }
+
+  void store_fence() { builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {}); }
+
+  // ---- frames ------------------------------------------------------------------------------------------------------
+
+  /// Frames of all slots as seen from one block of sites, evaluated at first use, with the addresses of fields in them.
+  struct View {
+    std::vector<Frame> frames;
+    std::vector<bool> known;
+    std::vector<Value*> addresses;  ///< [slot * leaves + leaf]: component 0 of the block, or <V x i64> byte offsets
+  };
+
+  View view(Value* group, Value* half) const {
+    View v{std::vector<Frame>(kernel_.slots.size()), std::vector<bool>(kernel_.slots.size(), false),
+           std::vector<Value*>(kernel_.slots.size() * kernel_.leaves.size(), nullptr)};
+    v.frames[0] = {group, half, nullptr, nullptr};
+    v.known[0] = true;
+    return v;
+  }
+
+  const Frame& frame(View& v, std::size_t number_of_slot) {
+    if (v.known[number_of_slot]) return v.frames[number_of_slot];
+    const ir::Slot& slot = kernel_.slots[number_of_slot];
+    const Frame& parent = frame(v, std::size_t(slot.parent));
+    Frame& f = v.frames[number_of_slot];
+    v.known[number_of_slot] = true;
+    if (slot.gathered) {
+      f.positions = gather_positions(tables_[number_of_slot], parent);
+      return f;
+    }
+    Value* entry = builder_.CreateLoad(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), tables_[number_of_slot], parent.group));
+    f.group = builder_.CreateSExt(builder_.CreateAShr(entry, builder_.getInt32(1)), builder_.getInt64Ty(), "group");
+    f.half = parent.half;
+    if (slot.lane_xor == 0) return f;
+    f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
+    if (slot.lane_xor >= lanes_)
+      f.half = builder_.CreateXor(parent.half, builder_.CreateAnd(builder_.CreateZExt(entry, builder_.getInt64Ty()), number(1)), "half");
+    return f;
+  }
+
+  Value* gather_positions(Value* table, const Frame& parent) {
+    Value* entries;
+    if (parent.positions) {
+      auto* type = operations_.vector(Type::i32);
+      Value* all = llvm::ConstantInt::getTrue(operations_.vector(Type::b1));
+      entries = builder_.CreateMaskedGather(type, builder_.CreateGEP(builder_.getInt32Ty(), table, parent.positions), llvm::Align(4), all);
+    } else {
+      Value* first = builder_.CreateMul(parent.group, number(kernel_.lanes));
+      if (parent.half) first = builder_.CreateAdd(first, builder_.CreateMul(parent.half, number(lanes_)));
+      entries = builder_.CreateAlignedLoad(operations_.vector(Type::i32), builder_.CreateGEP(builder_.getInt32Ty(), table, first), llvm::Align(4));
+    }
+    return builder_.CreateSExt(entries, operations_.vector(Type::i64), "positions");
+  }
+
+  /// Bytes from component to component of a block.
+  std::int64_t component_bytes(const ir::Leaf& leaf) const {
+    return std::int64_t{block_lanes(kernel_.lanes, leaf.word)} * ir::bytes(leaf.word);
+  }
+
+  /// Address of component 0 in a block of V lanes: scalar for structured frames.
+  /// Gathered: byte offsets of component 0, per lane.
+  Value* address(View& v, std::size_t slot, std::size_t leaf_number) {
+    const Frame f = frame(v, slot);
+    Value*& known = v.addresses[slot * kernel_.leaves.size() + leaf_number];
+    if (known) return known;
+    const ir::Leaf& leaf = kernel_.leaves[leaf_number];
+    const std::int64_t size = ir::bytes(leaf.word), lanes = block_lanes(kernel_.lanes, leaf.word);
+    const std::int64_t block_bytes = leaf.components * lanes * size;
+    if (f.positions) {
+      const auto all = [&](std::int64_t x) { return llvm::ConstantInt::get(f.positions->getType(), std::uint64_t(x)); };
+      Value* blocks = builder_.CreateUDiv(f.positions, all(lanes));
+      Value* lane = builder_.CreateURem(f.positions, all(lanes));
+      return known = builder_.CreateAdd(builder_.CreateMul(blocks, all(block_bytes)), builder_.CreateMul(lane, all(size)), "offsets");
+    }
+    Value* offset;
+    if (halves_ == 1) {
+      offset = builder_.CreateMul(f.group, number(block_bytes));
+    } else if (lanes == lanes_) {  // a block is half a group
+      offset = builder_.CreateMul(builder_.CreateAdd(builder_.CreateMul(f.group, number(halves_)), f.half), number(block_bytes));
+    } else {  // a block is a group; this step sees half of its lanes
+      offset = builder_.CreateAdd(builder_.CreateMul(f.group, number(block_bytes)), builder_.CreateMul(f.half, number(lanes_ * size)));
+    }
+    return known = advance(fields_[leaf_number], offset, "block");
+  }
+
+  /// Offset of a place's component in its block, as a constant or depending on the trip.
+  Value* component_offset(const Place& p, const ir::Leaf& leaf) {
+    Value* offset = number(p.component * component_bytes(leaf));
+    if (p.stride != 0 && trip_) offset = builder_.CreateAdd(offset, builder_.CreateMul(trip_, number(p.stride * component_bytes(leaf))));
+    return offset;
+  }
+
+  // ---- one block ---------------------------------------------------------------------------------------------------
+
+  void site_block(Value* step) {
+    Value* index = step;
+    Value* half = nullptr;
+    if (halves_ > 1) {
+      index = builder_.CreateAShr(step, number(1), "index");
+      half = builder_.CreateAnd(step, number(1), "half");
+    }
+    Value* group = index;
+    mask_ = nullptr;
+    if (kernel_.listed) {
+      group = builder_.CreateSExt(builder_.CreateLoad(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), groups_, index)), builder_.getInt64Ty(), "group");
+      Value* bits = builder_.CreateLoad(builder_.getInt64Ty(), builder_.CreateGEP(builder_.getInt64Ty(), masks_, index));
+      if (half) bits = builder_.CreateLShr(bits, builder_.CreateMul(half, number(lanes_)));
+      mask_ = builder_.CreateBitCast(builder_.CreateTrunc(bits, builder_.getIntNTy(unsigned(lanes_))), operations_.vector(Type::b1), "mask");
+    }
+    here_ = view(group, half);
+    if (prefetching()) {
+      Value* later = builder_.CreateAdd(step, number(options_.prefetch));
+      Value* later_half = half ? builder_.CreateAnd(later, number(1)) : nullptr;
+      ahead_ = view(half ? builder_.CreateAShr(later, number(1)) : later, later_half);
+    }
+
+    const Schedule order = schedule(kernel_);
+    run_steps(order.once);
+    if (kernel_.trips == 1) {
+      run_steps(order.each);
+      return;
+    }
+    know_addresses();
+    auto* before = builder_.GetInsertBlock();
+    auto* body = block("trip");
+    auto* after = block("after");
+    builder_.CreateBr(body);
+    builder_.SetInsertPoint(body);
+    llvm::PHINode* trip = builder_.CreatePHI(builder_.getInt64Ty(), 2, "trip");
+    trip->addIncoming(number(0), before);
+    trip_ = trip;
+    run_steps(order.each);
+    Value* next = builder_.CreateNSWAdd(trip, number(1));
+    trip->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, number(kernel_.trips)), body, after);
+    builder_.SetInsertPoint(after);
+    trip_ = nullptr;
+  }
+
+  bool prefetching() const { return options_.prefetch > 0 && !kernel_.listed; }
+
+  /// Evaluates every address of the trips' loads and stores ahead of their loop.
+  void know_addresses() {
+    const auto know = [&](const Place& p) {
+      address(here_, std::size_t(p.slot), std::size_t(p.leaf));
+      if (prefetching() && !here_.frames[std::size_t(p.slot)].positions) address(ahead_, std::size_t(p.slot), std::size_t(p.leaf));
+    };
+    for (const Node& n : kernel_.nodes)
+      if (n.op == Op::load) know(n.place);
+    for (const ir::Store& s : kernel_.stores) know(s.place);
+  }
+
+  void run_steps(const std::vector<Step>& steps) {
+    for (const Step& s : steps) switch (s.kind) {
+        case Step::Kind::node: node(std::size_t(s.number)); break;
+        case Step::Kind::store: store(kernel_.stores[std::size_t(s.number)]); break;
+        case Step::Kind::reduction: reduction(std::size_t(s.number)); break;
+      }
+  }
+
+  void node(std::size_t i) {
+    const Node& n = kernel_.nodes[i];
+    const auto operand = [&](ir::Value v) { return v == ir::kNone ? nullptr : values_[std::size_t(v)]; };
+    Value*& value = values_[i];
+    switch (n.op) {
+      case Op::constant: value = operations_.constant(n); break;
+      case Op::argument: value = scalars_[std::size_t(n.integer)]; break;
+      case Op::load: value = load(n); break;
+      case Op::permute: value = permute(std::size_t(n.integer), operand(n.a)); break;
+      default:
+        value = operations_.operation(n, kernel_.nodes[std::size_t(n.op == Op::select ? n.b : n.a)].type, operand(n.a), operand(n.b), operand(n.c));
+    }
+  }
+
+  Value* load(const Node& n) {
+    const Place& p = n.place;
+    const ir::Leaf& leaf = kernel_.leaves[std::size_t(p.leaf)];
+    Value* base = address(here_, std::size_t(p.slot), std::size_t(p.leaf));
+    Value* offset = component_offset(p, leaf);
+    auto* type = leaf.word == Type::b1 ? llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_)) : operations_.vector(leaf.word);
+    Value* loaded;
+    if (frame(here_, std::size_t(p.slot)).positions) {
+      Value* pointers = builder_.CreateGEP(builder_.getInt8Ty(), advance(fields_[std::size_t(p.leaf)], offset), base);
+      loaded = builder_.CreateMaskedGather(type, pointers, llvm::Align(std::uint64_t(ir::bytes(leaf.word))),
+                                           llvm::ConstantInt::getTrue(operations_.vector(Type::b1)));
+    } else {
+      loaded = builder_.CreateAlignedLoad(type, advance(base, offset), alignment(leaf.word));
+      if (prefetching()) prefetch(p, leaf, offset);
+    }
+    return leaf.word == Type::b1 ? builder_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
+  }
+
+  /// Asks for the cache line that the step `prefetch` steps later will want here; one request per line.
+  void prefetch(const Place& p, const ir::Leaf& leaf, Value* offset) {
+    if (p.component * component_bytes(leaf) % kCacheLine != 0) return;
+    Value* base = address(ahead_, std::size_t(p.slot), std::size_t(p.leaf));
+    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+                             {advance(base, offset), builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
+  }
+
+  Value* permute(std::size_t slot, Value* value) {
+    const int exchange = kernel_.slots[slot].lane_xor % lanes_;
+    if (exchange == 0) return value;
+    llvm::SmallVector<int> lanes;
+    for (int l = 0; l < lanes_; ++l) lanes.push_back(l ^ exchange);
+    Value* wraps = builder_.CreateVectorSplat(unsigned(lanes_), frame(here_, slot).wraps);
+    return builder_.CreateSelect(wraps, builder_.CreateShuffleVector(value, lanes), value);
+  }
+
+  void store(const ir::Store& s) {
+    const ir::Leaf& leaf = kernel_.leaves[std::size_t(s.place.leaf)];
+    Value* value = values_[std::size_t(s.value)];
+    if (leaf.word == Type::b1) value = builder_.CreateZExt(value, llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_)));
+    Value* where = advance(address(here_, 0, std::size_t(s.place.leaf)), component_offset(s.place, leaf));
+    if (mask_) {
+      builder_.CreateMaskedStore(value, where, alignment(leaf.word), mask_);
+      return;
+    }
+    llvm::StoreInst* instruction = builder_.CreateAlignedStore(value, where, alignment(leaf.word));
+    if (options_.streaming) {
+      auto* one = llvm::ConstantAsMetadata::get(builder_.getInt32(1));
+      instruction->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(module_.getContext(), one));
+    }
+  }
+
+  // ---- reductions --------------------------------------------------------------------------------------------------
+
+  Value* accumulator_member(std::size_t reduction, std::size_t offset) {
+    return advance(sums_, std::int64_t(reduction * sizeof(SumAccumulator) + offset));
+  }
+
+  /// Doubles of this step's lanes in an array [kMaxLanes] of an accumulator.
+  Value* lane_address(std::size_t reduction, std::size_t offset) {
+    Value* array = accumulator_member(reduction, offset);
+    return here_.frames[0].half ? advance(array, builder_.CreateMul(here_.frames[0].half, number(lanes_ * std::int64_t(sizeof(double))))) : array;
+  }
+
+  void reduction(std::size_t r) {
+    const ir::Reduction& reduction = kernel_.reductions[r];
+    Value* x = values_[std::size_t(reduction.value)];
+    if (reduction.kind == ir::Reduction::Kind::sum) {
+      if (mask_) x = builder_.CreateSelect(mask_, x, llvm::Constant::getNullValue(x->getType()));
+      sum(r, x);
+      return;
+    }
+    Value* where = lane_address(r, offsetof(SumAccumulator, extremum));
+    Value* present = builder_.CreateAlignedLoad(x->getType(), where, llvm::Align(8));
+    Value* better = reduction.kind == ir::Reduction::Kind::max ? builder_.CreateFCmpOGT(x, present) : builder_.CreateFCmpOLT(x, present);
+    if (mask_) better = builder_.CreateAnd(better, mask_);
+    builder_.CreateAlignedStore(builder_.CreateSelect(better, x, present), where, llvm::Align(8));
+  }
+
+  /// The arithmetic of sum.hpp: three levels if all summands are below the limit, else the slow path.
+  void sum(std::size_t r, Value* x) {
+    const auto splat = [&](std::size_t offset) {
+      Value* scalar = builder_.CreateLoad(builder_.getDoubleTy(), accumulator_member(r, offset));
+      return builder_.CreateVectorSplat(unsigned(lanes_), scalar);
+    };
+    auto* fast = block("sum");
+    auto* slow = block("sum.slow");
+    auto* done = block("sum.done");
+    Value* size = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    Value* fits = builder_.CreateAndReduce(builder_.CreateFCmpOLT(size, splat(offsetof(SumAccumulator, limit))));
+    builder_.CreateCondBr(fits, fast, slow, llvm::MDBuilder(module_.getContext()).createBranchWeights(1 << 20, 1));
+
+    builder_.SetInsertPoint(fast);
+    Value* rest = x;
+    for (std::size_t k = 0; k < 3; ++k) {
+      Value* extract = splat(offsetof(SumAccumulator, extract) + k * sizeof(double));
+      Value* part = builder_.CreateFSub(builder_.CreateFAdd(rest, extract), extract);
+      Value* where = lane_address(r, offsetof(SumAccumulator, level) + k * sizeof(double) * kMaxLanes);
+      Value* level = builder_.CreateAlignedLoad(x->getType(), where, llvm::Align(8));
+      builder_.CreateAlignedStore(builder_.CreateFAdd(level, part), where, llvm::Align(8));
+      if (k < 2) rest = builder_.CreateFSub(rest, part);
+    }
+    builder_.CreateBr(done);
+
+    builder_.SetInsertPoint(slow);
+    llvm::IRBuilder<> at_entry(entry_end_);
+    Value* spilled = at_entry.CreateAlloca(x->getType());
+    builder_.CreateStore(x, spilled);
+    auto callee = module_.getOrInsertFunction("tessera_sum_slow", builder_.getVoidTy(), builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty());
+    llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
+    builder_.CreateCall(callee, {accumulator_member(r, 0), spilled, builder_.getInt32(unsigned(lanes_))});
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+  }
+
+  const Kernel& kernel_;
+  const CodeOptions& options_;
+  const int lanes_, halves_;
+  llvm::Module& module_;
+  llvm::IRBuilder<> builder_;
+  OperationEmitter operations_;
+  llvm::Function* function_ = nullptr;
+  llvm::Instruction* entry_end_ = nullptr;
+
+  std::vector<Value*> fields_, tables_, scalars_;  ///< base addresses; splatted arguments
+  Value *sums_ = nullptr, *groups_ = nullptr, *masks_ = nullptr;
+  View here_, ahead_;       ///< this block; the block whose lines are prefetched
+  Value* mask_ = nullptr;   ///< <V x i1> in listed domains
+  Value* trip_ = nullptr;   ///< i64 inside the loop over trips
+  std::vector<Value*> values_;
+};
+
+}  // namespace
+
+int lanes_per_step(const Kernel& kernel) {
+  int lanes = kernel.lanes;
+  const auto see = [&](Type t) { lanes = std::min(lanes, block_lanes(kernel.lanes, t)); };
+  for (const ir::Leaf& leaf : kernel.leaves) see(leaf.word);
+  for (const Node& n : kernel.nodes) see(n.type);
+  return lanes;
+}
+
+void emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options, VectorIsa isa) {
+  KernelEmitter(module, symbol, kernel, options, isa).run();
+}
+
+}  // namespace jit

@@ -1,0 +1,194 @@
+#include "jit/codegen/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace jit {
+namespace {
+
+using ir::Kernel;
+using ir::Node;
+using ir::Op;
+using ir::Place;
+using ir::Value;
+
+/// Available without operands; takes no place in the backbone.
+bool is_source(Op op) { return op == Op::constant || op == Op::argument || op == Op::load; }
+
+class Scheduler {
+ public:
+  explicit Scheduler(const Kernel& kernel)
+      : kernel_(kernel), nodes_(kernel.nodes.size()), stored_(kernel.stores.size(), false) {
+    find_variation();
+    find_users();
+  }
+
+  Schedule run() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (nodes_[i].live && !is_source(kernel_.nodes[i].op)) require(Value(i));
+    for (std::size_t i = 0; i < kernel_.stores.size(); ++i) {
+      if (stored_[i]) continue;
+      require(kernel_.stores[i].value);
+      for (Value v : overwritten_loads(kernel_.stores[i].place)) require(v);
+      store(int(i));
+    }
+    for (std::size_t i = 0; i < kernel_.reductions.size(); ++i) {
+      require(kernel_.reductions[i].value);
+      result_.each.push_back({Step::Kind::reduction, int(i)});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct State {
+    std::vector<Value> users;  ///< nodes, in order; a user of both operands appears twice
+    std::vector<int> stores;
+    int uses = 0;              ///< uses not yet emitted, stores and reductions included
+    bool live = false, done = false, varies = false;
+  };
+
+  State& at(Value v) { return nodes_[std::size_t(v)]; }
+  const Node& node(Value v) const { return kernel_.nodes[std::size_t(v)]; }
+  static std::array<Value, 3> operands(const Node& n) { return {n.a, n.b, n.c}; }
+
+  /// Loads with a stride vary from trip to trip, and so do loads of what earlier trips may have written.
+  void find_variation() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const Node& n = kernel_.nodes[i];
+      if (n.op == Op::load) nodes_[i].varies = n.place.stride != 0 || kernel_.leaves[std::size_t(n.place.leaf)].written;
+      for (Value v : operands(n))
+        if (v != ir::kNone && at(v).varies) nodes_[i].varies = true;
+    }
+  }
+
+  void find_users() {
+    for (std::size_t i = 0; i < kernel_.stores.size(); ++i) {
+      State& s = at(kernel_.stores[i].value);
+      s.live = true;
+      ++s.uses;
+      s.stores.push_back(int(i));
+    }
+    for (const ir::Reduction& r : kernel_.reductions) {
+      at(r.value).live = true;
+      ++at(r.value).uses;
+    }
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+      if (!nodes_[i].live) continue;
+      for (Value v : operands(kernel_.nodes[i]))
+        if (v != ir::kNone) {
+          at(v).live = true;
+          ++at(v).uses;
+          at(v).users.push_back(Value(i));
+        }
+    }
+    for (State& s : nodes_) std::reverse(s.users.begin(), s.users.end());
+  }
+
+  /// Emits a node and what it needs. Explicit stack, since sums can be thousands of terms deep.
+  void require(Value root) {
+    std::vector<Value> stack{root};
+    while (!stack.empty()) {
+      const Value v = stack.back();
+      bool ready = true;
+      if (!at(v).done)
+        for (Value o : operands(node(v)))
+          if (o != ir::kNone && !at(o).done && !is_source(node(o).op)) {
+            stack.push_back(o);
+            ready = false;
+          }
+      if (!ready) continue;
+      stack.pop_back();
+      emit(v);
+    }
+  }
+
+  /// Emits a node whose operands are done or sources, then everything that should follow at once.
+  void emit(Value first) {
+    std::vector<Value> queue{first};  // taken from the back: what a node enables comes before its siblings
+    while (!queue.empty()) {
+      const Value v = queue.back();
+      queue.pop_back();
+      if (at(v).done) continue;
+      std::vector<Value> follow;
+      for (Value o : operands(node(v)))
+        if (o != ir::kNone && !at(o).done) {
+          append(o);
+          follow.push_back(o);
+        }
+      append(v);
+      for (Value o : operands(node(v)))
+        if (o != ir::kNone) --at(o).uses;
+
+      std::vector<Value> next;
+      for (Value u : at(v).users)
+        if (!at(u).done && change_of_pressure(u) < 0) next.push_back(u);
+      for (Value o : follow)
+        if (node(o).op == Op::load)
+          for (Value u : at(o).users)
+            if (!at(u).done && at_hand(u)) next.push_back(u);
+      queue.insert(queue.end(), next.rbegin(), next.rend());
+    }
+  }
+
+  /// Adds the step; a value that only waits for its store is stored, unless a later load would see it.
+  void append(Value v) {
+    at(v).done = true;
+    (kernel_.trips > 1 && !at(v).varies ? result_.once : result_.each).push_back({Step::Kind::node, v});
+    if (kernel_.trips > 1 && !at(v).varies) return;
+    for (int s : at(v).stores)
+      if (overwritten_loads(kernel_.stores[std::size_t(s)].place).empty()) store(s);
+  }
+
+  void store(int s) {
+    stored_[std::size_t(s)] = true;
+    --at(kernel_.stores[std::size_t(s)].value).uses;
+    result_.each.push_back({Step::Kind::store, s});
+  }
+
+  /// All operands computed or loaded.
+  bool at_hand(Value u) {
+    for (Value o : operands(node(u)))
+      if (o != ir::kNone && !at(o).done && !(is_source(node(o).op) && node(o).op != Op::load)) return false;
+    return true;
+  }
+
+  /// Registers that emitting u now would add (negative: set free), if its operands are at hand or loads; else a large number.
+  int change_of_pressure(Value u) {
+    int change = 1;
+    const auto list = operands(node(u));
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const Value o = list[k];
+      if (o == ir::kNone || std::find(list.begin(), list.begin() + std::ptrdiff_t(k), o) != list.begin() + std::ptrdiff_t(k)) continue;
+      const int mine = int(std::count(list.begin(), list.end(), o));
+      if (node(o).op == Op::load && !at(o).done) change += at(o).uses > mine;
+      else if (is_source(node(o).op) && node(o).op != Op::load) continue;
+      else if (!at(o).done) return 1000;
+      else change -= at(o).uses == mine;
+    }
+    return change;
+  }
+
+  /// Loads not yet emitted that a store to this place could overwrite.
+  std::vector<Value> overwritten_loads(const Place& target) {
+    std::vector<Value> loads;
+    if (!kernel_.leaves[std::size_t(target.leaf)].read) return loads;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const Node& n = kernel_.nodes[i];
+      if (nodes_[i].live && !nodes_[i].done && n.op == Op::load && n.place.leaf == target.leaf &&
+          (n.place.component == target.component || n.place.stride != target.stride))
+        loads.push_back(Value(i));
+    }
+    return loads;
+  }
+
+  const Kernel& kernel_;
+  std::vector<State> nodes_;
+  std::vector<bool> stored_;
+  Schedule result_;
+};
+
+}  // namespace
+
+Schedule schedule(const Kernel& kernel) { return Scheduler(kernel).run(); }
+
+}  // namespace jit

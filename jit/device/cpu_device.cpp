@@ -1,0 +1,112 @@
+#include "jit/device/cpu_device.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+namespace jit {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// Large blocks come straight from the system: aligned to huge pages, untouched (so that the thread that writes a page
+/// first has it near), and given back for certain when freed.
+bool is_large(std::size_t bytes) { return bytes >= kHugePage; }
+
+void* map_huge(std::size_t bytes) {
+  const std::size_t reserved = bytes + kHugePage;
+  void* raw = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) return nullptr;
+  const auto start = reinterpret_cast<std::uintptr_t>(raw);
+  const std::uintptr_t aligned = (start + kHugePage - 1) / kHugePage * kHugePage;
+  if (aligned > start) munmap(raw, aligned - start);
+  void* block = reinterpret_cast<void*>(aligned);
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t end = (aligned + bytes + page - 1) / page * page;
+  if (start + reserved > end) munmap(reinterpret_cast<void*>(end), start + reserved - end);
+  madvise(block, bytes, MADV_HUGEPAGE);
+  return block;
+}
+
+std::uint64_t number_in(const char* path) {
+  std::ifstream file(path);
+  std::uint64_t number = 0;
+  file >> number;  // "max" leaves 0: no limit
+  return number;
+}
+
+/// Physical memory, or the limit of the container.
+std::size_t usable_memory() {
+  std::uint64_t bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+    if (const std::uint64_t limit = number_in(path); limit > 0) bytes = std::min(bytes, limit);
+  return bytes;
+}
+
+void run_shares(const DeviceLaunch& launch, int thread, int threads) {
+  LaunchArguments arguments = launch.arguments;
+  arguments.sums = launch.sums + static_cast<std::ptrdiff_t>(thread) * launch.reductions;
+  for (const Range& range : launch.ranges) {
+    const Share part = share(range.begin, range.end, thread, threads);
+    if (part.begin < part.end) launch.function(&arguments, part.begin, part.end);
+  }
+}
+
+}  // namespace
+
+CpuDevice::CpuDevice() : pool_(ThreadPool::default_threads()), capacity_(usable_memory()) {}
+
+void* CpuDevice::allocate(std::size_t bytes) {
+  if (is_large(bytes)) return map_huge(bytes);
+  return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+void CpuDevice::free(void* address, std::size_t bytes) noexcept {
+  if (is_large(bytes))
+    munmap(address, bytes);
+  else
+    std::free(address);
+}
+
+void CpuDevice::clear(void* address, std::size_t bytes) { std::memset(address, 0, bytes); }
+void CpuDevice::copy_to_device(void* device, const void* host, std::size_t bytes) { std::memcpy(device, host, bytes); }
+void CpuDevice::copy_to_host(void* host, const void* device, std::size_t bytes) { std::memcpy(host, device, bytes); }
+
+void CpuDevice::launch(const DeviceLaunch& launch) {
+  if (!launch.parallel || pool_.threads() == 1)
+    run_shares(launch, 0, 1);
+  else
+    pool_.run([&](int thread) { run_shares(launch, thread, pool_.threads()); });
+}
+
+void CpuDevice::parallel_for(std::span<const Range> ranges,
+                             const std::function<void(std::int64_t, std::int64_t)>& body) {
+  pool_.run([&](int thread) {
+    for (const Range& range : ranges) {
+      const Share part = share(range.begin, range.end, thread, pool_.threads());
+      if (part.begin < part.end) body(part.begin, part.end);
+    }
+  });
+}
+
+std::size_t CpuDevice::last_level_cache() {
+  static const std::size_t bytes = [] {
+    // The kernel's view of core 0; sysconf adds up all caches of the processor on some machines.
+    for (int index = 4; index >= 1; --index) {
+      std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
+      std::size_t number = 0;
+      char unit = 0;
+      if (file >> number) return number * (file >> unit ? (unit == 'K' ? 1024 : unit == 'M' ? 1048576 : 1) : 1);
+    }
+    const long from_libc = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return from_libc > 0 ? static_cast<std::size_t>(from_libc) : std::size_t{0};
+  }();
+  return bytes;
+}
+
+}  // namespace jit

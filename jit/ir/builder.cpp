@@ -1,0 +1,191 @@
+#include "jit/ir/builder.hpp"
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace jit::ir {
+
+std::size_t Builder::NodeHash::operator()(const Node& n) const {
+  std::uint64_t h = static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.type);
+  auto mix = [&h](std::uint64_t x) { h = (h ^ x) * 0x9E3779B97F4A7C15ull; h ^= h >> 29; };
+  mix(static_cast<std::uint32_t>(n.a)), mix(static_cast<std::uint32_t>(n.b)), mix(static_cast<std::uint32_t>(n.c));
+  mix(std::bit_cast<std::uint64_t>(n.real)), mix(static_cast<std::uint64_t>(n.integer));
+  mix(std::bit_cast<std::uint64_t>(n.place));
+  return h;
+}
+
+Value Builder::push(Node n) {
+  if (n.op == Op::constant && std::isnan(n.real)) n.integer = std::bit_cast<std::int64_t>(n.real), n.real = 0;  // NaN != NaN
+  auto [it, fresh] = index_.try_emplace(n, static_cast<Value>(k_.nodes.size()));
+  if (!fresh) return it->second;
+  bool uniform = n.op == Op::constant || n.op == Op::argument;
+  if (arity(n.op) > 0) {
+    uniform = true;
+    for (Value v : {n.a, n.b, n.c})
+      if (v != kNone) uniform = uniform && uniform_[static_cast<std::size_t>(v)];
+  }
+  uniform_.push_back(uniform);
+  k_.nodes.push_back(n);
+  return it->second;
+}
+
+bool Builder::is_constant(Value v, double x) const {
+  const Node& n = node(v);
+  return n.op == Op::constant && (is_float(n.type) ? n.real == x : static_cast<double>(n.integer) == x);
+}
+
+Value Builder::constant(Type t, double v) {
+  if (!is_float(t)) return constant_int(t, static_cast<std::int64_t>(v));
+  Node n{.op = Op::constant, .type = t};
+  n.real = t == Type::f32 ? static_cast<double>(static_cast<float>(v)) : v;
+  return push(n);
+}
+Value Builder::constant_int(Type t, std::int64_t v) {
+  if (is_float(t)) return constant(t, static_cast<double>(v));
+  Node n{.op = Op::constant, .type = t};
+  n.integer = t == Type::b1 ? v != 0 : t == Type::i32 ? static_cast<std::int32_t>(v) : v;
+  return push(n);
+}
+Value Builder::argument(Type t) {
+  Node n{.op = Op::argument, .type = t};
+  n.integer = static_cast<std::int64_t>(k_.arguments.size());
+  k_.arguments.push_back(t);
+  return push(n);
+}
+Value Builder::load(Place p) {
+  Leaf& leaf = k_.leaves[static_cast<std::size_t>(p.leaf)];
+  leaf.read = true;
+  Node n{.op = Op::load, .type = leaf.word};
+  n.place = p;
+  return push(n);
+}
+Value Builder::permute(int slot, Value v) {
+  if (uniform(v)) return v;
+  Node n{.op = Op::permute, .type = type(v), .a = v};
+  n.integer = slot;
+  return push(n);
+}
+
+Value Builder::neg(Value a) {
+  const Node n = node(a);
+  if (n.op == Op::neg) return n.a;
+  if (n.op == Op::constant) return is_float(n.type) ? constant(n.type, -n.real) : constant_int(n.type, -n.integer);
+  if (n.op == Op::sub && is_int(n.type)) return sub(n.b, n.a);
+  return push({.op = Op::neg, .type = n.type, .a = a});
+}
+
+Value Builder::add(Value a, Value b) {
+  if (negated(b)) return sub(a, node(b).a);
+  if (negated(a)) return sub(b, node(a).a);
+  if (is_constant(a) && is_constant(b))
+    return is_float(type(a)) ? constant(type(a), node(a).real + node(b).real) : constant_int(type(a), node(a).integer + node(b).integer);
+  if (a > b) std::swap(a, b);
+  return push({.op = Op::add, .type = type(a), .a = a, .b = b});
+}
+Value Builder::sub(Value a, Value b) {
+  if (negated(b)) return add(a, node(b).a);
+  if (negated(a)) return neg(add(node(a).a, b));
+  if (is_constant(a) && is_constant(b))
+    return is_float(type(a)) ? constant(type(a), node(a).real - node(b).real) : constant_int(type(a), node(a).integer - node(b).integer);
+  return push({.op = Op::sub, .type = type(a), .a = a, .b = b});
+}
+Value Builder::mul(Value a, Value b) {
+  if (negated(a)) return neg(mul(node(a).a, b));
+  if (negated(b)) return neg(mul(a, node(b).a));
+  if (is_constant(a) && is_constant(b))
+    return is_float(type(a)) ? constant(type(a), node(a).real * node(b).real) : constant_int(type(a), node(a).integer * node(b).integer);
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)}) {
+    if (is_constant(x, 1)) return y;
+    if (is_constant(x, -1)) return neg(y);
+  }
+  if (a > b) std::swap(a, b);
+  return push({.op = Op::mul, .type = type(a), .a = a, .b = b});
+}
+Value Builder::div(Value a, Value b) {
+  if (negated(a)) return neg(div(node(a).a, b));
+  if (negated(b)) return neg(div(a, node(b).a));
+  if (is_constant(b, 1)) return a;
+  return push({.op = Op::div, .type = type(a), .a = a, .b = b});
+}
+Value Builder::fma(Value a, Value b, Value c) {
+  if (!is_float(type(a))) return add(mul(a, b), c);
+  bool minus = false;
+  if (negated(a)) a = node(a).a, minus = !minus;
+  if (negated(b)) b = node(b).a, minus = !minus;
+  for (auto [x, y] : {std::pair(a, b), std::pair(b, a)}) {  // a product with +-1 is exact: one rounding remains
+    if (is_constant(x, 1)) return minus ? sub(c, y) : add(y, c);
+    if (is_constant(x, -1)) return minus ? add(y, c) : sub(c, y);
+  }
+  if (a > b) std::swap(a, b);
+  if (minus) a = push({.op = Op::neg, .type = type(a), .a = a});
+  return push({.op = Op::fma, .type = type(c), .a = a, .b = b, .c = c});
+}
+
+Value Builder::unary(Op op, Value a) {
+  if (op == Op::neg) return neg(a);
+  if (op == Op::abs && negated(a)) a = node(a).a;
+  return push({.op = op, .type = type(a), .a = a});
+}
+Value Builder::binary(Op op, Value a, Value b) {
+  switch (op) {
+    case Op::add: return add(a, b);
+    case Op::sub: return sub(a, b);
+    case Op::mul: return mul(a, b);
+    case Op::div: return div(a, b);
+    case Op::lt: case Op::le: case Op::eq: case Op::ne: return push({.op = op, .type = Type::b1, .a = a, .b = b});
+    default: return push({.op = op, .type = type(a), .a = a, .b = b});
+  }
+}
+Value Builder::select(Value condition, Value a, Value b) {
+  if (a == b) return a;
+  if (is_constant(condition)) return node(condition).integer ? a : b;
+  return push({.op = Op::select, .type = type(a), .a = condition, .b = a, .c = b});
+}
+Value Builder::convert(Type t, Value v) {
+  const Node n = node(v);
+  if (n.type == t) return v;
+  if (n.op == Op::constant) {
+    if (is_float(n.type)) return t == Type::b1 ? constant_int(t, n.real != 0) : constant(t, n.real);
+    return constant_int(t, n.integer);
+  }
+  if (n.op == Op::neg && is_float(n.type) && is_float(t)) return neg(convert(t, n.a));
+  return push({.op = Op::convert, .type = t, .a = v});
+}
+
+void Builder::finish() {
+  std::vector<Value> renamed(k_.nodes.size(), kNone);
+  std::vector<Node> kept;
+  kept.reserve(k_.nodes.size());
+  std::vector<std::pair<Value, int>> stack;
+  auto visit = [&](Value root) {
+    stack.emplace_back(root, 0);
+    while (!stack.empty()) {
+      auto& [v, next] = stack.back();
+      const Node& n = k_.nodes[static_cast<std::size_t>(v)];
+      if (renamed[static_cast<std::size_t>(v)] != kNone) { stack.pop_back(); continue; }
+      if (next < 3) {
+        // A fused multiply-add is preceded by its addend, so that chains come out in order of accumulation.
+        Value kid = n.op == Op::fma ? (next == 0 ? n.c : next == 1 ? n.a : n.b) : next == 0 ? n.a : next == 1 ? n.b : n.c;
+        ++next;
+        if (kid != kNone && renamed[static_cast<std::size_t>(kid)] == kNone) stack.emplace_back(kid, 0);
+        continue;
+      }
+      Node copy = n;
+      for (Value* o : {&copy.a, &copy.b, &copy.c})
+        if (*o != kNone) *o = renamed[static_cast<std::size_t>(*o)];
+      renamed[static_cast<std::size_t>(v)] = static_cast<Value>(kept.size());
+      kept.push_back(copy);
+      stack.pop_back();
+    }
+  };
+  for (Store& s : k_.stores) visit(s.value), s.value = renamed[static_cast<std::size_t>(s.value)];
+  for (Reduction& r : k_.reductions) visit(r.value), r.value = renamed[static_cast<std::size_t>(r.value)];
+  k_.nodes = std::move(kept);
+  for (Leaf& leaf : k_.leaves) leaf.read = false;
+  for (const Node& n : k_.nodes)
+    if (n.op == Op::load) k_.leaves[static_cast<std::size_t>(n.place.leaf)].read = true;
+  index_.clear();
+}
+
+}  // namespace jit::ir

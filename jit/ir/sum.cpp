@@ -1,0 +1,139 @@
+#include "jit/ir/sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace jit {
+namespace {
+
+constexpr std::int64_t kStep = 28;                            // bits between levels
+constexpr std::int64_t kLowest = ExactSum::kLowestTop;        // the last unit, 2^(top-84), is a double
+constexpr std::int64_t kHighestFast = 980;                    // above it 1.5 * 2^(top+24) overflows
+constexpr std::int64_t kHugeShift = 4 * kStep;                // levels of huge sums are scaled by 2^-112
+
+bool is_fresh(const SumAccumulator& acc) { return acc.limit == 0 && acc.top <= kHighestFast; }
+
+/// log2 of what one unit of the levels' numbers stands for, relative to the true sum.
+std::int64_t scale(std::int64_t top) { return top > kHighestFast ? kHugeShift : 0; }
+
+std::int64_t top_for(double largest) {
+  if (largest == 0) return kLowest;
+  const std::int64_t exponent = std::ilogb(largest) + 1;  // largest < 2^exponent
+  const std::int64_t steps = exponent >= 0 ? (exponent + kStep - 1) / kStep : -(-exponent / kStep);
+  return std::max(kLowest, steps * kStep);
+}
+
+void set_window(SumAccumulator& acc, std::int64_t top) {
+  acc.top = top;
+  acc.limit = top > kHighestFast ? 0.0 : std::ldexp(1.0, int(top));
+  for (int k = 0; k < 3; ++k) acc.extract[k] = std::ldexp(1.5, int(top - scale(top) - kStep * (k + 1) + 52));
+}
+
+void clear_levels(SumAccumulator& acc) {
+  for (auto& level : acc.level) std::fill(std::begin(level), std::end(level), 0.0);
+}
+
+void raise(SumAccumulator& acc, std::int64_t top) {
+  const int change = int(scale(acc.top) - scale(top));
+  for (; acc.top < top; acc.top += kStep) {
+    std::copy(std::begin(acc.level[1]), std::end(acc.level[1]), std::begin(acc.level[2]));
+    std::copy(std::begin(acc.level[0]), std::end(acc.level[0]), std::begin(acc.level[1]));
+    std::fill(std::begin(acc.level[0]), std::end(acc.level[0]), 0.0);
+  }
+  if (change != 0)
+    for (auto& level : acc.level)
+      for (double& x : level) x = std::ldexp(x, change);
+  set_window(acc, top);
+}
+
+}  // namespace
+
+void reset(SumAccumulator& acc, ir::Reduction::Kind kind) {
+  clear_levels(acc);
+  acc.special = 0;
+  set_window(acc, kLowest);
+  const double infinity = std::numeric_limits<double>::infinity();
+  std::fill(std::begin(acc.extremum), std::end(acc.extremum), kind == ir::Reduction::Kind::min ? infinity : -infinity);
+}
+
+extern "C" void tessera_sum_slow(SumAccumulator* acc, const double* x, int lanes) {
+  if (is_fresh(*acc)) {
+    clear_levels(*acc);
+    acc->special = 0;
+    set_window(*acc, kLowest);
+  }
+  double largest = 0;
+  for (int l = 0; l < lanes; ++l)
+    if (std::isfinite(x[l])) largest = std::max(largest, std::fabs(x[l]));
+  if (const std::int64_t top = top_for(largest); top > acc->top) raise(*acc, top);
+  for (int l = 0; l < lanes; ++l) {
+    if (!std::isfinite(x[l])) {
+      acc->special += x[l];
+      continue;
+    }
+    double rest = acc->top > kHighestFast ? std::ldexp(x[l], -int(kHugeShift)) : x[l];
+    for (int k = 0; k < 3; ++k) {
+      const double part = (rest + acc->extract[k]) - acc->extract[k];
+      acc->level[k][l] += part;
+      rest -= part;
+    }
+  }
+}
+
+ExactSum::Int128 ExactSum::get(int level) const { return (Int128{level_[level].high} << 64) | level_[level].low; }
+
+void ExactSum::add(int level, Int128 units) {
+  const Int128 total = get(level) + units;
+  level_[level] = {static_cast<std::uint64_t>(total), static_cast<std::int64_t>(total >> 64)};
+}
+
+void ExactSum::raise(std::int64_t top) {
+  for (; top_ < top; top_ += kStep) {
+    level_[2] = level_[1];
+    level_[1] = level_[0];
+    level_[0] = {};
+  }
+}
+
+void ExactSum::add(const SumAccumulator& acc) {
+  special_ += acc.special;
+  if (is_fresh(acc)) return;
+  raise(acc.top);
+  const int lost = int((top_ - acc.top) / kStep);  // levels of acc that now lie below the last unit
+  for (int k = 0; k + lost < 3; ++k) {
+    const int exponent = int(acc.top - scale(acc.top) - kStep * (k + 1));
+    Int128 units = 0;
+    for (double x : acc.level[k]) units += static_cast<std::int64_t>(std::scalbn(x, -exponent));
+    add(k + lost, units);
+  }
+}
+
+void ExactSum::add(const ExactSum& other) {
+  special_ += other.special_;
+  raise(other.top_);
+  const int lost = int((top_ - other.top_) / kStep);
+  for (int k = 0; k + lost < 3; ++k) add(k + lost, other.get(k));
+}
+
+double ExactSum::value() const {
+  if (special_ != 0) return std::isnan(special_) ? std::numeric_limits<double>::quiet_NaN() : special_;
+  const Int128 units = (((get(0) << kStep) + get(1)) << kStep) + get(2);
+  // The conversion rounds to nearest even. The scaling is exact: results below 2^-1022 are multiples of 2^-1064.
+  return std::ldexp(static_cast<double>(units), int(top_ - 3 * kStep));
+}
+
+double merge(const std::vector<const SumAccumulator*>& accumulators, ir::Reduction::Kind kind) {
+  if (kind == ir::Reduction::Kind::sum) {
+    ExactSum sum;
+    for (const SumAccumulator* acc : accumulators) sum.add(*acc);
+    return sum.value();
+  }
+  const bool max = kind == ir::Reduction::Kind::max;
+  double result = max ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  for (const SumAccumulator* acc : accumulators)
+    for (double x : acc->extremum) result = max ? std::max(result, x) : std::min(result, x);
+  return result;
+}
+
+}  // namespace jit

@@ -1,0 +1,80 @@
+// The one header through which the language (qdp/) sees the compiler and run time.
+//
+// A statement that ran before costs: look up the compiled kernel under the statement's structural key, bind addresses, launch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jit/ir/ir.hpp"
+#include "jit/memory/field.hpp"
+#include "jit/runtime/sites.hpp"
+#include "jit/support/hash.hpp"
+
+namespace jit {
+
+/// A kernel as the run time keeps it: its variants (streaming or not, prefetch distance), profile and tuning state.
+class KernelHandle;
+
+/// One execution of a kernel.
+struct Launch {
+  KernelHandle* kernel = nullptr;
+  std::span<Field* const> fields;              ///< [leaves]
+  std::span<const SiteMap* const> maps;        ///< [slots], entry 0 unused (nullptr)
+  std::span<const std::uint64_t> scalars;      ///< [arguments], bit patterns in the low bytes
+  const Domain* domain = nullptr;
+  double* results = nullptr;                   ///< [reductions]
+};
+
+/// A row of the kernel table, for bench, tests and the profile.
+struct KernelInfo {
+  std::string name, hash;
+  std::int64_t calls = 0;
+  double seconds = 0;                     ///< time in launches
+  double compile_seconds = 0;             ///< code generation, LLVM, loading; all variants
+  bool from_cache = false;                ///< all variants came from the disk cache
+  double bytes = 0, flops = 0;            ///< moved and done in all calls: every operand word once, fma = 2
+};
+
+/// The process's compiler, device, kernels, threads and profile. Created by the first use or by initialize(), closed by finalize().
+class Runtime {
+ public:
+  static Runtime& instance();
+  ~Runtime();
+
+  /// The kernel for a structural key, or nullptr if none was made yet. The key covers everything that shapes the IR.
+  KernelHandle* find(const Hash128& key) const;
+  /// Registers the IR under the key (compiled at its first launch, per variant).
+  KernelHandle* add(const Hash128& key, ir::Kernel kernel);
+  /// Runs a kernel. Fields written are made valid on the device. Blocks until done: on the CPU yes.
+  /// Throws UserError if a field to be read was never written (TESSERA_CHECK=1), DeviceError when memory runs out.
+  void launch(const Launch& launch);
+
+  /// Native sites per group: lanes of a 4-byte word that fill one register (TESSERA_LANES overrides).
+  int lanes() const;
+  int threads() const;
+  void set_threads(int n);                ///< n >= 1; default OMP_NUM_THREADS or all cores
+
+  std::vector<KernelInfo> kernels() const;
+  std::int64_t launches() const;          ///< since start: tests count kernels with it
+  std::int64_t compilations() const;      ///< kernels that LLVM compiled (not from the cache)
+  void reset_profile();
+  /// Sorted table: calls, seconds, GB/s, GFLOP/s, share of the time. Written to TESSERA_PROFILE by finalize().
+  std::string profile_report() const;
+  /// Bytes of live fields and the peak, host and device side together.
+  std::size_t field_bytes() const;
+  std::size_t peak_field_bytes() const;
+
+  /// Writes the profile if asked for; reports leaks at debug level.
+  void finalize();
+
+ private:
+  Runtime();
+  struct State;
+  State* state_;
+};
+
+}  // namespace jit

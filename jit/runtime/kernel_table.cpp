@@ -1,0 +1,30 @@
+#include "jit/runtime/kernel_table.hpp"
+
+#include <utility>
+
+namespace jit {
+
+KernelHandle::KernelHandle(const Hash128& structural_key, ir::Kernel kernel)
+    : key(structural_key), ir(std::move(kernel)), cost(jit::cost(ir)), addresses(ir.leaves.size()), tables(ir.slots.size()) {}
+
+KernelTable::KernelTable() : slots_(256), mask_(slots_.size() - 1) {}
+
+void KernelTable::place(KernelHandle* handle) {
+  std::size_t i = handle->key.a & mask_;
+  while (slots_[i].handle != nullptr) i = (i + 1) & mask_;
+  slots_[i] = {handle->key, handle};
+}
+
+KernelHandle* KernelTable::add(const Hash128& key, ir::Kernel kernel) {
+  handles_.push_back(std::make_unique<KernelHandle>(key, std::move(kernel)));
+  if (2 * handles_.size() > slots_.size()) {
+    slots_.assign(2 * slots_.size(), Slot{});
+    mask_ = slots_.size() - 1;
+    for (const auto& handle : handles_) place(handle.get());
+  } else {
+    place(handles_.back().get());
+  }
+  return handles_.back().get();
+}
+
+}  // namespace jit

@@ -1,0 +1,45 @@
+// Sites as the run time sees them: positions, groups of lanes, neighbour tables. What a site *means* is the layout's business.
+//
+// A position is p = group * lanes + lane. Groups of the even checkerboard come first. A position without a site (padding
+// of lattices that do not fill their groups) has host index -1.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace jit {
+
+/// The order of the sites of one rank's lattice on a device.
+struct SiteOrder {
+  int lanes = 1;                           ///< sites per group
+  std::int64_t sites = 0;                  ///< real sites, without padding
+  std::int64_t groups = 0;
+  std::vector<std::int32_t> host_index;    ///< [groups * lanes]: index in host order, or -1
+  std::vector<std::int32_t> position;      ///< [sites]: position of a host index
+};
+
+/// Where a field's value comes from under a shift or a user's map: target position -> source position.
+struct SiteMap {
+  /// [groups * lanes] source position of each target position (padding: itself), plus kTablePadding entries.
+  std::vector<std::int32_t> source;
+  /// Structured maps: [groups + kTablePadding] 2 * source group + wraps; wrapping exchanges lanes l -> l ^ lane_xor. Else empty.
+  std::vector<std::int32_t> group_source;
+  int lane_xor = 0;
+  bool structured() const { return !group_source.empty(); }
+};
+
+/// Table entries after the end that prefetching kernels may read (copies of valid entries).
+constexpr int kTablePadding = 16;
+
+/// The sites that a statement covers: whole groups [begin, end), or a list of groups with masks of lanes.
+struct Domain {
+  bool listed = false;
+  std::int64_t begin = 0, end = 0;          ///< range: groups; listed: [0, groups.size())
+  std::vector<std::int32_t> groups;
+  std::vector<std::uint64_t> masks;
+  std::int64_t sites = 0;
+  bool whole = false;                       ///< every site of the lattice
+};
+
+}  // namespace jit

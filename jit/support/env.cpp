@@ -1,0 +1,200 @@
+#include "jit/support/env.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
+
+namespace jit {
+namespace {
+
+enum Row {
+  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kSync, kCheck, kDevice, kProfile, kFuse, kStream, kPrefetch,
+  kLanes, kMemMax
+};
+
+std::string raw(Row row) {
+  const EnvVariable& variable = env_table()[row];
+  const char* value = std::getenv(variable.name);
+  return value != nullptr && *value != '\0' ? value : variable.fallback;
+}
+
+[[noreturn]] void reject(Row row, const std::string& got) {
+  const EnvVariable& variable = env_table()[row];
+  throw UserError({.what = variable.name,
+                   .expected = variable.type,
+                   .got = "\"" + got + "\"",
+                   .where = "environment",
+                   .what_now = "unset it for the default " + std::string(*variable.fallback ? variable.fallback : "(empty)")});
+}
+
+bool read_bool(Row row) {
+  const std::string value = raw(row);
+  if (value == "1") return true;
+  if (value == "0") return false;
+  reject(row, value);
+}
+
+std::optional<bool> read_auto_bool(Row row) {
+  if (raw(row) == "auto") return std::nullopt;
+  return read_bool(row);
+}
+
+std::optional<int> read_auto_int(Row row, int lowest) {
+  const std::string value = raw(row);
+  if (value == "auto") return std::nullopt;
+  int number = 0;
+  const char* end = value.data() + value.size();
+  const auto [stop, failure] = std::from_chars(value.data(), end, number);
+  if (failure != std::errc{} || stop != end || number < lowest) reject(row, value);
+  return number;
+}
+
+/// "512MiB", "8GiB", "1000": bytes; the binary units may be shortened to K, M, G, T.
+std::uint64_t read_bytes(Row row) {
+  const std::string value = raw(row);
+  std::uint64_t number = 0;
+  const char* end = value.data() + value.size();
+  const auto [stop, failure] = std::from_chars(value.data(), end, number);
+  if (failure != std::errc{}) reject(row, value);
+  std::string unit(stop, end);
+  if (unit.size() == 3 && unit.substr(1) == "iB") unit.resize(1);
+  const std::string units = "KMGT";
+  if (unit.empty()) return number;
+  const auto power = units.find(unit);
+  if (unit.size() != 1 || power == std::string::npos) reject(row, value);
+  const unsigned shift = 10 * (static_cast<unsigned>(power) + 1);
+  if (number > (UINT64_MAX >> shift)) reject(row, value);
+  return number << shift;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    if (end > begin) words.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+std::vector<std::string> read_dump() {
+  const std::vector<std::string> stages = split(raw(kDump));
+  for (const std::string& stage : stages)
+    if (stage != "ir" && stage != "opt" && stage != "asm" && stage != "ptx") reject(kDump, stage);
+  return stages;
+}
+
+bool is_device(const std::string& name) {
+  if (name == "cpu" || name == "cuda") return true;
+  const std::string prefix = "cuda:";
+  return name.starts_with(prefix) && name.size() > prefix.size() && name.size() <= prefix.size() + 3 &&
+         name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+}
+
+std::vector<std::string> read_device() {
+  const std::string value = raw(kDevice);
+  if (value == "auto") return {};
+  std::vector<std::string> names = split(value);
+  for (const std::string& name : names)
+    if (!is_device(name)) reject(kDevice, name);
+  return names;
+}
+
+std::string read_cache_dir() {
+  const std::string value = raw(kCacheDir);
+  if (!value.empty()) return value;
+  if (const char* base = std::getenv("XDG_CACHE_HOME"); base != nullptr && *base == '/') return std::string(base) + "/tessera";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') return std::string(home) + "/.cache/tessera";
+  return "/tmp/tessera-cache-" + std::to_string(getuid());
+}
+
+Env read_all() {
+  Env values;
+  values.log = raw(kLog);
+  if (!is_log_spec(values.log)) reject(kLog, values.log);
+  values.dump = read_dump();
+  values.dump_dir = raw(kDumpDir);
+  values.cache_dir = read_cache_dir();
+  values.cache_max = read_bytes(kCacheMax);
+  values.cache = read_bool(kCache);
+  values.sync = read_bool(kSync);
+  values.check = read_bool(kCheck);
+  values.device = read_device();
+  values.profile = raw(kProfile);
+  values.fuse = read_bool(kFuse);
+  values.stream = read_auto_bool(kStream);
+  values.prefetch = read_auto_int(kPrefetch, 0);
+  values.lanes = read_auto_int(kLanes, 1);
+  values.mem_max = read_bytes(kMemMax);
+  configure_log(values.log);
+  return values;
+}
+
+Env& process_env() {
+  static Env values = read_all();
+  return values;
+}
+
+}  // namespace
+
+const std::vector<EnvVariable>& env_table() {
+  // INVARIANT: same order as enum Row.
+  static const std::vector<EnvVariable> table = {
+      {"TESSERA_LOG", "error|warn|info|debug|trace[,topic...]", "warn", "what is told on stderr; topics narrow info and below"},
+      {"TESSERA_DUMP", "list of ir,opt,asm,ptx", "", "write each kernel's stages to files"},
+      {"TESSERA_DUMP_DIR", "folder", ".", "where TESSERA_DUMP writes <kernel>_<hash>.<stage>"},
+      {"TESSERA_CACHE_DIR", "folder", "", "kernel cache; default $XDG_CACHE_HOME/tessera or ~/.cache/tessera"},
+      {"TESSERA_CACHE_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "size bound of the kernel cache, least recently used go first"},
+      {"TESSERA_CACHE", "0|1", "1", "0: no kernel cache on disk"},
+      {"TESSERA_SYNC", "0|1", "0", "1: wait after each launch, so that an error names its kernel"},
+      {"TESSERA_CHECK", "0|1", "0", "1: bounds and NaN checks inside kernels"},
+      {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>", "auto", "devices in order of preference"},
+      {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
+      {"TESSERA_FUSE", "0|1", "1", "0: one kernel for each statement"},
+      {"TESSERA_STREAM", "auto|0|1", "auto", "streaming (non-temporal) stores on the CPU"},
+      {"TESSERA_PREFETCH", "auto|<groups>", "auto", "software prefetch distance on the CPU, 0: off"},
+      {"TESSERA_LANES", "auto|<sites>", "auto", "sites per group of the layout (tests)"},
+      {"TESSERA_MEM_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "0", "bound on device memory for fields, 0: what the device has"},
+  };
+  return table;
+}
+
+std::string env_help() {
+  std::size_t width = 0;
+  for (const EnvVariable& variable : env_table()) width = std::max(width, std::string(variable.name).size());
+  std::string text;
+  for (const EnvVariable& variable : env_table()) {
+    std::string name = variable.name;
+    name.resize(width + 2, ' ');
+    text += "  " + name + variable.help + "\n  " + std::string(width + 2, ' ') + "values: " + variable.type;
+    if (*variable.fallback != '\0') text += "; default: " + std::string(variable.fallback);
+    text += "\n";
+  }
+  return text;
+}
+
+bool Env::dumps(const std::string& stage) const { return std::find(dump.begin(), dump.end(), stage) != dump.end(); }
+
+const Env& env() { return process_env(); }
+
+void reload_env() { process_env() = read_all(); }
+
+std::vector<std::string> unknown_env_names() {
+  std::vector<std::string> names;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    if (!name.starts_with("TESSERA_")) continue;
+    const auto& table = env_table();
+    if (std::none_of(table.begin(), table.end(), [&name](const EnvVariable& v) { return name == v.name; }))
+      names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace jit

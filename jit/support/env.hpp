@@ -1,0 +1,55 @@
+// Every environment variable of Tessera: one table, read in one place, typed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace jit {
+
+/// One row of the table that `--help` prints and README repeats.
+struct EnvVariable {
+  const char* name;
+  const char* type;      ///< the accepted values
+  const char* fallback;  ///< the value used when it is not set
+  const char* help;
+};
+
+/// All variables, in the order of the help text.
+const std::vector<EnvVariable>& env_table();
+
+/// The table as text, one variable per line, for `--help`.
+std::string env_help();
+
+/// The values. An empty optional means "auto".
+struct Env {
+  std::string log;                  ///< level[,topic...]
+  std::vector<std::string> dump;    ///< stages to write: ir opt asm ptx
+  std::string dump_dir;
+  std::string cache_dir;
+  std::uint64_t cache_max = 0;      ///< bytes
+  bool cache = true;
+  bool sync = false;
+  bool check = false;
+  std::vector<std::string> device;  ///< in order of preference: cpu, cuda, cuda:<n>; empty means auto
+  std::string profile;              ///< file name; empty means off
+  bool fuse = true;
+  std::optional<bool> stream;
+  std::optional<int> prefetch;      ///< groups ahead
+  std::optional<int> lanes;         ///< sites per group
+  std::uint64_t mem_max = 0;        ///< bytes; 0 means what the device has
+
+  bool dumps(const std::string& stage) const;
+};
+
+/// The process's values, read at the first call. Throws UserError naming the variable and its valid values.
+const Env& env();
+
+/// Reads the environment again (tests). References from env() stay valid; on a throw the old values stay.
+void reload_env();
+
+/// Names that start with TESSERA_ but are not in the table: most likely misspelt.
+std::vector<std::string> unknown_env_names();
+
+}  // namespace jit

@@ -1,0 +1,45 @@
+// The three families of errors, and the one layout of their text: what, expected, got, where, what now.
+//
+//   throw jit::UserError({.what = "norm2(psi, rb3[2])", .expected = "subset 0..1", .got = "2", .where = "set rb3",
+//                         .what_now = "did you mean rb3[1]?"});
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace jit {
+
+/// The parts of a message; empty parts are left out.
+struct ErrorText {
+  std::string what = {};      ///< the operation that failed, as the user wrote it
+  std::string expected = {};  ///< what would have been right
+  std::string got = {};       ///< what was found instead
+  std::string where = {};     ///< file and line, field, kernel, subset
+  std::string what_now = {};  ///< what the reader of the message can do
+};
+
+/// "what: expected ..., got ... (where). What now." on one line.
+std::string format_error(const ErrorText& text);
+
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message) : std::runtime_error(message) {}
+  explicit Error(const ErrorText& text) : std::runtime_error(format_error(text)) {}
+};
+
+/// Wrong shape, subset, parameter, input file: the caller can correct it.
+class UserError : public Error {
+  using Error::Error;
+};
+
+/// The machine refused: CUDA driver, memory, a lost device.
+class DeviceError : public Error {
+  using Error::Error;
+};
+
+/// A bug of this library; please report it.
+class InternalError : public Error {
+  using Error::Error;
+};
+
+}  // namespace jit

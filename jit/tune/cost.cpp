@@ -1,0 +1,61 @@
+#include "jit/tune/cost.hpp"
+
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace jit {
+namespace {
+
+double flops(ir::Op op) {
+  using enum ir::Op;
+  switch (op) {
+    case fma: return 2;
+    case add: case sub: case mul: case div: case rem: case min: case max: case sqrt: case floor: case ceil:
+    case sin: case cos: case tan: case asin: case acos: case atan: case sinh: case cosh: case tanh:
+    case exp: case log: case log10: case pow: case atan2: case fmod:
+      return 1;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+KernelCost cost(const ir::Kernel& kernel) {
+  KernelCost result;
+  for (const ir::Leaf& leaf : kernel.leaves) result.reads_written |= leaf.read && leaf.written;
+  for (const ir::Slot& slot : kernel.slots) result.structured |= slot.parent >= 0 && !slot.gathered;
+
+  // Odd and even numbers of hops read different checkerboards.
+  std::vector<bool> odd(kernel.slots.size());
+  for (std::size_t s = 0; s < kernel.slots.size(); ++s)
+    if (kernel.slots[s].parent >= 0) odd[s] = !odd[static_cast<std::size_t>(kernel.slots[s].parent)];
+
+  std::set<std::tuple<int, int, bool>> read;  // leaf, word, odd
+  double stored = 0;
+  const auto word_bytes = [&](int leaf) { return ir::bytes(kernel.leaves[static_cast<std::size_t>(leaf)].word); };
+  for (int trip = 0; trip < kernel.trips; ++trip) {
+    for (const ir::Node& node : kernel.nodes)
+      if (node.op == ir::Op::load)
+        read.emplace(node.place.leaf, node.place.component + trip * node.place.stride, odd[static_cast<std::size_t>(node.place.slot)]);
+    for (const ir::Store& store : kernel.stores) stored += word_bytes(store.place.leaf);
+  }
+  for (const auto& [leaf, word, is_odd] : read) {
+    result.bytes_of_part += word_bytes(leaf);
+    if (!is_odd || !read.contains({leaf, word, false})) result.bytes += word_bytes(leaf);
+  }
+  result.bytes += stored;
+  result.bytes_of_part += stored;
+
+  for (const ir::Node& node : kernel.nodes) {
+    if (ir::is_float(node.type)) result.flops += flops(node.op);
+    if (node.op != ir::Op::constant && node.op != ir::Op::argument) result.operations += 1;
+  }
+  result.flops += static_cast<double>(kernel.reductions.size());
+  result.operations += static_cast<double>(kernel.stores.size() + 6 * kernel.reductions.size());
+  result.flops *= kernel.trips;
+  result.operations *= kernel.trips;
+  return result;
+}
+
+}  // namespace jit

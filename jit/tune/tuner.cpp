@@ -1,0 +1,53 @@
+#include "jit/tune/tuner.hpp"
+
+#include <algorithm>
+
+namespace jit {
+
+Tuner::Tuner(const TuningSpace& space) : try_streaming_(space.try_streaming) {
+  candidates_.push_back({space.start, 0, {}});
+  for (const int distance : space.prefetch) {
+    CodeOptions options = space.start;
+    options.prefetch = distance;
+    if (!(options == space.start)) candidates_.push_back({options, 0, {}});
+  }
+}
+
+double Tuner::Candidate::median() const {
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[sorted.size() / 2];
+}
+
+int Tuner::best() const {
+  int winner = 0;
+  for (std::size_t i = 1; i < candidates_.size(); ++i)
+    if (candidates_[i].median() < candidates_[static_cast<std::size_t>(winner)].median()) winner = static_cast<int>(i);
+  return winner;
+}
+
+void Tuner::record(double seconds) {
+  if (done_) return;
+  Candidate& present = candidates_[static_cast<std::size_t>(next_)];
+  if (present.launches++ > 0) present.seconds.push_back(seconds);
+
+  // In turn, so that a disturbance of the machine hits all alike.
+  const auto least = std::min_element(candidates_.begin(), candidates_.end(),
+                                      [](const Candidate& a, const Candidate& b) { return a.launches < b.launches; });
+  next_ = static_cast<int>(least - candidates_.begin());
+  if (least->launches <= kSamples) return;
+
+  next_ = best();
+  if (try_streaming_) {
+    try_streaming_ = false;
+    Candidate plain{candidates_[static_cast<std::size_t>(next_)].options, 0, {}};
+    Candidate other = plain;
+    other.options.streaming = !other.options.streaming;
+    candidates_ = {plain, other};
+    next_ = 0;
+    return;
+  }
+  done_ = true;
+}
+
+}  // namespace jit

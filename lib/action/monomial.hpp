@@ -1,0 +1,39 @@
+// One term of the action, as molecular dynamics sees it: its value and its force, with whatever fields it carries.
+#pragma once
+
+#include "lib/gauge/gauge_field.hpp"
+#include "lib/io/log.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace qcd {
+
+class Monomial {
+public:
+  virtual ~Monomial() = default;
+
+  /// S(U), and details (solver counts) in `log`.
+  virtual QDP::Double action(const GaugeField& u, const Log& log) = 0;
+
+  /// f = the monomial's contribution to dP/dt (conv. 4), traceless anti-Hermitian; overwrites f.
+  virtual void force(GaugeField& f, const GaugeField& u, const Log& log) = 0;
+
+  /// Draws the monomial's own fields (pseudofermions) at the start of a trajectory. A pure gauge term has none.
+  virtual void refresh(const GaugeField& /*u*/) {}
+
+  /// Takes over the fields of another monomial of the same kind (copyList).
+  virtual void copy_fields_from(const Monomial& /*other*/) {}
+
+  /// False for terms that steer the dynamics but have no value to accept with; the Hamiltonian refuses them.
+  virtual bool exact() const { return true; }
+
+  /// The element that holds this monomial's entries in the log.
+  virtual std::string log_tag() const = 0;
+};
+
+/// The monomials of a run by their monomial_id.
+using MonomialMap = std::map<std::string, std::shared_ptr<Monomial>>;
+
+} // namespace qcd

@@ -1,0 +1,50 @@
+#include "lib/action/monomial_table.hpp"
+
+#include "lib/action/gauge_actions.hpp"
+#include "lib/action/gauge_monomial.hpp"
+#include "lib/io/boundary.hpp"
+
+namespace qcd {
+
+const Table<std::shared_ptr<Monomial>>& monomial_table() {
+  static const Table<std::shared_ptr<Monomial>> table(
+      "monomial", {
+                      {"GAUGE_MONOMIAL", "GaugeAction{Name, ..., [GaugeBC] or [GaugeState{Name, [GaugeBC]}]}",
+                       [](const Input& in) -> std::shared_ptr<Monomial> {
+                         const Input action = in.group("GaugeAction");
+                         require_periodic_gauge_state(action);
+                         const auto* row = gauge_action_table().find(action);
+                         return row ? std::make_shared<GaugeMonomial>(row->make(action)) : nullptr;
+                       }},
+                  });
+  return table;
+}
+
+MonomialMap read_monomials(const Input& input) {
+  MonomialMap monomials;
+  for (const Input& elem : input.elements("Monomials")) {
+    const Input named_object = elem.group("NamedObject");
+    const std::string id = named_object.word("monomial_id");
+    const auto* row = monomial_table().find(elem);
+    std::shared_ptr<Monomial> monomial = row ? row->make(elem) : nullptr;
+    if (id.empty())
+      continue;
+    if (!monomials.emplace(id, std::move(monomial)).second)
+      named_object.error("monomial_id", "an id of its own for each monomial", id + " a second time");
+  }
+  return monomials;
+}
+
+std::vector<std::string> read_monomial_ids(const Input& input, const std::string& tag, const MonomialMap& monomials) {
+  const std::vector<std::string> ids = input.words(tag);
+  for (const std::string& id : ids)
+    if (!id.empty() && !monomials.contains(id)) {
+      std::string known = "the monomial_id of a monomial in the list Monomials:";
+      for (const auto& [name, monomial] : monomials)
+        known += ' ' + name;
+      input.error(tag, known, id);
+    }
+  return ids;
+}
+
+} // namespace qcd

@@ -1,0 +1,22 @@
+// Gauge fields and momenta: one colour matrix per site and direction, [Nd] fields (x | c,c).
+#pragma once
+
+#include "lib/error.hpp"
+
+#include "qdp.h"
+
+#include <string>
+
+namespace qcd {
+
+/// U[mu](x): the link from x to x + mu, in SU(Nc). Also momenta and forces: traceless anti-Hermitian (conv. 2).
+using GaugeField = QDP::multi1d<QDP::LatticeColorMatrix>;
+
+/// Throws ShapeError unless `u` has one field per direction.
+inline void require_gauge_field(const GaugeField& u, const char* where) {
+  if (u.size() != QDP::Nd)
+    throw ShapeError(std::string(where) + ": expected one colour matrix field per direction (" +
+                     std::to_string(QDP::Nd) + "), got " + std::to_string(u.size()));
+}
+
+} // namespace qcd

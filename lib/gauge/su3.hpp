@@ -1,0 +1,47 @@
+// The group SU(Nc) at one site: projections to the algebra and to the group, and the exponential between them.
+//
+// Each is a site function (traced once, used in expressions like any other function); the formulas are in su3.cpp.
+#pragma once
+
+#include "lib/gauge/gauge_field.hpp"
+
+namespace qcd {
+
+namespace site {
+QDP::Sym taproj(const QDP::Sym& m);
+QDP::Sym exp(const QDP::Sym& x);
+QDP::Sym exp12(const QDP::Sym& x);
+QDP::Sym unitarize(const QDP::Sym& u);
+QDP::Sym unitarity_defect(const QDP::Sym& u);
+} // namespace site
+
+/// taproj(m) = (m - m^+)/2 - tr(m - m^+)/(2 Nc): the traceless anti-Hermitian part. Idempotent.
+inline const auto taproj = QDP::siteFunction<1>("taproj", site::taproj);
+
+/// exp(x) in SU(Nc) of a traceless anti-Hermitian x, exact to working precision for Nc = 3:
+/// f0 + f1 Q + f2 Q^2 with Q = -i x, from the Cayley-Hamilton theorem.  Other Nc: su3_exp12.
+/// Source: Morningstar and Peardon, Phys. Rev. D69 (2004) 054501 (hep-lat/0311018), eqs. (19) to (34).
+inline const auto su3_exp = QDP::siteFunction<1>("su3_exp", site::exp);
+
+/// The Taylor series of exp(x) up to x^12; unitary only for small x. Defines the DISORDERED start.
+inline const auto su3_exp12 = QDP::siteFunction<1>("su3_exp12", site::exp12);
+
+/// The nearby matrix of SU(Nc) by Gram-Schmidt on the columns: the first is normalised, each next one made orthogonal and
+/// normalised, the last is the conjugate cross product of the others (so det = 1). Nc <= 3.
+inline const auto su3_unitarize = QDP::siteFunction<1>("su3_unitarize", site::unitarize);
+
+/// Real, 0 in SU(Nc): sqrt( |u^+ u - 1|^2 + |u - su3_unitarize(u)|^2 ), Frobenius norms; the second term sees the determinant.
+inline const auto su3_defect = QDP::siteFunction<1, QDP::LatticeReal>("su3_defect", site::unitarity_defect);
+
+/// The largest defect that rounding may cause: 1e-10 for double words, 1e-5 for float (files in float carry 2e-7).
+double unitarity_tolerance();
+
+/// Projects the links whose defect exceeds unitarity_tolerance(); the others keep their bits, so that reading back a saved
+/// field changes nothing. Returns how many links were projected.
+long reunitarize(GaugeField& u);
+
+/// Throws NumericsError if a link of `u` is further from the group than unitarity_tolerance() or not finite; `when` names
+/// the moment for the message.
+void check_unitarity(const QDP::LatticeColorMatrix& u, const char* when);
+
+} // namespace qcd

@@ -1,0 +1,52 @@
+// A run: trajectories, measurements, checks and checkpoints, as Params describes it.
+#pragma once
+
+#include "lib/hmc/checkpoint.hpp"
+#include "lib/hmc/parameters.hpp"
+
+#include <functional>
+#include <string>
+
+namespace qcd {
+
+/// What one update did, for the line on the terminal.
+struct UpdateReport {
+  unsigned long update_no = 0;
+  unsigned long done = 0;   ///< updates of this run so far
+  unsigned long to_do = 0;  ///< and in all
+  bool warm_up = false;
+  double plaquette = 0;
+  TrajectoryResult trajectory;
+  double acceptance = 0;    ///< accepted share of this run's updates after warm-up (of all while warming up)
+  double seconds = 0;       ///< this update, measurements and checks included
+  double seconds_left = 0;  ///< estimate for the rest of the run
+};
+
+struct RunSummary {
+  unsigned long updates = 0;
+  unsigned long last_update = 0;
+  bool stopped = false;           ///< by request, before all updates were done
+  double acceptance = 0;
+  double mean_plaquette = 0;      ///< over this run's updates after warm-up (all, if there is none)
+  double mean_exp_minus_dh = 0;   ///< 1 in equilibrium
+  double seconds = 0;
+  CheckpointFiles last_checkpoint;
+};
+
+/// Callbacks of a run.
+struct RunHooks {
+  std::function<void(const UpdateReport&)> report;  ///< after each update
+  std::function<bool()> stop_requested;             ///< asked after each update; true: save and return
+};
+
+/// Makes the start field and runs the updates. The layout must exist. `data` and `log` have their root element open;
+/// both are flushed after every update. Throws NumericsError if a trajectory does not repeat to the bit or leaves SU(Nc).
+RunSummary run_simulation(HmcParameters& parameters, QDP::XMLFileWriter& data, QDP::XMLFileWriter& log, const RunHooks& hooks);
+
+/// One trajectory; writes the energies and DeltaE to `log`. Returns dH.
+double run_leapfrog_test(LeapfrogParameters& parameters, QDP::XMLFileWriter& data, QDP::XMLFileWriter& log);
+
+/// The group ProgramInfo: version, precision, date, lattice.
+void write_program_info(QDP::XMLWriter& xml);
+
+} // namespace qcd

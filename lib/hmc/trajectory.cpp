@@ -1,0 +1,99 @@
+#include "lib/hmc/trajectory.hpp"
+
+#include <cmath>
+
+namespace qcd {
+
+using namespace QDP;
+
+namespace {
+
+/// sum over directions of the norm of the difference, per link.
+double distance_per_link(const GaugeField& a, const GaugeField& b) {
+  double total = 0;
+  for (int mu = 0; mu < Nd; ++mu)
+    total += std::sqrt(toDouble(norm2(a[mu] - b[mu])));
+  return total / (static_cast<double>(Nd) * static_cast<double>(Layout::vol()));
+}
+
+void flip(GaugeField& p) {
+  for (int mu = 0; mu < Nd; ++mu)
+    p[mu] = -p[mu];
+}
+
+/// Integrates back from `end` and logs the distance from `start`.
+void log_reversibility(PhaseSpace end, const PhaseSpace& start, const Energies& start_energies, const Hamiltonian& hamiltonian,
+                       const Integrator& integrator, const TrajectoryOptions& options, const Log& detail) {
+  flip(end.p);
+  integrator.run(end, detail, options.monitor_forces);
+  flip(end.p);
+  const Energies e = hamiltonian.measure(end, detail);
+  const Double kinetic = e.kinetic - start_energies.kinetic, potential = e.potential - start_energies.potential;
+  const auto group = detail.group("ReversibilityMetrics");
+  detail.write("DeltaDeltaH", Double(std::fabs(toDouble(kinetic + potential))));
+  detail.write("DeltaDeltaKE", Double(std::fabs(toDouble(kinetic))));
+  detail.write("DeltaDeltaPE", Double(std::fabs(toDouble(potential))));
+  detail.write("DeltaQPerSite", Double(distance_per_link(end.u, start.u)));
+  detail.write("DeltaPPerSite", Double(distance_per_link(end.p, start.p)));
+}
+
+} // namespace
+
+bool metropolis(double delta_h) {
+  if (delta_h <= 0)
+    return true;
+  Double r;
+  random(r);
+  return toDouble(r) <= std::exp(-delta_h);
+}
+
+TrajectoryResult run_trajectory(GaugeField& u, Hamiltonian& hamiltonian, const Integrator& integrator,
+                                const TrajectoryOptions& options, const Log& record, const Log& detail) {
+  const auto group = record.group("HMCTrajectory");
+  record.write("WarmUpP", options.warm_up);
+
+  PhaseSpace start;
+  start.u = u;
+  refresh_momenta(start.p);
+  hamiltonian.refresh(start.u);
+
+  Energies before;
+  {
+    const auto old = record.group("H_old");
+    before = hamiltonian.measure(start, detail);
+    record.write("KE_old", before.kinetic);
+    record.write("PE_old", before.potential);
+  }
+
+  PhaseSpace state = start;
+  integrator.copy_fields();
+  integrator.run(state, detail, options.monitor_forces);
+
+  Energies after;
+  {
+    const auto now = record.group("H_new");
+    after = hamiltonian.measure(state, detail);
+    record.write("KE_new", after.kinetic);
+    record.write("PE_new", after.potential);
+  }
+
+  TrajectoryResult result;
+  result.delta_kinetic = toDouble(after.kinetic - before.kinetic);
+  result.delta_potential = toDouble(after.potential - before.potential);
+  result.delta_h = result.delta_kinetic + result.delta_potential;
+  record.write("deltaKE", Double(result.delta_kinetic));
+  record.write("deltaPE", Double(result.delta_potential));
+  record.write("deltaH", Double(result.delta_h));
+  record.write("AccProb", Double(result.delta_h < 0 ? 1 : std::exp(-result.delta_h)));
+
+  result.accepted = options.warm_up || metropolis(result.delta_h);
+  record.write("AcceptP", result.accepted);
+
+  if (options.check_reversibility)
+    log_reversibility(state, start, before, hamiltonian, integrator, options, detail);
+  if (result.accepted)
+    u = state.u;
+  return result;
+}
+
+} // namespace qcd

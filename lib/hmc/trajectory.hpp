@@ -1,0 +1,32 @@
+// One trajectory of hybrid Monte Carlo: refresh, integrate, accept or reject.
+#pragma once
+
+#include "lib/hmc/hamiltonian.hpp"
+#include "lib/hmc/integrator.hpp"
+
+namespace qcd {
+
+struct TrajectoryOptions {
+  bool warm_up = false;             ///< accept without asking
+  bool check_reversibility = false; ///< integrate back and log how far from the start it ends
+  bool monitor_forces = true;
+};
+
+struct TrajectoryResult {
+  double delta_kinetic = 0;
+  double delta_potential = 0;
+  double delta_h = 0;
+  bool accepted = false;
+};
+
+/// Metropolis: true if dH <= 0; otherwise true with probability exp(-dH), drawing one random number. A dH that is not a
+/// number is rejected.
+bool metropolis(double delta_h);
+
+/// Runs one trajectory on `u`, which is replaced by the new field if accepted and left as it was (to the bit) if not.
+/// `record` receives the group HMCTrajectory (both documents of a run), `detail` what only the log shows.
+/// Throws NumericsError if the links leave the group (step size far too large).
+TrajectoryResult run_trajectory(GaugeField& u, Hamiltonian& hamiltonian, const Integrator& integrator,
+                                const TrajectoryOptions& options, const Log& record = {}, const Log& detail = {});
+
+} // namespace qcd

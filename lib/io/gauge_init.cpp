@@ -1,0 +1,69 @@
+#include "lib/io/gauge_init.hpp"
+
+#include "lib/gauge/start.hpp"
+#include "lib/gauge/su3.hpp"
+
+#include <fstream>
+
+namespace qcd {
+
+using namespace QDP;
+
+namespace {
+
+/// cfg_file, which must be there now: better known before the run than after it waited in a queue.
+std::string existing_file(const Input& cfg) {
+  const std::string name = cfg.word("cfg_file");
+  if (!name.empty() && !std::ifstream(name))
+    cfg.error("cfg_file", "a file that can be read", name);
+  return name;
+}
+
+GaugeInit read_lime(const Input& cfg) {
+  const std::string name = existing_file(cfg);
+  const bool parallel = cfg.flag("parallel_io", cfg.flag("ParallelIO", false));
+  const bool reunit = cfg.flag("reunit", false);
+  return [=](GaugeField& u) {
+    u.resize(Nd);
+    XMLReader file_xml, record_xml;
+    QDPFileReader file(file_xml, name, parallel ? QDPIO_PARALLEL : QDPIO_SERIAL);
+    QDP::read(file, record_xml, u);
+    if (file.bad())
+      throw InputError(name + ": expected a SciDAC or ILDG file with a gauge field, the reader failed");
+    QDP::close(file);
+    if (reunit)
+      reunitarize(u);
+  };
+}
+
+GaugeInit read_nersc(const Input& cfg) {
+  const std::string name = existing_file(cfg);
+  return [=](GaugeField& u) {
+    u.resize(Nd);
+    XMLReader header;
+    readArchiv(header, u, name);
+  };
+}
+
+} // namespace
+
+const Table<GaugeInit>& gauge_init_table() {
+  static const Table<GaugeInit> table(
+      "start (cfg_type)",
+      {
+          {"UNIT", "U = 1", [](const Input&) -> GaugeInit { return unit_start; }},
+          {"WEAK_FIELD", "near U = 1, from the random number generator", [](const Input&) -> GaugeInit { return weak_field_start; }},
+          {"DISORDERED", "far from U = 1, from the random number generator", [](const Input&) -> GaugeInit { return disordered_start; }},
+          {"SZINQIO", "cfg_file, [parallel_io], [reunit]: SciDAC or ILDG file", read_lime},
+          {"SCIDAC", "the same as SZINQIO", read_lime},
+          {"NERSC", "cfg_file: NERSC archive file", read_nersc},
+      });
+  return table;
+}
+
+GaugeInit read_gauge_init(const Input& cfg) {
+  const auto* row = gauge_init_table().find(cfg, "cfg_type");
+  return row ? row->make(cfg) : GaugeInit{};
+}
+
+} // namespace qcd

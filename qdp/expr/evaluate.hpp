@@ -1,0 +1,40 @@
+// Statements: from an expression tree to a launch. Every assignment and reduction of the language goes through here.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "qdp/expr/node.hpp"
+
+namespace jit {
+struct Domain;
+}
+
+namespace QDP::detail {
+
+/// A new field on the current layout; throws UserError before Layout::create.
+std::shared_ptr<jit::Field> new_field(Shape shape);
+
+/// dest = rhs on the sites of `domain`. The right-hand side may contain the destination, shifted or not.
+void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs);
+
+enum class Reduce { sum, max, min };
+/// results[c] = sum (max, min) of component c over the sites of `domain`, in double precision. Sums are the same bits for
+/// any number of threads, lanes or ranks.
+void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results);
+
+struct HostOperand {
+  const void* components;
+  Shape shape;
+};
+/// One operation of the table on host scalars.
+void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOperand a, HostOperand b = {}, HostOperand c = {});
+
+/// The expression in short, for logs and messages: "ColorMatrix = mul(ColorMatrix, shift(ColorMatrix))".
+std::string describe(const Node& node);
+std::string describe(Shape shape);
+
+/// Throws UserError: a component number outside the type, a gamma matrix outside 0..15, ...
+[[noreturn]] void throw_range(const char* what, int got, int limit, const char* where);
+
+}  // namespace QDP::detail

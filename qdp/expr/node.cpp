@@ -1,0 +1,80 @@
+#include "qdp/expr/node.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include "jit/memory/field.hpp"
+
+namespace QDP::detail {
+
+const char* name(Op op) {
+  switch (op) {
+#define QDP_ROW(op, operands, rule) case Op::op: return #op;
+    QDP_OPERATIONS(QDP_ROW)
+#undef QDP_ROW
+  }
+  return "?";
+}
+
+namespace {
+
+// Nodes live for one statement; a free list per thread keeps them from the allocator.
+struct Pool {
+  std::vector<Node*> free;
+  ~Pool() { for (Node* n : free) delete n; }
+};
+thread_local Pool pool;
+
+Node* fresh(Op op, Shape shape, std::uint64_t attribute) {
+  Node* n;
+  if (pool.free.empty()) n = new Node;
+  else n = pool.free.back(), pool.free.pop_back();
+  n->op = op, n->shape = shape, n->attribute = attribute, n->uses = 1;
+  return n;
+}
+
+}  // namespace
+
+void release(Node* n) {
+  for (Expr& k : n->kid) k = Expr();
+  if (n->field) n->field.reset();
+  if (n->map) n->map.reset();
+  if (n->large) n->large.reset();
+  n->host = nullptr;
+  pool.free.push_back(n);
+}
+
+Expr make_node(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b, Expr c) {
+  Node* n = fresh(op, shape, attribute);
+  n->kid[0] = std::move(a), n->kid[1] = std::move(b), n->kid[2] = std::move(c);
+  return Expr(n);
+}
+
+Expr make_field(std::shared_ptr<jit::Field> field, Shape shape) {
+  Node* n = fresh(Op::field, shape, 0);
+  n->field = std::move(field);
+  return Expr(n);
+}
+
+Expr make_value(const void* components, Shape shape) {
+  Node* n = fresh(Op::value, shape, 0);
+  std::byte* to = n->small;
+  if (shape.bytes() > kInlineValue) n->large = std::make_unique_for_overwrite<std::byte[]>(shape.bytes()), to = n->large.get();
+  std::memcpy(to, components, shape.bytes());
+  n->host = to;
+  return Expr(n);
+}
+
+Expr make_shift_node(Expr source, std::shared_ptr<const jit::SiteMap> map) {
+  Shape shape = source->shape;
+  Expr e = make_node(Op::shift, shape, 0, std::move(source));
+  const_cast<Node*>(e.get())->map = std::move(map);
+  return e;
+}
+
+Expr make_convert(Expr a, Shape shape) {
+  if (a->shape == shape) return a;
+  return make_node(Op::convert, shape, 0, std::move(a));
+}
+
+}  // namespace QDP::detail

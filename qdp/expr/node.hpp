@@ -1,0 +1,67 @@
+// Expression trees: plain run-time nodes, shared by reference counts.
+//
+// An expression such as `u * shift(psi, FORWARD, mu)` is a tree of a few nodes that refer to fields; nothing is computed
+// until it is assigned, reduced or converted. Trees own references to the fields' storage, so an expression kept in a
+// variable stays valid. Building a tree costs a few nanoseconds per node.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "qdp/expr/ops.hpp"
+
+namespace jit {
+class Field;
+struct SiteMap;
+}  // namespace jit
+
+namespace QDP::detail {
+
+struct Node;
+
+/// A counted reference to a node.
+class Expr {
+ public:
+  Expr() = default;
+  explicit Expr(Node* node) : node_(node) {}
+  Expr(const Expr& other);
+  Expr(Expr&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Expr& operator=(Expr other) noexcept { std::swap(node_, other.node_); return *this; }
+  ~Expr();
+  const Node* operator->() const { return node_; }
+  const Node& operator*() const { return *node_; }
+  explicit operator bool() const { return node_ != nullptr; }
+  const Node* get() const { return node_; }
+
+ private:
+  Node* node_ = nullptr;
+};
+
+constexpr std::size_t kInlineValue = 16;
+
+struct Node {
+  Op op{};
+  Shape shape;
+  std::uint32_t uses = 0;
+  std::uint64_t attribute = 0;
+  Expr kid[3];
+  std::shared_ptr<jit::Field> field;           ///< Op::field
+  std::shared_ptr<const jit::SiteMap> map;     ///< Op::shift
+  const void* host = nullptr;                  ///< Op::value: the components (points into `small` or `large`)
+  alignas(16) std::byte small[kInlineValue];
+  std::unique_ptr<std::byte[]> large;
+};
+
+Expr make_node(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b = {}, Expr c = {});
+Expr make_field(std::shared_ptr<jit::Field> field, Shape shape);
+/// A scalar, copied now.
+Expr make_value(const void* components, Shape shape);
+Expr make_shift_node(Expr source, std::shared_ptr<const jit::SiteMap> map);
+Expr make_convert(Expr a, Shape shape);
+
+void release(Node* node);
+inline Expr::Expr(const Expr& other) : node_(other.node_) { if (node_) ++node_->uses; }
+inline Expr::~Expr() { if (node_ && --node_->uses == 0) release(node_); }
+
+}  // namespace QDP::detail

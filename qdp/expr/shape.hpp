@@ -1,0 +1,48 @@
+// Site types as plain constants: Spin< Color< Reality< Word > > > with a kind and an extent per level.
+//
+// One description serves the C++ type system (results of operators are computed with it at compile time) and the
+// compiler at run time. Components are stored spin slowest, then colour, then real/imaginary; matrices row-major.
+#pragma once
+
+#include <cstdint>
+
+#include "jit/ir/type.hpp"
+
+namespace QDP::detail {
+
+using jit::ir::Type;
+
+enum class Kind : std::uint8_t { scalar, vector, matrix, seed };
+
+struct Level {
+  Kind kind = Kind::scalar;
+  std::uint8_t n = 1;
+  constexpr bool operator==(const Level&) const = default;
+  constexpr int size() const { return kind == Kind::scalar ? 1 : kind == Kind::vector ? n : kind == Kind::matrix ? n * n : 4; }
+  constexpr bool is_scalar() const { return kind == Kind::scalar; }
+};
+
+struct Shape {
+  Level spin{}, color{};
+  bool complex = false;
+  Type word = Type::f64;
+  std::uint8_t depth = 3;  ///< 3: a full site; 2: from colour inwards; 1: RScalar or RComplex (host primitives only)
+  bool valid = true;
+
+  constexpr bool operator==(const Shape&) const = default;
+  constexpr int reals() const { return complex ? 2 : 1; }
+  constexpr int components() const { return spin.size() * color.size() * reals(); }
+  constexpr std::size_t bytes() const { return static_cast<std::size_t>(components()) * jit::ir::bytes(word); }
+  constexpr bool scalar_levels() const { return spin.is_scalar() && color.is_scalar(); }
+  constexpr Shape with_word(Type w) const { Shape s = *this; s.word = w; return s; }
+  constexpr Shape with_levels(Level s, Level c) const { Shape r = *this; r.spin = s; r.color = c; return r; }
+  constexpr Shape with_complex(bool c) const { Shape r = *this; r.complex = c; return r; }
+};
+
+constexpr Shape kInvalid{.valid = false};
+constexpr Shape kScalarShape{};
+
+/// C++'s usual arithmetic promotion, words of the language only. Truth values act as integers in arithmetic.
+constexpr Type promote(Type a, Type b) { return a > b ? a : b; }  // the enumeration is ordered b1 < i32 < i64 < f32 < f64
+
+}  // namespace QDP::detail

@@ -1,0 +1,92 @@
+#include "qdp/expr/sym.hpp"
+
+#include "jit/support/error.hpp"
+#include "qdp/expr/lower.hpp"
+
+namespace QDP {
+
+namespace detail {
+/// A tensor of IR values, or a number that has not met one yet.
+struct SymValue {
+  Algebra* algebra = nullptr;
+  Tensor tensor;
+  double number = 0;
+};
+
+namespace {
+Tensor as_tensor(const Sym& x, Algebra& algebra, Type word) {
+  const SymValue& v = x.value();
+  if (v.algebra) return v.tensor;
+  return v.number == 0 ? Tensor(Shape{.word = word}) : algebra.constant(v.number, 0, word, false);
+}
+}  // namespace
+
+Sym sym_apply(Op op, std::uint64_t attribute, const Sym* x, int n) {
+  Algebra* algebra = nullptr;
+  Type word = Type::b1;
+  for (int i = 0; i < n; ++i)
+    if (const SymValue& v = x[i].value(); v.algebra) {
+      algebra = v.algebra;
+      if (v.tensor.shape.word != Type::b1) word = promote(word, v.tensor.shape.word);
+    }
+  if (!algebra) throw jit::UserError(std::string("site function: ") + name(op) + " of constants only; compute it as a number outside");
+  if (word == Type::b1) word = Type::f64;
+  std::vector<Tensor> t;
+  Shape s[3];
+  for (int i = 0; i < n; ++i) t.push_back(as_tensor(x[i], *algebra, word)), s[i] = t.back().shape;
+  Shape r = result_shape(op, s[0], s[1], s[2]);
+  if (!r.valid) {
+    std::string what;
+    for (int i = 0; i < n; ++i) what += (i ? ", " : "") + describe(s[i]);
+    throw jit::UserError(std::string("site function: ") + name(op) + " is not defined for (" + what + ")");
+  }
+  return Sym(SymValue{algebra, algebra->apply(op, r, attribute, t), 0});
+}
+
+std::uint64_t make_site_function(const char* name, int operands, std::function<Sym(const Sym*)> body) {
+  return register_site_function({name, operands, [body = std::move(body)](Algebra& algebra, std::span<const Tensor> x) {
+    std::vector<Sym> symbols;
+    for (const Tensor& t : x) symbols.emplace_back(SymValue{&algebra, t, 0});
+    const Sym r = body(symbols.data());
+    return as_tensor(r, algebra, x[0].shape.word);
+  }});
+}
+}  // namespace detail
+
+using detail::Op;
+using detail::SymValue;
+
+Sym::Sym() : Sym(0.0) {}
+Sym::Sym(double x) : value_(std::make_unique<SymValue>()) { value_->number = x; }
+Sym::Sym(SymValue value) : value_(std::make_unique<SymValue>(std::move(value))) {}
+Sym::Sym(const Sym& x) : value_(std::make_unique<SymValue>(*x.value_)) {}
+Sym::Sym(Sym&&) noexcept = default;
+Sym& Sym::operator=(const Sym& x) { *value_ = *x.value_; return *this; }
+Sym& Sym::operator=(Sym&&) noexcept = default;
+Sym::~Sym() = default;
+
+detail::Shape Sym::shape() const { return value_->tensor.shape; }
+
+Sym Sym::color(int i, int j) const { return detail::sym1(Op::peek_color, *this, detail::component(shape().color, i, j, shape().color.kind == detail::Kind::matrix, "Sym::color")); }
+Sym Sym::spin(int s, int t) const { return detail::sym1(Op::peek_spin, *this, detail::component(shape().spin, s, t, shape().spin.kind == detail::Kind::matrix, "Sym::spin")); }
+Sym Sym::real() const { return detail::sym1(Op::real, *this); }
+Sym Sym::imag() const { return detail::sym1(Op::imag, *this); }
+void Sym::set_color(int i, int j, const Sym& x) {
+  const Sym pair[] = {*this, x};
+  *this = detail::sym_apply(Op::poke_color, detail::component(shape().color, i, j, true, "Sym::set_color"), pair, 2);
+}
+void Sym::set_spin(int s, int t, const Sym& x) {
+  const Sym pair[] = {*this, x};
+  *this = detail::sym_apply(Op::poke_spin, detail::component(shape().spin, s, t, true, "Sym::set_spin"), pair, 2);
+}
+Sym& Sym::operator+=(const Sym& x) { return *this = *this + x; }
+Sym& Sym::operator-=(const Sym& x) { return *this = *this - x; }
+Sym& Sym::operator*=(const Sym& x) { return *this = *this * x; }
+
+Sym zero_like(const Sym& a) {
+  SymValue v = a.value();
+  v.tensor = detail::Tensor(v.tensor.shape);
+  return Sym(std::move(v));
+}
+
+}  // namespace QDP

@@ -1,0 +1,63 @@
+#include "qdp/io/input_file.hpp"
+
+#include "jit/support/error.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace QDP::io {
+
+void throw_format_error(const std::string& path, std::uint64_t offset, const std::string& what,
+                        const std::string& expected, const std::string& got, const std::string& what_now) {
+  throw jit::UserError({.what = path + ", byte " + std::to_string(offset) + ": " + what,
+                        .expected = expected,
+                        .got = got,
+                        .what_now = what_now});
+}
+
+InputFile::InputFile(const std::string& path) : path_(path) {
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0)
+    throw jit::UserError({.what = path,
+                          .expected = "a file that can be read",
+                          .got = std::strerror(errno),
+                          .what_now = "Check the name and the folder"});
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw jit::UserError({.what = path, .expected = "a regular file", .got = "a folder or a device"});
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+InputFile::InputFile(InputFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+
+void InputFile::read_at(std::uint64_t offset, void* to, std::size_t bytes, const std::string& what) const {
+  if (offset > size_ || bytes > size_ - offset)
+    throw_format_error(path_, offset, what + " is cut short", std::to_string(bytes) + " bytes",
+                       std::to_string(offset < size_ ? size_ - offset : 0) + " up to the end of the file",
+                       "The file is truncated; copy it again");
+  auto* next = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t got = ::pread(descriptor_, next, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0)
+      throw_format_error(path_, offset, what, std::to_string(bytes) + " bytes",
+                         got < 0 ? std::strerror(errno) : "the end of the file, which shrank while it was read");
+    next += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+}
+
+}  // namespace QDP::io

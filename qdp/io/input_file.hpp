@@ -1,0 +1,37 @@
+#pragma once
+// A file as a store of bytes with positioned reads, and the one layout of errors about its content.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace QDP::io {
+
+/// Throws jit::UserError "<path>, byte <offset>: <what>: expected <expected>, got <got>. <what_now>."
+[[noreturn]] void throw_format_error(const std::string& path, std::uint64_t offset, const std::string& what,
+                                     const std::string& expected, const std::string& got,
+                                     const std::string& what_now = {});
+
+/// A file opened for reading. Errors: jit::UserError if it cannot be opened, is not a regular file, or ends early.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(InputFile&& other) noexcept;
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  InputFile& operator=(InputFile&&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }
+
+  /// Reads [offset, offset + bytes). `what` names the data in the error for a file that ends before.
+  void read_at(std::uint64_t offset, void* to, std::size_t bytes, const std::string& what) const;
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace QDP::io

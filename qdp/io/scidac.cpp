@@ -1,0 +1,362 @@
+#include "qdp/io/scidac.hpp"
+
+#include "jit/support/error.hpp"
+#include "qdp/io/scidac_payload.hpp"
+#include "qdp/io/scidac_xml.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace QDP::io {
+
+namespace {
+
+constexpr char kPrivateFile[] = "scidac-private-file-xml";
+constexpr char kFile[] = "scidac-file-xml";
+constexpr char kSiteList[] = "scidac-sitelist";
+constexpr char kPrivateRecord[] = "scidac-private-record-xml";
+constexpr char kRecord[] = "scidac-record-xml";
+constexpr char kData[] = "scidac-binary-data";
+constexpr char kChecksum[] = "scidac-checksum";
+constexpr char kIldgFormat[] = "ildg-format";
+constexpr char kIldgLfn[] = "ildg-data-lfn";
+constexpr char kIldgData[] = "ildg-binary-data";
+
+constexpr std::uint64_t kMaxOtherText = 64 << 10;
+constexpr int kSingleFile = 0;  // volfmt; 1 multifile, 2 partfile
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[64];
+  std::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y UTC", &utc);
+  return text;
+}
+
+std::string encode_file_info(const SiteGeometry& geometry) {
+  const std::string inner = xml_element("version", "1.1") +
+                            xml_element("spacetime", static_cast<std::int64_t>(geometry.extents.size())) +
+                            xml_element("dims", geometry.extents) + xml_element("volfmt", kSingleFile);
+  return kXmlDeclaration + xml_element("scidacFile", inner);
+}
+
+std::string encode_record_info(const ScidacRecordInfo& info) {
+  std::string inner = xml_element("version", "1.1") + xml_element("date", info.date.empty() ? utc_now() : info.date) +
+                      xml_element("recordtype", static_cast<int>(info.kind));
+  if (info.kind == RecordKind::hypercube)
+    inner += xml_element("spacetime", static_cast<std::int64_t>(info.lower.size())) +
+             xml_element("hyperlower", info.lower) + xml_element("hyperupper", info.upper);
+  inner += xml_element("datatype", info.datatype) +
+           xml_element("precision", std::string(1, static_cast<char>(info.word))) + xml_element("colors", info.colors) +
+           xml_element("spins", info.spins) + xml_element("typesize", static_cast<std::int64_t>(info.typesize)) +
+           xml_element("datacount", info.datacount);
+  return kXmlDeclaration + xml_element("scidacRecord", inner);
+}
+
+bool is_gauge_info(const ScidacRecordInfo& info) {
+  if (info.kind != RecordKind::field || info.datacount != 4) return false;
+  const char* letter = info.word == Word::float32 ? "F3_ColorMatrix" : "D3_ColorMatrix";
+  return (info.word == Word::float32 || info.word == Word::float64) &&
+         info.typesize == kGaugeWordsPerSite / 4 * bytes_of(info.word) && info.datatype.ends_with(letter);
+}
+
+/// The record a bare ILDG file would have had.
+ScidacRecordInfo bare_gauge_info(Word word) {
+  ScidacRecordInfo info = gauge_record_info(word);
+  info.datatype = word == Word::float32 ? "USQCD_F3_ColorMatrix" : "USQCD_D3_ColorMatrix";
+  return info;
+}
+
+Payload payload_of(const ScidacRecordInfo& info, const SiteGeometry& geometry) {
+  return {.geometry = geometry,
+          .lower = info.lower,
+          .upper = info.upper,
+          .word = info.word,
+          .bytes_per_site = info.bytes()};
+}
+
+std::string corner_text(const std::vector<int>& corner) {
+  std::string text;
+  for (const int x : corner) text += (text.empty() ? "(" : ", ") + std::to_string(x);
+  return text + ")";
+}
+
+/// Throws unless the box of a hypercube record lies in the lattice.
+void check_box(const ScidacRecordInfo& info, const SiteGeometry& geometry, const std::string& what) {
+  if (info.kind != RecordKind::hypercube) return;
+  const std::size_t dims = geometry.extents.size();
+  bool inside = info.lower.size() == dims && info.upper.size() == dims;
+  for (std::size_t mu = 0; inside && mu < dims; ++mu)
+    inside = 0 <= info.lower[mu] && info.lower[mu] <= info.upper[mu] && info.upper[mu] < geometry.extents[mu];
+  if (!inside)
+    throw jit::UserError({.what = what + ": hypercube",
+                          .expected = "a box inside the lattice " + geometry.text(),
+                          .got = "corners " + corner_text(info.lower) + " and " + corner_text(info.upper)});
+}
+
+}  // namespace
+
+ScidacRecordInfo gauge_record_info(Word word) {
+  ScidacRecordInfo info;
+  info.word = word;
+  info.datatype = word == Word::float32 ? "QDP_F3_ColorMatrix" : "QDP_D3_ColorMatrix";
+  info.colors = 3;
+  info.spins = 1;
+  info.typesize = kGaugeWordsPerSite / 4 * bytes_of(word);
+  info.datacount = 4;
+  return info;
+}
+
+bool ScidacRecord::is_gauge_field() const { return !native || is_gauge_info(info); }
+
+// ---------------------------------------------------------------------------------------------------- reading
+
+ScidacReader::ScidacReader(const std::string& path) : lime_(path) {
+  for (const LimeRecord& record : lime_.records()) attach(record);
+  if (pending_ && pending_->native)
+    throw_format_error(path, lime_.records().back().data_offset, "SciDAC record " + pending_->info.datatype,
+                       "its binary data", "the end of the file", "The file is truncated; copy it again");
+  // Not "no records": a file that has only a header is a legal start for appending.
+  if (records_.empty() && geometry_.extents.empty())
+    throw_format_error(path, 0, "LIME file", std::string("a record ") + kPrivateFile + " or " + kIldgData,
+                       lime_.records().front().type, "This LIME file holds no field");
+  settle_geometry();
+}
+
+std::string ScidacReader::where(const LimeRecord& record) const {
+  return path() + ", byte " + std::to_string(record.data_offset) + ": " + record.type;
+}
+
+void ScidacReader::attach(const LimeRecord& record) {
+  const auto is = [&](const char* type) { return record.type == type; };
+  if (is(kPrivateFile)) {
+    parse_file_info(record);
+  } else if (is(kFile)) {
+    file_xml_ = lime_.text(record);
+  } else if (is(kSiteList)) {
+    throw_format_error(path(), record.header_offset, "SciDAC file", "single-file volume format",
+                       "one volume of several", "Join the volumes into one file with QIO's tools first");
+  } else if (is(kPrivateRecord)) {
+    if (pending_ && pending_->native)
+      throw_format_error(path(), record.header_offset, "SciDAC record " + pending_->info.datatype, "its binary data",
+                         "the next record");
+    pending_ = parse_record_info(record);
+  } else if (is(kRecord)) {
+    if (!pending_) pending_.emplace();
+    pending_->xml = lime_.text(record);
+  } else if (is(kIldgFormat)) {
+    attach_format(record);
+  } else if (is(kIldgLfn)) {
+    const bool behind = !pending_ && !records_.empty() && records_.back().lfn.empty();
+    if (!behind && !pending_) pending_.emplace();
+    (behind ? records_.back() : *pending_).lfn = lime_.text(record);
+  } else if (is(kData) || is(kIldgData)) {
+    records_.push_back(pending_.value_or(ScidacRecord{}));
+    records_.back().data = record;
+    pending_.reset();
+  } else if (is(kChecksum)) {
+    const FlatXml elements(lime_.text(record), where(record));
+    const auto suma = elements.find_hex32("suma");
+    const auto sumb = elements.find_hex32("sumb");
+    if (!records_.empty() && suma && sumb) records_.back().checksum = SiteChecksum{*suma, *sumb};
+  } else if (record.size <= kMaxOtherText) {
+    other_texts_.emplace_back(record.type, lime_.text(record));
+  }
+}
+
+/// The format record stands before the data or after; a native record knows which is its own.
+void ScidacReader::attach_format(const LimeRecord& record) {
+  const IldgFormat format = parse_ildg_format(lime_.text(record), where(record));
+  const bool behind = !pending_ && !records_.empty() && !records_.back().native && !records_.back().ildg;
+  if (!behind && !pending_) pending_.emplace();
+  (behind ? records_.back() : *pending_).ildg = format;
+}
+
+void ScidacReader::parse_file_info(const LimeRecord& record) {
+  const FlatXml elements(lime_.text(record), where(record));
+  geometry_.extents = elements.get_ints("dims");
+  const int spacetime = elements.get_int("spacetime", static_cast<int>(geometry_.extents.size()));
+  const bool positive = std::all_of(geometry_.extents.begin(), geometry_.extents.end(), [](int l) { return l > 0; });
+  if (geometry_.extents.empty() || !positive || spacetime != static_cast<int>(geometry_.extents.size()))
+    throw_format_error(path(), record.data_offset, "lattice <dims> of the SciDAC file",
+                       std::to_string(spacetime) + " positive extents", geometry_.text());
+  // Version 1.0 files have a count of volumes instead.
+  const int volumes = elements.get_int("multifile", 1);
+  if (elements.get_int("volfmt", kSingleFile) != kSingleFile || volumes > 1)
+    throw_format_error(path(), record.data_offset, "<volfmt> of the SciDAC file", "0 (one file)",
+                       elements.find("volfmt").value_or("several volumes"),
+                       "Join the volumes into one file with QIO's tools first");
+}
+
+ScidacRecord ScidacReader::parse_record_info(const LimeRecord& lime_record) const {
+  const FlatXml elements(lime_.text(lime_record), where(lime_record));
+  ScidacRecord record;
+  record.native = true;
+  ScidacRecordInfo& info = record.info;
+  const int kind = elements.get_int("recordtype", elements.get_int("globaldata", 0));
+  if (kind < 0 || kind > 2)
+    throw_format_error(path(), lime_record.data_offset, "<recordtype>", "0 (field), 1 (global) or 2 (hypercube)",
+                       std::to_string(kind));
+  info.kind = static_cast<RecordKind>(kind);
+  info.date = elements.find("date").value_or("");
+  info.datatype = elements.get("datatype");
+  const std::string precision = elements.get("precision");
+  if (precision.size() != 1 || std::string("FDIU").find(precision) == std::string::npos)
+    throw_format_error(path(), lime_record.data_offset, "<precision>", "F, D, I or U", "\"" + precision + "\"");
+  info.word = static_cast<Word>(precision[0]);
+  info.colors = elements.get_int("colors", 0);
+  info.spins = elements.get_int("spins", 0);
+  const int typesize = elements.get_int("typesize");
+  info.datacount = elements.get_int("datacount");
+  if (typesize < 0 || info.datacount < 0)
+    throw_format_error(path(), lime_record.data_offset, "<typesize> and <datacount>", "counts",
+                       std::to_string(typesize) + " and " + std::to_string(info.datacount));
+  info.typesize = static_cast<std::size_t>(typesize);
+  if (info.kind == RecordKind::hypercube) {
+    info.lower = elements.get_ints("hyperlower");
+    info.upper = elements.get_ints("hyperupper");
+  }
+  return record;
+}
+
+void ScidacReader::settle_geometry() {
+  for (ScidacRecord& record : records_) {
+    if (!record.ildg) continue;
+    if (geometry_.extents.empty()) geometry_ = record.ildg->geometry;
+    if (record.ildg->geometry != geometry_)
+      throw_format_error(path(), record.data.header_offset, "lattice of the ildg-format record", geometry_.text(),
+                         record.ildg->geometry.text(), "The file contradicts itself");
+    if (!record.native) record.info = bare_gauge_info(record.ildg->word);
+  }
+}
+
+ScidacRecordInfo ScidacReader::checked_info(const ScidacRecord& record, const SiteGeometry& geometry) const {
+  if (!geometry_.extents.empty() && geometry != geometry_)
+    throw jit::UserError({.what = path() + ": lattice",
+                          .expected = geometry.text(),
+                          .got = geometry_.text(),
+                          .where = "the program has, the file has",
+                          .what_now = "Set the lattice of the program to that of the file, or take another file"});
+  ScidacRecordInfo info = record.info;
+  if (!record.native && !record.ildg)  // the size tells the precision, once the lattice is known
+    info = bare_gauge_info(
+        record.data.size == geometry.volume() * bare_gauge_info(Word::float32).bytes() ? Word::float32 : Word::float64);
+  check_box(info, geometry, path() + ", record " + info.datatype);
+  const std::uint64_t bytes = payload_of(info, geometry).bytes();
+  if (record.data.size != bytes)
+    throw_format_error(path(), record.data.data_offset, "data of record " + info.datatype,
+                       std::to_string(bytes) + " bytes for lattice " + geometry.text(),
+                       std::to_string(record.data.size));
+  return info;
+}
+
+ReadReport ScidacReader::report(const ScidacRecord& record, const SiteChecksum& computed) const {
+  return make_report(path(), record.checksum ? record.checksum->text() : "", computed.text());
+}
+
+ReadReport ScidacReader::read_field(const ScidacRecord& record, const SiteGeometry& geometry, SiteSink& sink) const {
+  if (record.info.kind == RecordKind::global)
+    throw jit::UserError({.what = path() + ", record " + record.info.datatype,
+                          .expected = "a lattice field",
+                          .got = "global data",
+                          .what_now = "Read it into a variable that is no lattice"});
+  const ScidacRecordInfo info = checked_info(record, geometry);
+  const Payload payload = payload_of(info, geometry);
+  check_site_format(payload, sink.format(), path() + ", record " + info.datatype);
+  return report(record, read_payload(lime_, record.data, payload, &sink));
+}
+
+ReadReport ScidacReader::verify(const ScidacRecord& record, const SiteGeometry& geometry) const {
+  if (record.info.kind == RecordKind::global) {
+    const Payload payload{.geometry = {{1}}, .word = record.info.word, .bytes_per_site = record.info.bytes()};
+    return report(record, read_payload(lime_, record.data, payload, nullptr));
+  }
+  const Payload payload = payload_of(checked_info(record, geometry), geometry);
+  return report(record, read_payload(lime_, record.data, payload, nullptr));
+}
+
+ReadReport ScidacReader::read_global(const ScidacRecord& record, Word word, void* words, std::size_t count) const {
+  const ScidacRecordInfo& info = record.info;
+  if (info.kind != RecordKind::global)
+    throw jit::UserError({.what = path() + ", record " + info.datatype,
+                          .expected = "global data",
+                          .got = "a lattice field",
+                          .what_now = "Read it into a lattice field"});
+  if (record.data.size != info.bytes())
+    throw_format_error(path(), record.data.data_offset, "data of record " + info.datatype,
+                       std::to_string(info.bytes()) + " bytes", std::to_string(record.data.size));
+  // Global data are a lattice of one site of rank 0, in the checksum as well.
+  const Payload payload{.geometry = {{1}}, .word = info.word, .bytes_per_site = info.bytes()};
+  FunctionSink sink({word, count}, [&](std::uint64_t, std::uint64_t, const void* from) {
+    std::memcpy(words, from, count * bytes_of(word));
+  });
+  check_site_format(payload, sink.format(), path() + ", record " + info.datatype);
+  return report(record, read_payload(lime_, record.data, payload, &sink));
+}
+
+// ---------------------------------------------------------------------------------------------------- writing
+
+ScidacWriter::ScidacWriter(const std::string& path, const SiteGeometry& geometry, const std::string& file_xml,
+                           ScidacMode mode)
+    : lime_(path), geometry_(geometry) {
+  if (mode == ScidacMode::append) {
+    const SiteGeometry existing = ScidacReader(path).geometry();
+    if (existing != geometry)
+      throw jit::UserError(
+          {.what = path + ": lattice of the file to append to", .expected = geometry.text(), .got = existing.text()});
+    lime_.copy_from(path);
+    return;
+  }
+  lime_.text_record(kPrivateFile, encode_file_info(geometry), LimePosition::first);
+  lime_.text_record(kFile, file_xml, LimePosition::last);
+}
+
+void ScidacWriter::begin(const ScidacRecordInfo& info, const std::string& record_xml, std::uint64_t data_bytes) {
+  jit::require_free_space(lime_.path(), data_bytes);
+  lime_.text_record(kPrivateRecord, encode_record_info(info), LimePosition::first);
+  lime_.text_record(kRecord, record_xml, LimePosition::middle);
+  const bool ildg = is_gauge_info(info) && geometry_.extents.size() == 4;
+  if (ildg) {
+    lime_.text_record(kIldgFormat, encode_ildg_format({.word = info.word, .geometry = geometry_}),
+                      LimePosition::middle);
+    if (!lfn_.empty()) lime_.text_record(kIldgLfn, lfn_, LimePosition::middle);
+  }
+  lime_.begin_record(ildg ? kIldgData : kData, data_bytes, LimePosition::middle);
+}
+
+void ScidacWriter::end(const SiteChecksum& checksum) {
+  lime_.end_record();
+  lime_.text_record(kChecksum, encode_checksum(checksum), LimePosition::last);
+}
+
+SiteChecksum ScidacWriter::write_field(const ScidacRecordInfo& info, const std::string& record_xml,
+                                       SiteSource& source) {
+  const std::string what = lime_.path() + ", record " + info.datatype;
+  if (info.kind == RecordKind::global)
+    throw jit::UserError({.what = what, .expected = "kind field or hypercube", .got = "global"});
+  check_box(info, geometry_, what);
+  const Payload payload = payload_of(info, geometry_);
+  check_site_format(payload, source.format(), what);
+  begin(info, record_xml, payload.bytes());
+  const SiteChecksum checksum = write_payload(lime_, payload, source);
+  end(checksum);
+  return checksum;
+}
+
+SiteChecksum ScidacWriter::write_global(ScidacRecordInfo info, const std::string& record_xml, Word word,
+                                        const void* words, std::size_t count) {
+  info.kind = RecordKind::global;
+  FunctionSource source(
+      {word, count}, [&](std::uint64_t, std::uint64_t, void* to) { std::memcpy(to, words, count * bytes_of(word)); });
+  const Payload payload{.geometry = {{1}}, .word = info.word, .bytes_per_site = info.bytes()};
+  check_site_format(payload, source.format(), lime_.path() + ", record " + info.datatype);
+  begin(info, record_xml, payload.bytes());
+  const SiteChecksum checksum = write_payload(lime_, payload, source);
+  end(checksum);
+  return checksum;
+}
+
+}  // namespace QDP::io

@@ -1,0 +1,89 @@
+// QDPIO::cout, cerr and cin: the standard streams of the primary process.
+#pragma once
+
+#include <iosfwd>
+#include <istream>
+#include <ostream>
+#include <string>
+
+#include "qdp/io/primary.hpp"
+#include "qdp/util/multi.hpp"
+
+namespace QDP {
+
+/// Output appears once: only the primary process writes. Takes everything a std::ostream takes, and std manipulators.
+class StandardOutputStream {
+ public:
+  enum class Target { out, err };
+
+  constexpr explicit StandardOutputStream(Target target) : target_(target) {}
+  StandardOutputStream(const StandardOutputStream&) = delete;
+  StandardOutputStream& operator=(const StandardOutputStream&) = delete;
+
+  /// Sends the output to another stream, which must outlive its use; nullptr goes back to the standard stream.
+  void init(std::ostream* os) { redirect_ = os; }
+  void flush();
+  bool fail();
+  bool is_open() const { return true; }
+
+  template <class T>
+    requires requires(std::ostream& os, const T& x) { os << x; }
+  StandardOutputStream& operator<<(const T& x) {
+    if (io::is_primary()) stream() << x;
+    return *this;
+  }
+  StandardOutputStream& operator<<(std::ostream& (*manipulator)(std::ostream&));
+  StandardOutputStream& operator<<(std::ios_base& (*manipulator)(std::ios_base&));
+
+  /// The stream behind it; use it on the primary process only.
+  std::ostream& stream();
+
+ private:
+  Target target_;
+  std::ostream* redirect_ = nullptr;
+};
+
+/// The primary process reads, all get the value. A value that does not parse sets fail() and leaves the variable alone.
+class StandardInputStream {
+ public:
+  constexpr StandardInputStream() = default;
+  StandardInputStream(const StandardInputStream&) = delete;
+  StandardInputStream& operator=(const StandardInputStream&) = delete;
+
+  void init(std::istream* is) { redirect_ = is; }
+  bool fail();
+  bool is_open() const { return true; }
+
+  StandardInputStream& operator>>(std::string& x);
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  StandardInputStream& operator>>(T& x) {
+    if (io::is_primary()) {
+      T value{};
+      if (stream() >> value) x = value;
+    }
+    io::broadcast(x);
+    return *this;
+  }
+
+  std::istream& stream();
+
+ private:
+  std::istream* redirect_ = nullptr;
+};
+
+/// Reads size() elements.
+template <class T>
+StandardInputStream& operator>>(StandardInputStream& s, multi1d<T>& a) {
+  for (T& x : a) s >> x;
+  return s;
+}
+
+namespace QDPIO {
+
+extern StandardInputStream cin;
+extern StandardOutputStream cout;
+extern StandardOutputStream cerr;
+
+}  // namespace QDPIO
+}  // namespace QDP

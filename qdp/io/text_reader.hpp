@@ -1,0 +1,90 @@
+// TextReader: words and numbers from text, read by the primary process and broadcast.
+// Errors: jit::UserError at the end of the text and for a word that is no value of the type; fail() is then true.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "qdp/util/multi.hpp"
+
+namespace QDP {
+
+class TextReader {
+ public:
+  virtual ~TextReader();
+
+  bool fail();
+  void read(std::string& word);  ///< up to the next white space
+  void read(char& x);
+  void read(bool& x);  ///< 0 or 1
+  void read(short& x);
+  void read(unsigned short& x);
+  void read(int& x);
+  void read(unsigned int& x);
+  void read(long& x);
+  void read(unsigned long& x);
+  void read(long long& x);
+  void read(unsigned long long& x);
+  void read(float& x);
+  void read(double& x);
+
+ protected:
+  virtual std::istream& getIstream() = 0;
+  virtual std::string name() const = 0;  ///< for messages
+
+ private:
+  template <class T>
+  void read_word(T& x);
+};
+
+class TextBufferReader : public TextReader {
+ public:
+  TextBufferReader();
+  explicit TextBufferReader(const std::string& text);
+  ~TextBufferReader() override;
+
+  void open(const std::string& text);
+  std::string str() const;             ///< the primary's text, everywhere
+  std::string strPrimaryNode() const;  ///< empty elsewhere
+
+ private:
+  std::istream& getIstream() override;
+  std::string name() const override { return "text buffer"; }
+  std::unique_ptr<std::istringstream> stream_;
+};
+
+class TextFileReader : public TextReader {
+ public:
+  TextFileReader();
+  explicit TextFileReader(const std::string& path);
+  ~TextFileReader() override;
+
+  void open(const std::string& path);
+  bool is_open() const { return open_; }
+  void close();
+
+ private:
+  std::istream& getIstream() override;
+  std::string name() const override { return "\"" + path_ + "\""; }
+  std::unique_ptr<std::ifstream> stream_;
+  std::string path_;
+  bool open_ = false;
+};
+
+template <class T>
+  requires requires(TextReader& text, T& x) { text.read(x); }
+TextReader& operator>>(TextReader& text, T& x) {
+  text.read(x);
+  return text;
+}
+
+/// Reads size() elements.
+template <class T>
+TextReader& operator>>(TextReader& text, multi1d<T>& a) {
+  for (T& x : a) text >> x;
+  return text;
+}
+
+}  // namespace QDP

@@ -1,0 +1,110 @@
+// The lattice of this run: extents, sites of this rank, and the order they are stored in on the host and on the device.
+//
+//   multi1d<int> nrow(Nd); nrow = 8;
+//   Layout::setLattSize(nrow);
+//   Layout::create();
+//
+// create() may be called again in one process: fields, subsets and maps made before keep the order they were made for and
+// must not meet new ones in an expression.
+#pragma once
+
+#include "jit/runtime/sites.hpp"
+#include "qdp/layout/geometry.hpp"
+#include "qdp/util/multi.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace QDP {
+
+namespace Layout {
+
+// ---- creation
+
+/// Sets the extents that the next create() takes.
+void setLattSize(const multi1d<int>& nrows);
+/// Makes the lattice, the default sets and maps, and sets the random seed to 11.
+/// Throws jit::UserError for a wrong number of extents, extents < 1, or more sites than one rank can number.
+void create();
+/// Forgets the lattice; fields that still live keep what they need.
+void destroy();
+/// No effect: kept for programs that call them.
+void init();
+void setSMPFlag(bool flag);
+void setNumProc(int n);
+
+// ---- extents. Except for lattSize() everything below throws jit::UserError before create().
+
+/// Extents of the lattice, as set last.
+const multi1d<int>& lattSize();
+/// Extents of the part on one rank.
+const multi1d<int>& subgridLattSize();
+/// Extents of the grid of ranks.
+const multi1d<int>& logicalSize();
+/// Sites of the lattice.
+std::size_t vol();
+/// Sites on this rank.
+int sitesOnNode();
+
+// ---- ranks
+
+int numNodes();
+int nodeNumber();
+bool primaryNode();
+/// Rank that holds a site.
+int nodeNumber(const multi1d<int>& coord);
+/// Coordinates of this rank, and of the rank that holds a site, in the grid of ranks.
+const multi1d<int>& nodeCoord();
+multi1d<int> nodeCoord(const multi1d<int>& coord);
+int getNodeNumberFrom(const multi1d<int>& node_coord);
+multi1d<int> getLogicalCoordFrom(int node);
+
+// ---- sites. Indices are those of the host order (geometry.hpp).
+
+int linearSiteIndex(const multi1d<int>& coord);
+/// Index of the site with this lexicographic number, x fastest.
+int linearSiteIndex(int lexicosite);
+multi1d<int> siteCoords(int node, int index);
+/// Coordinates of a lexicographic number in the part of one rank.
+multi1d<int> localLexiCoordFromLinear(const int& linearr);
+
+extern "C" {
+void QDPXX_getSiteCoords(int coord[], int node, int linear);
+int QDPXX_getLinearSiteIndex(const int coord[]);
+int QDPXX_nodeNumber(const int coord[]);
+}
+
+// ---- ranks that do input and output
+
+bool isIOGridDefined();
+void setIONodeGrid(const multi1d<int>& io_grid);
+const multi1d<int>& getIONodeGrid();
+int numIONodeGrid();
+
+} // namespace Layout
+
+namespace detail {
+
+/// What a call of Layout::create() fixed.
+struct LayoutState {
+  Geometry lattice;
+  std::shared_ptr<const jit::SiteOrder> order;
+  std::uint64_t generation; ///< 1 for the first create(), and so on
+};
+
+/// The present layout. Throws jit::UserError, naming `what`, before Layout::create().
+const LayoutState& layout(const char* what);
+
+/// The order of the sites of new fields.
+const std::shared_ptr<const jit::SiteOrder>& site_order();
+
+Coord to_coord(const multi1d<int>& x, const char* what);
+multi1d<int> to_multi1d(const Coord& x);
+
+/// Coordinate mu of every site, in host order: [sitesOnNode()] values to `out`.
+void fill_coordinates(int mu, std::int32_t* out);
+
+} // namespace detail
+
+} // namespace QDP

@@ -1,0 +1,168 @@
+#include "qdp/rng/random_field.hpp"
+
+#include "jit/ir/builder.hpp"
+#include "jit/runtime.hpp"
+#include "qdp/layout/layout.hpp"
+#include "qdp/layout/subset.hpp"
+#include "qdp/rng/random_state.hpp"
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace QDP::detail {
+
+namespace ir = jit::ir;
+using ir::Type;
+using ir::Value;
+
+namespace {
+
+std::shared_ptr<jit::Field>& multiplier_cache() {
+  static std::shared_ptr<jit::Field> field;
+  return field;
+}
+
+/// a^k(x) as a field of the present layout.
+jit::Field& multiplier_field() {
+  auto& field = multiplier_cache();
+  const LayoutState& present = layout("random");
+  if (!field || field->order_ptr() != present.order) {
+    field = std::make_shared<jit::Field>(present.order, Type::i64, 1);
+    const std::vector<std::uint64_t> values = site_multipliers(present.lattice);
+    std::memcpy(field->host_overwrite(), values.data(), values.size() * sizeof values[0]);
+  }
+  return *field;
+}
+
+constexpr std::int16_t kTarget = 0, kMultipliers = 1;
+
+/// Kernels that draw: component c of a site takes the state (s_c * site multiplier) mod 2^47, where the s_c, the global
+/// seed moved on, are scalar arguments. So the draws of a site do not wait for each other.
+class DrawKernel {
+public:
+  explicit DrawKernel(const char* name, const jit::Field& field, bool listed) : builder_(kernel_), word_(field.word()) {
+    kernel_.name = name;
+    kernel_.lanes = field.order().lanes;
+    kernel_.listed = listed;
+    kernel_.leaves = {{.word = word_, .components = static_cast<std::int16_t>(field.components()), .written = true},
+                      {.word = Type::i64, .components = 1, .read = true}};
+    multiplier_ = builder_.load({.leaf = kMultipliers});
+  }
+
+  ir::Builder& builder() { return builder_; }
+
+  /// lcg_uniform of the next argument's state, in the word of the field.
+  Value uniform() {
+    const Value state = builder_.binary(ir::Op::and_, builder_.mul(builder_.argument(Type::i64), multiplier_),
+                                        builder_.constant_int(Type::i64, kLcgMask));
+    const Value low = builder_.convert(Type::i32, integer_op(ir::Op::and_, state, (1 << 24) - 1));
+    const Value high = builder_.convert(Type::i32, integer_op(ir::Op::shr, state, 24));
+    // The products are by powers of two, hence exact, and the sums round as those of lcg_uniform.
+    const Value unit = builder_.constant(Type::f32, 0x1p-12);
+    Value d = limb(integer_op(ir::Op::and_, low, 4095));
+    d = builder_.fma(d, unit, limb(integer_op(ir::Op::shr, low, 12)));
+    d = builder_.fma(d, unit, limb(integer_op(ir::Op::and_, high, 4095)));
+    d = builder_.fma(d, unit, limb(integer_op(ir::Op::shr, high, 12)));
+    return builder_.convert(word_, builder_.mul(d, builder_.constant(Type::f32, 0x1p-11)));
+  }
+
+  void store(int component, Value value) {
+    kernel_.stores.push_back({.place = {.leaf = kTarget, .component = static_cast<std::int16_t>(component)}, .value = value});
+  }
+
+  ir::Kernel finish() {
+    builder_.finish();
+    return std::move(kernel_);
+  }
+
+private:
+  Value integer_op(ir::Op op, Value x, std::int64_t constant) {
+    return builder_.binary(op, x, builder_.constant_int(builder_.type(x), constant));
+  }
+  Value limb(Value integer) { return builder_.convert(Type::f32, integer); }
+
+  ir::Kernel kernel_;
+  ir::Builder builder_;
+  Type word_;
+  Value multiplier_;
+};
+
+ir::Kernel random_kernel(const jit::Field& field, bool listed) {
+  DrawKernel draw("random", field, listed);
+  for (int c = 0; c < field.components(); ++c) draw.store(c, draw.uniform());
+  return draw.finish();
+}
+
+/// Takes r1 and r2 in turn from its arguments, only the components that are used.
+ir::Kernel gaussian_kernel(const jit::Field& field, bool complex, bool listed) {
+  DrawKernel draw("gaussian", field, listed);
+  ir::Builder& b = draw.builder();
+  for (int c = 0; c < field.components(); c += complex ? 2 : 1) {
+    const Value log_r1 = b.unary(ir::Op::log, draw.uniform());
+    const Value radius = b.unary(ir::Op::sqrt, b.mul(b.constant(field.word(), -2), log_r1));
+    const Value angle = b.mul(draw.uniform(), b.constant(field.word(), kTwoPi));
+    draw.store(c, b.mul(radius, b.unary(ir::Op::cos, angle)));
+    if (complex) draw.store(c + 1, b.mul(radius, b.unary(ir::Op::sin, angle)));
+  }
+  return draw.finish();
+}
+
+enum class Draw { uniform, normal_real, normal_complex };
+
+void launch(Draw kind, jit::Field& field, const jit::Domain& domain, const std::vector<std::uint64_t>& seeds) {
+  const jit::Hash128 key = jit::Hasher()
+                               .text("random numbers")
+                               .value(kind)
+                               .value(field.word())
+                               .value(field.components())
+                               .value(field.order().lanes)
+                               .value(domain.listed)
+                               .result();
+  jit::Runtime& runtime = jit::Runtime::instance();
+  jit::KernelHandle* kernel = runtime.find(key);
+  if (!kernel)
+    kernel = runtime.add(key, kind == Draw::uniform
+                                  ? random_kernel(field, domain.listed)
+                                  : gaussian_kernel(field, kind == Draw::normal_complex, domain.listed));
+  jit::Field* const fields[] = {&field, &multiplier_field()};
+  const jit::SiteMap* const maps[] = {nullptr};
+  runtime.launch({.kernel = kernel, .fields = fields, .maps = maps, .scalars = seeds, .domain = &domain});
+}
+
+} // namespace
+
+void random_field(jit::Field& field, const Subset& subset) {
+  check_random_word("random", field.word());
+  const jit::Domain& domain = subset.domain_for(field.order());
+  const std::uint64_t step = step_multiplier(layout("random").lattice);
+  std::vector<std::uint64_t> seeds;
+  std::uint64_t seed = random_seed();
+  for (int c = 0; c < field.components(); ++c, seed = lcg_multiply(seed, step)) seeds.push_back(seed);
+  if (domain.sites > 0) launch(Draw::uniform, field, domain, seeds);
+  set_random_seed(seed);
+}
+
+void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
+  check_random_word("gaussian", field.word());
+  const jit::Domain& domain = subset.domain_for(field.order());
+  const int stride = complex ? 2 : 1; // the imaginary parts of both draws are not used
+  const std::uint64_t step = step_multiplier(layout("gaussian").lattice);
+  const std::uint64_t used_step = lcg_power(step, stride), draw_step = lcg_power(step, field.components());
+  std::vector<std::uint64_t> seeds;
+  std::uint64_t first = random_seed();
+  std::uint64_t second = lcg_multiply(first, draw_step);
+  const std::uint64_t end = lcg_multiply(second, draw_step);
+  for (int c = 0; c < field.components(); c += stride) {
+    seeds.push_back(first);
+    seeds.push_back(second);
+    first = lcg_multiply(first, used_step);
+    second = lcg_multiply(second, used_step);
+  }
+  if (domain.sites > 0) launch(complex ? Draw::normal_complex : Draw::normal_real, field, domain, seeds);
+  set_random_seed(end);
+}
+
+void release_site_multipliers() { multiplier_cache().reset(); }
+
+} // namespace QDP::detail

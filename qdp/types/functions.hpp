@@ -1,0 +1,442 @@
+// Operators and functions of the language. Each is a row here and in the operation table (qdp/expr/ops.hpp); the algebra
+// itself is in qdp/expr/lower.cpp.
+//
+// With a lattice among the operands the result is an expression (QDPExpr); with scalars only it is computed at once.
+// A built-in number takes the word type of the other operand (2.0 * LatticeFermionF stays single), as in QDP++.
+#pragma once
+
+#include <cmath>
+
+#include "qdp/types/outer.hpp"
+
+namespace QDP {
+
+namespace detail {
+
+// ---- operands --------------------------------------------------------------------------------------------------------
+
+constexpr Outer outermost(Outer a, Outer b) { return a > b ? a : b; }
+
+/// A built-in number next to X, as a scalar of X's word.
+template <class X> using word_beside = typename host_word<operand_shape<X>.word>::type;
+template <class W, class X> constexpr Shape shape_beside = Shape{.word = operand_shape<X>.word, .depth = operand_shape<X>.depth};
+
+template <class A, class B> constexpr Shape left_shape() {
+  if constexpr (Lang<A>) return operand_shape<A>; else return shape_beside<A, B>;
+}
+/// At least one value of the language, the other one too or a built-in number.
+template <class A, class B> concept Pair = (Lang<A> && Lang<B>) || (Lang<A> && Word<B>) || (Word<A> && Lang<B>);
+
+template <Op op, class A, class B> constexpr Shape pair_result() {
+  if constexpr (Pair<A, B>) return result_shape(op, left_shape<A, B>(), left_shape<B, A>());
+  else return kInvalid;
+}
+template <Op op, class A, class B> concept Binary = Pair<A, B> && pair_result<op, A, B>().valid;
+template <Op op, class A> constexpr Shape unary_result() {
+  if constexpr (Lang<A>) return result_shape(op, operand_shape<A>);
+  else return kInvalid;
+}
+template <Op op, class A> concept Unary = Lang<A> && unary_result<op, A>().valid;
+
+/// Scalars and primitives as their site values.
+template <class X> const auto& site_value(const X& x) {
+  if constexpr (ScalarLike<X>) return x.elem();
+  else return x;
+}
+template <class A, class B> decltype(auto) promoted(const A& a) {
+  if constexpr (Word<A>) {
+    const auto w = static_cast<word_beside<B>>(a);
+    site_type<shape_beside<A, B>> s;
+    std::memcpy(static_cast<void*>(&s), &w, sizeof w);
+    return s;
+  } else {
+    return (a);
+  }
+}
+template <class A, class B> Expr operand_expr(const A& a) {
+  if constexpr (Word<A>) return to_expr(word_scalar<word_beside<B>>(a));
+  else return to_expr(a);
+}
+
+/// One real word: arithmetic without the interpreter.
+constexpr bool plain(Shape s) { return s.scalar_levels() && !s.complex; }
+template <class T> const auto& plain_word(const T& site) {
+  return *reinterpret_cast<const typename host_word<shape_of<T>.word>::type*>(&site);
+}
+template <Op op, class R, class A, class B> constexpr bool plain_binary =
+    plain(shape_of<A>) && plain(shape_of<B>) && plain(shape_of<R>) && shape_of<A>.word != Type::b1 && shape_of<B>.word != Type::b1 &&
+    (op == Op::add || op == Op::sub || op == Op::mul || (op == Op::div && is_float(shape_of<R>.word)) || op == Op::lt || op == Op::le ||
+     op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne);
+
+template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribute, const A& a, const B& b) {
+  if constexpr (plain_binary<op, R, A, B>) {
+    using W = typename host_word<promote(promote(shape_of<A>.word, shape_of<B>.word), Type::i32)>::type;
+    const W x = static_cast<W>(plain_word(a)), y = static_cast<W>(plain_word(b));
+    auto value = [&] {
+      if constexpr (op == Op::add) return x + y;
+      else if constexpr (op == Op::sub) return x - y;
+      else if constexpr (op == Op::mul) return x * y;
+      else if constexpr (op == Op::div) return x / y;
+      else if constexpr (op == Op::lt) return x < y;
+      else if constexpr (op == Op::le) return x <= y;
+      else if constexpr (op == Op::gt) return x > y;
+      else if constexpr (op == Op::ge) return x >= y;
+      else if constexpr (op == Op::eq) return x == y;
+      else return x != y;
+    }();
+    R r;
+    std::memcpy(static_cast<void*>(&r), &value, sizeof value);
+    return r;
+  } else {
+    return host_result<op, R>(attribute, a, b);
+  }
+}
+
+// ---- results ---------------------------------------------------------------------------------------------------------
+
+template <Op op, class A> auto unary(const A& a, std::uint64_t attribute = 0) {
+  constexpr Shape shape = unary_result<op, A>();
+  using R = site_type<shape>;
+  if constexpr (LatticeLike<A>) return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, to_expr(a)));
+  else if constexpr (ScalarLike<A>) return OScalar<R>(host_result<op, R>(attribute, a.elem()));
+  else return host_result<op, R>(attribute, a);
+}
+
+template <Op op, class A, class B> auto binary(const A& a, const B& b, std::uint64_t attribute = 0) {
+  constexpr Shape shape = pair_result<op, A, B>();
+  using R = site_type<shape>;
+  constexpr Outer outer = outermost(outer_of<A>, outer_of<B>);
+  if constexpr (outer == Outer::lattice)
+    return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, operand_expr<A, B>(a), operand_expr<B, A>(b)));
+  else if constexpr (outer == Outer::scalar)
+    return OScalar<R>(site_binary<op, R>(attribute, site_value(promoted<A, B>(a)), site_value(promoted<B, A>(b))));
+  else
+    return site_binary<op, R>(attribute, promoted<A, B>(a), promoted<B, A>(b));
+}
+
+template <Op op, class A, class B, class C> auto ternary(const A& a, const B& b, const C& c, std::uint64_t attribute = 0) {
+  constexpr Shape shape = result_shape(op, operand_shape<A>, operand_shape<B>, operand_shape<C>);
+  using R = site_type<shape>;
+  constexpr Outer outer = outermost(outer_of<A>, outermost(outer_of<B>, outer_of<C>));
+  if constexpr (outer == Outer::lattice)
+    return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, to_expr(a), to_expr(b), to_expr(c)));
+  else if constexpr (outer == Outer::scalar) return OScalar<R>(host_result<op, R>(attribute, site_value(a), site_value(b), site_value(c)));
+  else return host_result<op, R>(attribute, a, b, c);
+}
+
+}  // namespace detail
+
+// ---- operators -------------------------------------------------------------------------------------------------------
+
+#define QDP_BINARY(function, op)                                                                                       \
+  template <class A, class B> requires detail::Binary<detail::Op::op, A, B> auto function(const A& a, const B& b) {    \
+    return detail::binary<detail::Op::op>(a, b);                                                                       \
+  }
+#define QDP_UNARY(function, op)                                                                                        \
+  template <class A> requires detail::Unary<detail::Op::op, A> auto function(const A& a) { return detail::unary<detail::Op::op>(a); }
+
+QDP_BINARY(operator+, add)
+QDP_BINARY(operator-, sub)
+QDP_BINARY(operator*, mul)
+QDP_BINARY(operator/, div)
+QDP_BINARY(operator%, mod)
+QDP_BINARY(operator&, bit_and)
+QDP_BINARY(operator|, bit_or)
+QDP_BINARY(operator^, bit_xor)
+QDP_BINARY(operator<<, shl)
+QDP_BINARY(operator>>, shr)
+QDP_BINARY(operator<, lt)
+QDP_BINARY(operator<=, le)
+QDP_BINARY(operator>, gt)
+QDP_BINARY(operator>=, ge)
+QDP_BINARY(operator==, eq)
+QDP_BINARY(operator!=, ne)
+QDP_BINARY(operator&&, logical_and)
+QDP_BINARY(operator||, logical_or)
+QDP_UNARY(operator+, plus)
+QDP_UNARY(operator-, neg)
+QDP_UNARY(operator!, logical_not)
+QDP_UNARY(operator~, bit_not)
+
+namespace detail {
+/// dest op= x at the sites of a domain, or of a scalar.
+template <Op op, class T, class X> concept Compound = Binary<op, OScalar<T>, X> && assignable(shape_of<T>, pair_result<op, OScalar<T>, X>());
+template <Op op, class D, class X> void compound(const D& dest, const jit::Domain& domain, const X& x) {
+  using S = OScalar<typename D::Site>;
+  Expr own = make_field(dest.field(), shape_of<typename D::Site>);
+  assign(dest.field(), shape_of<typename D::Site>, domain, make_node(op, pair_result<op, S, X>(), 0, std::move(own), operand_expr<X, S>(x)));
+}
+}  // namespace detail
+
+#define QDP_COMPOUND(symbol, op)                                                                                       \
+  template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
+  OLattice<T>& operator symbol(OLattice<T>& d, const X& x) { detail::compound<detail::Op::op>(d, all.domain(), x); return d; } \
+  template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
+  const OSubLattice<T>& operator symbol(const OSubLattice<T>& d, const X& x) { detail::compound<detail::Op::op>(d, d.subset().domain(), x); return d; } \
+  template <class T, class X> requires (detail::Compound<detail::Op::op, T, X> && !detail::LatticeLike<X>)             \
+  OScalar<T>& operator symbol(OScalar<T>& d, const X& x) { d = detail::binary<detail::Op::op>(d, x); return d; }       \
+  template <class T, class X> requires (detail::Primitive<T> && (detail::Primitive<X> || detail::Word<X>) && detail::Binary<detail::Op::op, T, X>) \
+  T& operator symbol(T& d, const X& x) {                                                                               \
+    d = detail::host_result<detail::Op::convert, T>(0, detail::binary<detail::Op::op>(d, x));                          \
+    return d;                                                                                                          \
+  }
+
+QDP_COMPOUND(+=, add)
+QDP_COMPOUND(-=, sub)
+QDP_COMPOUND(*=, mul)
+QDP_COMPOUND(/=, div)
+QDP_COMPOUND(%=, mod)
+QDP_COMPOUND(&=, bit_and)
+QDP_COMPOUND(|=, bit_or)
+QDP_COMPOUND(^=, bit_xor)
+QDP_COMPOUND(<<=, shl)
+QDP_COMPOUND(>>=, shr)
+
+// ---- functions -------------------------------------------------------------------------------------------------------
+
+QDP_UNARY(adj, adj)
+QDP_UNARY(conj, conj)
+QDP_UNARY(transpose, transpose)
+QDP_UNARY(transposeColor, transpose_color)
+QDP_UNARY(transposeSpin, transpose_spin)
+QDP_UNARY(trace, trace)
+QDP_UNARY(traceColor, trace_color)
+QDP_UNARY(traceSpin, trace_spin)
+QDP_UNARY(real, real)
+QDP_UNARY(imag, imag)
+QDP_UNARY(timesI, times_i)
+QDP_UNARY(timesMinusI, times_minus_i)
+/// Sum of |x_i|^2 over the components of each site, in double precision.
+QDP_UNARY(localNorm2, local_norm2)
+QDP_UNARY(fabs, fabs)
+QDP_UNARY(ceil, ceil)
+QDP_UNARY(floor, floor)
+QDP_UNARY(sqrt, sqrt)
+QDP_UNARY(sin, sin)
+QDP_UNARY(cos, cos)
+QDP_UNARY(tan, tan)
+QDP_UNARY(asin, asin)
+QDP_UNARY(acos, acos)
+QDP_UNARY(atan, atan)
+QDP_UNARY(sinh, sinh)
+QDP_UNARY(cosh, cosh)
+QDP_UNARY(tanh, tanh)
+QDP_UNARY(exp, exp)
+QDP_UNARY(log, log)
+QDP_UNARY(log10, log10)
+template <class A> requires detail::Unary<detail::Op::trace, A> auto realTrace(const A& a) { return real(trace(a)); }
+template <class A> requires detail::Unary<detail::Op::trace, A> auto imagTrace(const A& a) { return imag(trace(a)); }
+template <class A> requires detail::Lang<A> const A& PETE_identity(const A& a) { return a; }
+
+QDP_BINARY(cmplx, cmplx)
+/// x_i conj(y_j) at every level: vectors give matrices.
+QDP_BINARY(outerProduct, outer_product)
+/// sum_i conj(x_i) y_i over spin and colour, in double precision.
+QDP_BINARY(localInnerProduct, local_inner_product)
+QDP_BINARY(localInnerProductReal, local_inner_product_real)
+QDP_BINARY(localColorInnerProduct, local_color_inner_product)
+QDP_BINARY(colorVectorContract, color_vector_contract)
+QDP_BINARY(colorCrossProduct, color_cross_product)
+QDP_BINARY(pow, pow)
+QDP_BINARY(atan2, atan2)
+QDP_BINARY(fmod, fmod)
+QDP_BINARY(ldexp, ldexp)
+
+/// eps eps contraction of two quark propagators, Nc = 3: result colour (k',k), spin indices contracted as named.
+#define QDP_QUARK_CONTRACT(nn)                                                                                         \
+  template <class A, class B> requires detail::Binary<detail::Op::quark_contract, A, B>                                \
+  auto quarkContract##nn(const A& a, const B& b) { return detail::binary<detail::Op::quark_contract>(a, b, nn); }
+QDP_QUARK_CONTRACT(13)
+QDP_QUARK_CONTRACT(14)
+QDP_QUARK_CONTRACT(23)
+QDP_QUARK_CONTRACT(24)
+QDP_QUARK_CONTRACT(12)
+QDP_QUARK_CONTRACT(34)
+#undef QDP_QUARK_CONTRACT
+
+namespace detail {
+template <Op op, class A, class B, class C> concept Ternary =
+    Lang<A> && Lang<B> && Lang<C> && result_shape(op, operand_shape<A>, operand_shape<B>, operand_shape<C>).valid;
+}
+/// mask ? a : b, site by site.
+template <class M, class A, class B> requires detail::Ternary<detail::Op::where, M, A, B>
+auto where(const M& mask, const A& a, const B& b) { return detail::ternary<detail::Op::where>(mask, a, b); }
+template <class A, class B, class C> requires detail::Ternary<detail::Op::color_contract, A, B, C>
+auto colorContract(const A& a, const B& b, const C& c) { return detail::ternary<detail::Op::color_contract>(a, b, c); }
+
+// ---- spin projection -------------------------------------------------------------------------------------------------
+
+#define QDP_PROJECT(mu)                                                                                                \
+  template <class A> requires detail::Unary<detail::Op::spin_project, A>                                               \
+  auto spinProjectDir##mu##Plus(const A& a) { return detail::unary<detail::Op::spin_project>(a, 2 * mu); }             \
+  template <class A> requires detail::Unary<detail::Op::spin_project, A>                                               \
+  auto spinProjectDir##mu##Minus(const A& a) { return detail::unary<detail::Op::spin_project>(a, 2 * mu + 1); }        \
+  template <class A> requires detail::Unary<detail::Op::spin_reconstruct, A>                                           \
+  auto spinReconstructDir##mu##Plus(const A& a) { return detail::unary<detail::Op::spin_reconstruct>(a, 2 * mu); }     \
+  template <class A> requires detail::Unary<detail::Op::spin_reconstruct, A>                                           \
+  auto spinReconstructDir##mu##Minus(const A& a) { return detail::unary<detail::Op::spin_reconstruct>(a, 2 * mu + 1); }
+QDP_PROJECT(0)
+QDP_PROJECT(1)
+QDP_PROJECT(2)
+QDP_PROJECT(3)
+#undef QDP_PROJECT
+
+namespace detail {
+inline std::uint64_t projection(int mu, int isign, const char* where) {
+  if (mu < 0 || mu >= 4) throw_range("direction", mu, 4, where);
+  return static_cast<std::uint64_t>(2 * mu + (isign < 0));
+}
+}
+/// Rows 0, 1 of (1 + isign gamma_mu) x.
+template <class A> requires detail::Unary<detail::Op::spin_project, A>
+auto spinProject(const A& a, int mu, int isign) { return detail::unary<detail::Op::spin_project>(a, detail::projection(mu, isign, "spinProject")); }
+/// The full spinor phi = isign gamma_mu phi with upper half h.
+template <class A> requires detail::Unary<detail::Op::spin_reconstruct, A>
+auto spinReconstruct(const A& a, int mu, int isign) { return detail::unary<detail::Op::spin_reconstruct>(a, detail::projection(mu, isign, "spinReconstruct")); }
+/// (1 + gamma_5)/2 x and (1 - gamma_5)/2 x.
+template <class A> requires detail::Unary<detail::Op::chiral_project, A> auto chiralProjectPlus(const A& a) { return detail::unary<detail::Op::chiral_project>(a, 0); }
+template <class A> requires detail::Unary<detail::Op::chiral_project, A> auto chiralProjectMinus(const A& a) { return detail::unary<detail::Op::chiral_project>(a, 1); }
+
+// ---- gamma matrices --------------------------------------------------------------------------------------------------
+
+/// Gamma(n) = g0^n0 g1^n1 g2^n2 g3^n3, n = sum n_i 2^i, DeGrand-Rossi basis. Throws jit::UserError unless 0 <= n < N*N.
+template <int N> class GammaType {
+ public:
+  GammaType() = default;
+  explicit GammaType(int n) : m(n) { if (n < 0 || n >= N * N) detail::throw_range("gamma matrix", n, N * N, "Gamma"); }
+  int elem() const { return m; }
+ private:
+  int m = 0;
+};
+/// The same in the Dirac-Pauli basis.
+template <int N> class GammaTypeDP {
+ public:
+  GammaTypeDP() = default;
+  explicit GammaTypeDP(int n) : m(n) { if (n < 0 || n >= N * N) detail::throw_range("gamma matrix", n, N * N, "GammaDP"); }
+  int elem() const { return m; }
+ private:
+  int m = 0;
+};
+template <int N, int m> struct GammaConst { static_assert(0 <= m && m < N * N, "gamma matrix number out of range"); };
+template <int N, int m> struct GammaConstDP { static_assert(0 <= m && m < N * N, "gamma matrix number out of range"); };
+
+using Gamma = GammaType<4>;
+using GammaDP = GammaTypeDP<4>;
+
+namespace detail {
+template <class G> struct gamma_traits { static constexpr bool value = false; };
+template <> struct gamma_traits<GammaType<4>> {
+  static constexpr bool value = true;
+  static std::uint64_t number(const GammaType<4>& g) { return static_cast<std::uint64_t>(g.elem()); }
+};
+template <> struct gamma_traits<GammaTypeDP<4>> {
+  static constexpr bool value = true;
+  static std::uint64_t number(const GammaTypeDP<4>& g) { return 16u + static_cast<std::uint64_t>(g.elem()); }
+};
+template <int m> struct gamma_traits<GammaConst<4, m>> {
+  static constexpr bool value = true;
+  static std::uint64_t number(const GammaConst<4, m>&) { return m; }
+};
+template <int m> struct gamma_traits<GammaConstDP<4, m>> {
+  static constexpr bool value = true;
+  static std::uint64_t number(const GammaConstDP<4, m>&) { return 16 + m; }
+};
+template <class G> concept GammaLike = gamma_traits<G>::value;
+}  // namespace detail
+
+template <detail::GammaLike G, class A> requires detail::Unary<detail::Op::gamma_left, A>
+auto operator*(const G& g, const A& a) { return detail::unary<detail::Op::gamma_left>(a, detail::gamma_traits<G>::number(g)); }
+template <class A, detail::GammaLike G> requires detail::Unary<detail::Op::gamma_right, A>
+auto operator*(const A& a, const G& g) { return detail::unary<detail::Op::gamma_right>(a, detail::gamma_traits<G>::number(g)); }
+
+// ---- components ------------------------------------------------------------------------------------------------------
+
+namespace detail {
+inline std::uint64_t component(Level l, int row, int col, bool two, const char* where) {
+  if (row < 0 || row >= l.n) throw_range("row", row, l.n, where);
+  if (two && (col < 0 || col >= l.n)) throw_range("column", col, l.n, where);
+  return static_cast<std::uint64_t>(row + 256 * col);
+}
+template <class A, bool Color> constexpr Level level_of = Color ? operand_shape<A>.color : operand_shape<A>.spin;
+}  // namespace detail
+
+#define QDP_PEEK(Name, op, is_color)                                                                                   \
+  template <class A> requires (detail::Unary<detail::Op::op, A> && detail::level_of<A, is_color>.kind == detail::Kind::matrix) \
+  auto Name(const A& a, int row, int col) {                                                                            \
+    return detail::unary<detail::Op::op>(a, detail::component(detail::level_of<A, is_color>, row, col, true, #Name));  \
+  }                                                                                                                    \
+  template <class A> requires (detail::Unary<detail::Op::op, A> && detail::level_of<A, is_color>.kind != detail::Kind::matrix) \
+  auto Name(const A& a, int row) {                                                                                     \
+    return detail::unary<detail::Op::op>(a, detail::component(detail::level_of<A, is_color>, row, 0, false, #Name));   \
+  }
+QDP_PEEK(peekColor, peek_color, true)
+QDP_PEEK(peekSpin, peek_spin, false)
+#undef QDP_PEEK
+
+namespace detail {
+template <Op op, class T, class X> concept Pokable = (Lang<X> || Word<X>) && Binary<op, OScalar<T>, X>;
+template <Op op, class T, class X> void poke(OLattice<T>& d, const jit::Domain& domain, const X& x, std::uint64_t a) {
+  assign(d.field(), shape_of<T>, domain, make_node(op, shape_of<T>, a, to_expr(d), operand_expr<X, OScalar<T>>(x)));
+}
+template <Op op, class T, class X> void poke(const OSubLattice<T>& d, const X& x, std::uint64_t a) {
+  assign(d.field(), shape_of<T>, d.subset().domain(),
+         make_node(op, shape_of<T>, a, make_field(d.field(), shape_of<T>), operand_expr<X, OScalar<T>>(x)));
+}
+}  // namespace detail
+
+#define QDP_POKE(Name, op, is_color)                                                                                   \
+  template <class T, class X> requires detail::Pokable<detail::Op::op, T, X>                                           \
+  OLattice<T>& Name(OLattice<T>& d, const X& x, int row, int col = 0) {                                                \
+    constexpr detail::Level l = detail::level_of<OScalar<T>, is_color>;                                                \
+    detail::poke<detail::Op::op>(d, all.domain(), x, detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name)); \
+    return d;                                                                                                          \
+  }                                                                                                                    \
+  template <class T, class X> requires detail::Pokable<detail::Op::op, T, X>                                           \
+  const OSubLattice<T>& Name(const OSubLattice<T>& d, const X& x, int row, int col = 0) {                              \
+    constexpr detail::Level l = detail::level_of<OScalar<T>, is_color>;                                                \
+    detail::poke<detail::Op::op>(d, x, detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name));         \
+    return d;                                                                                                          \
+  }                                                                                                                    \
+  template <class T, class X> requires (detail::Pokable<detail::Op::op, T, X> && !detail::LatticeLike<X>)              \
+  OScalar<T>& Name(OScalar<T>& d, const X& x, int row, int col = 0) {                                                  \
+    constexpr detail::Level l = detail::level_of<OScalar<T>, is_color>;                                                \
+    d = detail::binary<detail::Op::op>(d, x, detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name));   \
+    return d;                                                                                                          \
+  }
+QDP_POKE(pokeColor, poke_color, true)
+QDP_POKE(pokeSpin, poke_spin, false)
+#undef QDP_POKE
+
+/// dest = src where mask holds.
+template <class T, class M, class X> requires (detail::LatticeLike<M> && detail::Ternary<detail::Op::where, M, X, OLattice<T>>)
+void copymask(OLattice<T>& d, const M& mask, const X& src) { d = where(mask, src, d); }
+template <class T, class M, class X> requires (detail::Lang<M> && detail::Ternary<detail::Op::where, M, X, OLattice<T>>)
+void copymask(const OSubLattice<T>& d, const M& mask, const X& src) {
+  d = QDPExpr<T, OLattice<T>>(detail::make_node(detail::Op::where, detail::shape_of<T>, 0, detail::to_expr(mask), detail::to_expr(src),
+                                                detail::make_field(d.field(), detail::shape_of<T>)));
+}
+
+template <class T> void zero_rep(OLattice<T>& d) { d = Zero{}; }
+template <class T> void zero_rep(OLattice<T>& d, const Subset& s) { d[s] = Zero{}; }
+template <class T> void zero_rep(const OSubLattice<T>& d) { d = Zero{}; }
+template <class T> void zero_rep(OScalar<T>& d) { d = Zero{}; }
+template <class T> requires detail::Primitive<T> void zero_rep(T& d) { d = detail::host_result<detail::Op::zero, T>(0); }
+
+// ---- scalars to built-in numbers -------------------------------------------------------------------------------------
+
+namespace detail {
+template <class W, class T> W to_word(const OScalar<T>& x) {
+  static_assert(plain(shape_of<T>), "toDouble, toFloat, toInt and toBool take a real scalar");
+  return static_cast<W>(plain_word(x.elem()));
+}
+}  // namespace detail
+template <class T> double toDouble(const OScalar<T>& x) { return detail::to_word<double>(x); }
+template <class T> float toFloat(const OScalar<T>& x) { return detail::to_word<float>(x); }
+template <class T> int toInt(const OScalar<T>& x) { return detail::to_word<int>(x); }
+template <class T> bool toBool(const OScalar<T>& x) { return detail::to_word<bool>(x); }
+template <class T> auto toWordType(const OScalar<T>& x) { return detail::to_word<typename detail::host_word<detail::shape_of<T>.word>::type>(x); }
+
+template <class L> void moveToFastMemoryHint(L&, bool = false) {}
+template <class L> void revertFromFastMemoryHint(L&, bool = false) {}
+
+}  // namespace QDP

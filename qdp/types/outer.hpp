@@ -1,0 +1,226 @@
+// The outer level: one value (OScalar), one value per lattice site (OLattice), part of a lattice (OSubLattice), and
+// expressions of them (QDPExpr). Assignment is here; operators and functions are in functions.hpp.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "jit/memory/field.hpp"
+#include "qdp/expr/evaluate.hpp"
+#include "qdp/expr/node.hpp"
+#include "qdp/layout/subset.hpp"
+#include "qdp/types/primitives.hpp"
+
+namespace QDP {
+
+template <class T> class OScalar;
+template <class T> class OLattice;
+template <class T> class OSubLattice;
+
+/// Base of values (OScalar, OLattice): `const QDPType<T, C>&` in a user's template accepts both. C is the derived class.
+template <class T, class C> class QDPType {
+ public:
+  using Subtype_t = T;
+  using Container_t = C;
+  const C& self() const { return static_cast<const C&>(*this); }
+};
+template <class T, class C> class QDPSubType {
+ public:
+  using Subtype_t = T;
+  using Container_t = C;
+};
+
+/// An expression over the lattice, not yet computed. T is the site type, C the container that would hold it.
+template <class T, class C> class QDPExpr {
+ public:
+  using Subtype_t = T;
+  using Container_t = C;
+  explicit QDPExpr(detail::Expr node) : node_(std::move(node)) {}
+  const detail::Expr& expression() const { return node_; }
+
+ private:
+  detail::Expr node_;
+};
+
+namespace detail {
+
+enum class Outer : std::uint8_t { none, primitive, scalar, lattice };
+
+// Plain truth values rather than comparisons of enumerators: these constraints guard the comparison operators themselves.
+template <class X> struct operand {
+  static constexpr Outer outer = Primitive<X> ? Outer::primitive : Outer::none;
+  static constexpr bool lang = Primitive<X>, lattice = false, scalar = false;
+  using site = X;
+};
+template <class T> struct operand<OScalar<T>> {
+  static constexpr Outer outer = Outer::scalar;
+  static constexpr bool lang = true, lattice = false, scalar = true;
+  using site = T;
+};
+template <class T> struct operand<OLattice<T>> {
+  static constexpr Outer outer = Outer::lattice;
+  static constexpr bool lang = true, lattice = true, scalar = false;
+  using site = T;
+};
+template <class T, class C> struct operand<QDPExpr<T, C>> : operand<OLattice<T>> {};
+
+template <class X> constexpr Outer outer_of = operand<std::remove_cvref_t<X>>::outer;
+template <class X> using site_t = typename operand<std::remove_cvref_t<X>>::site;
+template <class X> constexpr Shape operand_shape = shape_of<site_t<X>>;
+
+/// A value of the language: lattice, expression, scalar, or a bare primitive.
+template <class X> concept Lang = operand<std::remove_cvref_t<X>>::lang;
+template <class X> concept LatticeLike = operand<std::remove_cvref_t<X>>::lattice;
+template <class X> concept ScalarLike = operand<std::remove_cvref_t<X>>::scalar;
+
+template <class T> Expr to_expr(const OLattice<T>& x) { return make_field(x.field(), shape_of<T>); }
+template <class T> Expr to_expr(const OScalar<T>& x) { return make_value(&x.elem(), shape_of<T>); }
+template <class T, class C> Expr to_expr(const QDPExpr<T, C>& x) { return x.expression(); }
+inline Expr zero_expr(Shape shape) { return make_node(Op::zero, shape, 0, {}); }
+
+/// Real scalar of a word's type.
+template <class W> using word_scalar = OScalar<PScalar<PScalar<RScalar<W>>>>;
+
+/// Can X be assigned to a site of type T?
+template <class T, class X> concept AssignableFrom =
+    ((LatticeLike<X> || ScalarLike<X>) && assignable(shape_of<T>, operand_shape<X>)) ||
+    (Word<X> && assignable(shape_of<T>, Shape{.word = word_type<double>::value}));
+
+/// Can a scalar or word X become a site of type T?
+template <class T, class X> concept assignable_from_scalar = AssignableFrom<T, X> && !LatticeLike<X>;
+
+template <class T, class X> Expr rhs_expr(const X& x) {
+  if constexpr (Word<X>) return to_expr(word_scalar<typename host_word<shape_of<T>.word>::type>(x));
+  else return to_expr(x);
+}
+
+/// Applies a host operation with up to three operands of primitive type.
+template <Op op, class R, class... A> R host_result(std::uint64_t attribute, const A&... a) {
+  R r;
+  host_apply(op, shape_of<R>, attribute, &r, HostOperand{&a, shape_of<A>}...);
+  return r;
+}
+
+}  // namespace detail
+
+// ---- scalars ---------------------------------------------------------------------------------------------------------
+
+/// One value of site type T on the host. Arithmetic is immediate.
+template <class T> class OScalar : public QDPType<T, OScalar<T>> {
+ public:
+  using Site = T;
+  OScalar() = default;
+  OScalar(const Zero&) { *this = Zero{}; }
+  explicit OScalar(const T& site) : F(site) {}
+  template <detail::Word W> requires detail::AssignableFrom<T, W> OScalar(W x) { *this = x; }
+  template <class T1> requires (detail::assignable(detail::shape_of<T>, detail::shape_of<T1>)) OScalar(const OScalar<T1>& x) { *this = x; }
+  OScalar(const OScalar&) = default;
+  OScalar& operator=(const OScalar&) = default;
+
+  OScalar& operator=(const Zero&) { F = detail::host_result<detail::Op::zero, T>(0); return *this; }
+  template <detail::Word W> requires detail::AssignableFrom<T, W> OScalar& operator=(W x) {
+    using Wt = typename detail::host_word<detail::shape_of<T>.word>::type;
+    if constexpr (detail::shape_of<T>.components() == 1) *reinterpret_cast<Wt*>(&F) = static_cast<Wt>(x);
+    else *this = detail::word_scalar<Wt>(x);
+    return *this;
+  }
+  template <class T1> requires (detail::assignable(detail::shape_of<T>, detail::shape_of<T1>)) OScalar& operator=(const OScalar<T1>& x) {
+    if constexpr (std::is_same_v<T, T1>) F = x.elem();
+    else F = detail::host_result<detail::Op::convert, T>(0, x.elem());
+    return *this;
+  }
+
+  T& elem() { return F; }
+  const T& elem() const { return F; }
+  T& elem(int) { return F; }
+  const T& elem(int) const { return F; }
+  void moveToFastMemoryHint(bool = false) {}
+  void revertFromFastMemoryHint(bool = false) {}
+
+ private:
+  T F;
+};
+
+// ---- lattices --------------------------------------------------------------------------------------------------------
+
+/// One value of site type T per lattice site. Copies are deep. Contents are undefined until first assigned.
+/// Host access (elem, getF) is in QDP++'s order and coherent with expressions: it fetches the field to the host when needed.
+template <class T> class OLattice : public QDPType<T, OLattice<T>> {
+ public:
+  using Site = T;
+  static constexpr detail::Shape kShape = detail::shape_of<T>;
+  static_assert(sizeof(T) == kShape.bytes(), "a site type is its words and nothing else");
+
+  OLattice() : field_(detail::new_field(kShape)) {}
+  OLattice(const OLattice& x) : OLattice() { *this = x; }
+  OLattice(OLattice&& x) noexcept : field_(std::move(x.field_)) {}
+  OLattice(const Zero& z) : OLattice() { *this = z; }
+  template <class X> requires detail::AssignableFrom<T, X> OLattice(const X& x) : OLattice() { *this = x; }
+
+  OLattice& operator=(const OLattice& x) { return set(detail::to_expr(x)); }
+  OLattice& operator=(OLattice&& x) { if (this != &x) std::swap(field_, x.field_); return *this; }
+  OLattice& operator=(const Zero&) { return set(detail::zero_expr(kShape)); }
+  template <class X> requires detail::AssignableFrom<T, X> OLattice& operator=(const X& x) { return set(detail::rhs_expr<T>(x)); }
+
+  OSubLattice<T> operator[](const Subset& s) { return OSubLattice<T>(field(), s); }
+  const OSubLattice<T> operator[](const Subset& s) const { return OSubLattice<T>(field(), s); }
+
+  /// Site by host index, for reading and writing.
+  T& elem(int i) {
+    if (!field()->host_current()) field_->host_write();
+    return static_cast<T*>(field_->host_pointer())[i];
+  }
+  const T& elem(int i) const { return static_cast<const T*>(field()->host_read())[i]; }
+  /// All sites in host order. Valid until the field is next used in a statement or destroyed.
+  T* getF() { return static_cast<T*>(field()->host_write()); }
+  const T* getF() const { return static_cast<const T*>(field()->host_read()); }
+  void moveToFastMemoryHint(bool = false) {}
+  void revertFromFastMemoryHint(bool = false) {}
+
+  const std::shared_ptr<jit::Field>& field() const {
+    if (!field_) field_ = detail::new_field(kShape);  // moved from
+    return field_;
+  }
+
+ private:
+  OLattice& set(detail::Expr rhs) {
+    detail::assign(field(), kShape, all.domain(), std::move(rhs));
+    return *this;
+  }
+  mutable std::shared_ptr<jit::Field> field_;
+};
+
+/// A lattice restricted to a subset: `psi[rb[0]] = ...` writes those sites only.
+template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
+ public:
+  using Site = T;
+  OSubLattice() = default;
+  OSubLattice(std::shared_ptr<jit::Field> field, const Subset& s) : field_(std::move(field)), subset_(s) {}
+  /// With storage of its own.
+  explicit OSubLattice(const Subset& s) : field_(detail::new_field(detail::shape_of<T>)), subset_(s), owns_(true) {}
+  OSubLattice(const OSubLattice&) = default;
+
+  const OSubLattice& operator=(const OSubLattice& x) const { return set(detail::make_field(x.field_, detail::shape_of<T>)); }
+  const OSubLattice& operator=(const Zero&) const { return set(detail::zero_expr(detail::shape_of<T>)); }
+  template <class X> requires detail::AssignableFrom<T, X> const OSubLattice& operator=(const X& x) const { return set(detail::rhs_expr<T>(x)); }
+
+  const Subset& subset() const { return subset_; }
+  void setSubset(const Subset& s) { subset_ = s; if (!field_) field_ = detail::new_field(detail::shape_of<T>), owns_ = true; }
+  bool getOwnsMemory() const { return owns_; }
+  T* getF() const { return static_cast<T*>(field_->host_write()); }
+  /// Site by host index of the whole lattice.
+  T& elem(int i) const { return getF()[i]; }
+  const std::shared_ptr<jit::Field>& field() const { return field_; }
+
+ private:
+  const OSubLattice& set(detail::Expr rhs) const {
+    detail::assign(field_, detail::shape_of<T>, subset_.domain(), std::move(rhs));
+    return *this;
+  }
+  std::shared_ptr<jit::Field> field_;
+  Subset subset_;
+  bool owns_ = false;
+};
+
+}  // namespace QDP

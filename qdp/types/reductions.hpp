@@ -1,0 +1,115 @@
+// Global functions: sums, norms, inner products, extrema. Results have double-precision words (integers stay integers).
+//
+// Sums give the same bits for any number of threads, lanes and ranks (design D11).
+#pragma once
+
+#include "qdp/types/typedefs.hpp"
+#include "qdp/util/multi.hpp"
+
+namespace QDP {
+
+namespace detail {
+
+template <class X> constexpr Shape sum_shape = [] {
+  constexpr Shape s = operand_shape<X>;
+  return s.with_word(is_float(s.word) ? Type::f64 : Type::i32);
+}();
+template <class X> using sum_result = OScalar<site_type<sum_shape<X>>>;
+
+template <class R> void from_double(const double* x, R& out) {
+  using W = typename host_word<shape_of<typename R::Site>.word>::type;
+  W* to = reinterpret_cast<W*>(&out.elem());
+  for (int c = 0; c < shape_of<typename R::Site>.components(); ++c) to[c] = static_cast<W>(x[c]);
+}
+
+template <class R> R reduced(Expr e, const Subset& s, Reduce kind) {
+  double x[shape_of<typename R::Site>.components()];
+  reduce(std::move(e), s.domain(), kind, x);
+  R r;
+  from_double(x, r);
+  return r;
+}
+
+}  // namespace detail
+
+/// sum_x f(x)
+template <class X> requires detail::LatticeLike<X> detail::sum_result<X> sum(const X& x, const Subset& s) {
+  return detail::reduced<detail::sum_result<X>>(detail::to_expr(x), s, detail::Reduce::sum);
+}
+template <class X> requires detail::LatticeLike<X> detail::sum_result<X> sum(const X& x) { return sum(x, all); }
+template <class X> requires detail::ScalarLike<X> detail::sum_result<X> sum(const X& x) { return x; }
+template <class T> auto sum(const OSubLattice<T>& x) { return detail::reduced<detail::sum_result<OLattice<T>>>(detail::make_field(x.field(), detail::shape_of<T>), x.subset(), detail::Reduce::sum); }
+
+/// sum_x |f(x)|^2
+template <class X> requires detail::LatticeLike<X> auto norm2(const X& x, const Subset& s) { return sum(localNorm2(x), s); }
+template <class X> requires detail::LatticeLike<X> auto norm2(const X& x) { return sum(localNorm2(x), all); }
+template <class X> requires detail::ScalarLike<X> auto norm2(const X& x) { return localNorm2(x); }
+template <class T> auto norm2(const OSubLattice<T>& x) {
+  return norm2(QDPExpr<T, OLattice<T>>(detail::make_field(x.field(), detail::shape_of<T>)), x.subset());
+}
+template <class T> Double norm2(const multi1d<T>& x, const Subset& s) {
+  Double r = 0.0;
+  for (int i = 0; i < x.size(); ++i) r += norm2(x[i], s);
+  return r;
+}
+template <class T> requires detail::Lang<T> Double norm2(const multi1d<T>& x) { return norm2(x, all); }
+
+/// sum_x f(x)^+ g(x)
+template <class A, class B> requires (detail::LatticeLike<A> || detail::LatticeLike<B>) auto innerProduct(const A& a, const B& b, const Subset& s) {
+  return sum(localInnerProduct(a, b), s);
+}
+template <class A, class B> requires (detail::LatticeLike<A> || detail::LatticeLike<B>) auto innerProduct(const A& a, const B& b) { return innerProduct(a, b, all); }
+template <class A, class B> requires (detail::ScalarLike<A> && detail::ScalarLike<B>) auto innerProduct(const A& a, const B& b) { return localInnerProduct(a, b); }
+template <class A, class B> requires (detail::LatticeLike<A> || detail::LatticeLike<B>) auto innerProductReal(const A& a, const B& b, const Subset& s) {
+  return sum(localInnerProductReal(a, b), s);
+}
+template <class A, class B> requires (detail::LatticeLike<A> || detail::LatticeLike<B>) auto innerProductReal(const A& a, const B& b) { return innerProductReal(a, b, all); }
+template <class A, class B> requires (detail::ScalarLike<A> && detail::ScalarLike<B>) auto innerProductReal(const A& a, const B& b) { return localInnerProductReal(a, b); }
+template <class T> DComplex innerProduct(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b, const Subset& s) {
+  DComplex r = zero;
+  for (int i = 0; i < a.size(); ++i) r += innerProduct(a[i], b[i], s);
+  return r;
+}
+template <class T> DComplex innerProduct(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b) { return innerProduct(a, b, all); }
+template <class T> Double innerProductReal(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b, const Subset& s) {
+  Double r = 0.0;
+  for (int i = 0; i < a.size(); ++i) r += innerProductReal(a[i], b[i], s);
+  return r;
+}
+template <class T> Double innerProductReal(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b) { return innerProductReal(a, b, all); }
+
+/// One sum per subset of a set: the time-slice sums of a correlator.
+template <class X> requires detail::LatticeLike<X> multi1d<detail::sum_result<X>> sumMulti(const X& x, const Set& set) {
+  multi1d<detail::sum_result<X>> r(set.numSubsets());
+  for (int i = 0; i < set.numSubsets(); ++i) r[i] = sum(x, set[i]);
+  return r;
+}
+template <class X> requires detail::ScalarLike<X> multi1d<detail::sum_result<X>> sumMulti(const X& x, const Set& set) {
+  multi1d<detail::sum_result<X>> r(set.numSubsets());
+  for (int i = 0; i < set.numSubsets(); ++i) r[i] = x;
+  return r;
+}
+/// r(i, k) = sum of x[i] over subset k.
+template <class T> multi2d<detail::sum_result<OLattice<T>>> sumMulti(const multi1d<OLattice<T>>& x, const Set& set) {
+  multi2d<detail::sum_result<OLattice<T>>> r(x.size(), set.numSubsets());
+  for (int i = 0; i < x.size(); ++i)
+    for (int k = 0; k < set.numSubsets(); ++k) r(i, k) = sum(x[i], set[k]);
+  return r;
+}
+
+/// Largest and smallest value of a real field.
+template <class X> requires (detail::LatticeLike<X> && detail::plain(detail::operand_shape<X>)) auto globalMax(const X& x) {
+  return detail::reduced<OScalar<detail::site_t<X>>>(detail::to_expr(x), all, detail::Reduce::max);
+}
+template <class X> requires (detail::LatticeLike<X> && detail::plain(detail::operand_shape<X>)) auto globalMin(const X& x) {
+  return detail::reduced<OScalar<detail::site_t<X>>>(detail::to_expr(x), all, detail::Reduce::min);
+}
+template <class X> requires detail::ScalarLike<X> X globalMax(const X& x) { return x; }
+template <class X> requires detail::ScalarLike<X> X globalMin(const X& x) { return x; }
+
+/// Are all components of all sites finite?
+template <class X> requires (detail::Lang<X> && !detail::Primitive<X>) bool isfinite(const X& x) {
+  return std::isfinite(toDouble(sum(localNorm2(x * 0))));  // 0 * inf and 0 * NaN are NaN
+}
+
+}  // namespace QDP

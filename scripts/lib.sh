@@ -1,0 +1,81 @@
+# Shell functions that quickstart and test share. Sourced, from the repository root, by bash.
+
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive
+
+say() { printf '%s\n' "$*"; }
+fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+# What the build needs: Debian/Ubuntu package, how to see that it is there, why it is needed.
+# A check of the form "command:NAME" looks in PATH, "file:GLOB" looks for a file.
+prerequisites() {
+  cat <<'EOF'
+g++|command:g++|compiles Tessera (C++20)
+cmake|command:cmake|configures the build (3.25 or newer)
+ninja-build|command:ninja|runs the build
+ccache|command:ccache|makes rebuilding fast
+pkg-config|command:pkg-config|tells CMake where libraries lie
+llvm-19-dev|command:llvm-config-19|generates machine code at run time
+libxml2-dev|file:/usr/include/libxml2/libxml/parser.h|reads parameter files
+libsleef-dev|file:/usr/lib/*/libsleef.so|vectorised sin, cos, exp, log
+libcli11-dev|file:/usr/include/CLI/CLI.hpp|command lines of hmc and bench
+doctest-dev|file:/usr/include/doctest/doctest.h|the tests
+EOF
+}
+
+is_present() {  # CHECK
+  case $1 in
+    command:*) command -v "${1#command:}" >/dev/null ;;
+    file:*) compgen -G "${1#file:}" >/dev/null ;;
+  esac
+}
+
+# Installs missing prerequisites with apt-get, saying what and why. Silent when nothing is missing.
+install_prerequisites() {
+  local package check why as_root=() missing=()
+  while IFS='|' read -r package check why; do
+    if ! is_present "$check"; then
+      [ ${#missing[@]} -gt 0 ] || say "Missing on this machine:"
+      printf '  %-14s %s\n' "$package" "$why"
+      missing+=("$package")
+    fi
+  done < <(prerequisites)
+  [ ${#missing[@]} -gt 0 ] || return 0
+
+  command -v apt-get >/dev/null ||
+    fail "this machine has no apt-get. Install what the list above names with your package manager, then run again."
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      fail "installing needs root, and sudo is not there. As root: apt-get install ${missing[*]}"
+    as_root=(sudo --preserve-env=DEBIAN_FRONTEND)
+  fi
+  say "Installing with apt-get: ${missing[*]}"
+  local log
+  log=$(mktemp)
+  "${as_root[@]}" apt-get update >"$log" 2>&1 </dev/null || say "apt-get update failed; trying to install all the same"
+  if ! "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 </dev/null; then
+    tail -n 20 "$log" >&2
+    fail "apt-get could not install ${missing[*]} (whole log: $log). Supported: Debian 12, Ubuntu 24.04."
+  fi
+  rm -f "$log"
+}
+
+# Configures build/PRESET and builds it (or the given targets) on every core; extra CMake options in CMAKE_OPTIONS.
+build_preset() {  # PRESET [TARGET...]
+  local preset=$1 targets=()
+  shift
+  [ $# -eq 0 ] || targets=(--target "$@")
+  # The generator of an existing tree stays as it is.
+  if [ ! -e "build/$preset/CMakeCache.txt" ] && command -v ninja >/dev/null; then
+    export CMAKE_GENERATOR=Ninja
+  fi
+  say "Building preset $preset in build/$preset"
+  mkdir -p "build/$preset"
+  local log=build/$preset/configure.log
+  # shellcheck disable=SC2086  # a list of words
+  if ! cmake --preset "$preset" ${CMAKE_OPTIONS:-} >"$log" 2>&1 </dev/null; then
+    cat "$log" >&2
+    fail "cmake could not configure preset $preset (the lines above are in $log)"
+  fi
+  cmake --build "build/$preset" --parallel "$(nproc)" "${targets[@]}" </dev/null
+}

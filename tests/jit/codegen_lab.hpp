@@ -1,0 +1,263 @@
+// A bench for kernels: random fields and neighbour tables, the compiled kernel on one side, the interpreter site by site
+// on the other. What the two must agree on is the meaning of the IR.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "jit/codegen/codegen.hpp"
+#include "jit/ir/abi.hpp"
+#include "jit/ir/ir.hpp"
+#include "jit/ir/site_layout.hpp"
+#include "jit/ir/sum.hpp"
+
+namespace lab {
+
+using jit::ir::Kernel;
+using jit::ir::Node;
+using jit::ir::Op;
+using jit::ir::Place;
+using jit::ir::Type;
+using jit::ir::Value;
+
+constexpr Type kTypes[] = {Type::b1, Type::i32, Type::i64, Type::f32, Type::f64};
+
+/// A word of any type, and how far two may differ.
+struct Word {
+  Type type;
+  std::uint64_t bits;  ///< in the low bytes
+
+  double real() const {
+    float f;
+    double d;
+    std::memcpy(&f, &bits, sizeof f);
+    std::memcpy(&d, &bits, sizeof d);
+    return type == Type::f32 ? double(f) : d;
+  }
+  /// Equal to the bit (any NaN equals any NaN), or for floats within `ulps` units in the last place.
+  bool agrees(const Word& other, double ulps) const {
+    if (bits == other.bits) return true;
+    if (!jit::ir::is_float(type)) return false;
+    const double x = real(), y = other.real();
+    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+    if (ulps == 0 || std::isinf(x) || std::isinf(y)) return false;
+    const double unit = type == Type::f32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+    const double tiny = type == Type::f32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+    return std::fabs(x - y) <= ulps * unit * std::max({std::fabs(x), std::fabs(y), tiny});
+  }
+};
+
+/// 64-byte aligned memory of one field in device order.
+class Field {
+ public:
+  Field(int lanes, Type type, int components, int groups)
+      : lanes_(lanes), type_(type), components_(components),
+        store_(new(std::align_val_t{64}) char[std::size_t(groups * lanes * components * jit::ir::bytes(type))]()) {}
+
+  void* data() const { return store_.get(); }
+  int components() const { return components_; }
+  Type type() const { return type_; }
+  Word get(std::int64_t position, int component) const {
+    Word w{type_, 0};
+    std::memcpy(&w.bits, at(position, component), std::size_t(jit::ir::bytes(type_)));
+    return w;
+  }
+  void set(std::int64_t position, int component, std::uint64_t bits) {
+    std::memcpy(at(position, component), &bits, std::size_t(jit::ir::bytes(type_)));
+  }
+
+ private:
+  char* at(std::int64_t position, int component) const {
+    return store_.get() + jit::word_index(lanes_, type_, components_, position, component) * jit::ir::bytes(type_);
+  }
+  struct Free {
+    void operator()(char* p) const { ::operator delete[](p, std::align_val_t{64}); }
+  };
+  int lanes_;
+  Type type_;
+  int components_;
+  std::unique_ptr<char[], Free> store_;
+};
+
+/// Random words: small integers and zeros beside numbers of all sizes, so that branches and comparisons see both sides.
+class Dice {
+ public:
+  explicit Dice(unsigned seed) : engine_(seed) {}
+  int below(int n) { return int(engine_() % unsigned(n)); }
+  std::uint64_t word(Type type) {
+    const std::int64_t small = below(9) - 4;
+    const double real = below(4) == 0 ? double(small) : std::uniform_real_distribution<double>(-3, 3)(engine_);
+    const float single = float(real);
+    std::uint64_t bits = 0;
+    switch (type) {
+      case Type::b1: return engine_() & 1;
+      case Type::i32: return std::uint32_t(below(2) ? std::uint32_t(small) : std::uint32_t(engine_()));
+      case Type::i64: return below(2) ? std::uint64_t(small) : engine_();
+      case Type::f32: std::memcpy(&bits, &single, sizeof single); return bits;
+      case Type::f64: std::memcpy(&bits, &real, sizeof real); return bits;
+    }
+    return 0;
+  }
+  std::mt19937_64& engine() { return engine_; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+inline bool is_inexact(const Kernel& kernel) {
+  for (const Node& n : kernel.nodes)
+    if (n.op >= Op::sin && n.op <= Op::fmod) return true;
+  return false;
+}
+
+/// Fields, tables, scalars and a domain for a kernel; runs it both ways.
+class Lab {
+ public:
+  static constexpr int kGroups = 6, kPadding = 8;
+
+  Lab(const Kernel& kernel, unsigned seed) : kernel_(kernel), dice_(seed), sites_(kGroups * kernel.lanes) {
+    for (const auto& leaf : kernel.leaves) {
+      fields_.emplace_back(kernel.lanes, leaf.word, leaf.components, kGroups);
+      for (int p = 0; p < sites_; ++p)
+        for (int c = 0; c < leaf.components; ++c) fields_.back().set(p, c, dice_.word(leaf.word));
+    }
+    for (const auto& slot : kernel.slots) {
+      const int entries = slot.gathered ? sites_ : kGroups;
+      std::vector<std::int32_t> table(std::size_t(entries + kPadding * (slot.gathered ? kernel.lanes : 1)));
+      for (auto& t : table) t = slot.gathered ? dice_.below(sites_) : 2 * dice_.below(kGroups) + dice_.below(2);
+      tables_.push_back(std::move(table));
+    }
+    for (Type t : kernel.arguments) scalars_.push_back(dice_.word(t));
+    for (int g = 0; g < kGroups; ++g) {
+      const bool in = !kernel.listed || dice_.below(3) != 0;
+      if (in) groups_.push_back(g);
+      if (in) masks_.push_back(kernel.listed ? dice_.engine()() : ~std::uint64_t{0});
+    }
+  }
+
+  std::vector<Field>& fields() { return fields_; }
+  std::vector<std::uint64_t>& scalars() { return scalars_; }
+  int sites() const { return sites_; }
+
+  /// Position of site p's neighbour in a slot's frame.
+  int neighbour(int slot, int p) const {
+    if (slot == 0) return p;
+    const auto& s = kernel_.slots[std::size_t(slot)];
+    const int parent = neighbour(s.parent, p);
+    const auto& table = tables_[std::size_t(slot)];
+    if (s.gathered) return table[std::size_t(parent)];
+    const int t = table[std::size_t(parent / kernel_.lanes)];
+    return (t >> 1) * kernel_.lanes + ((parent % kernel_.lanes) ^ (t & 1 ? s.lane_xor : 0));
+  }
+
+  /// Number of words (and reductions) in which the compiled kernel differs from the interpreter.
+  int disagreements(jit::CpuCompiler& compiler, const jit::CodeOptions& options = {}, double ulps = 4) {
+    if (!is_inexact(kernel_)) ulps = 0;
+    std::vector<std::vector<Word>> expected = snapshot();
+    std::vector<double> results;
+    interpret_all(expected, results);
+    run(compiler.compile(kernel_, options).function);
+    int bad = 0;
+    const std::vector<std::vector<Word>> got = snapshot();
+    for (std::size_t f = 0; f < got.size(); ++f)
+      for (std::size_t i = 0; i < got[f].size(); ++i) bad += !got[f][i].agrees(expected[f][i], ulps);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      const double mine = reductions_[r], theirs = results[r];
+      const bool both_nan = std::isnan(mine) && std::isnan(theirs);
+      bad += !(both_nan || mine == theirs || std::fabs(mine - theirs) <= 1e-12 * (std::fabs(mine) + size_[r]));
+    }
+    return bad;
+  }
+
+  void run(jit::KernelFunction function) {
+    std::vector<void*> fields;
+    for (const Field& f : fields_) fields.push_back(f.data());
+    std::vector<const std::int32_t*> tables;
+    for (const auto& t : tables_) tables.push_back(t.data());
+    std::vector<jit::SumAccumulator> sums(2 * kernel_.reductions.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) reset(sums[i], kernel_.reductions[i / 2].kind);
+    std::vector<jit::SumAccumulator> mine(kernel_.reductions.size());
+    const std::int64_t count = std::int64_t(groups_.size());
+    for (int part = 0; part < 2; ++part) {  // as two threads would
+      for (std::size_t r = 0; r < mine.size(); ++r) mine[r] = sums[2 * r + std::size_t(part)];
+      const jit::LaunchArguments arguments{fields.data(), tables.data(), scalars_.data(), groups_.data(), masks_.data(), mine.data()};
+      function(&arguments, part == 0 ? 0 : count / 2, part == 0 ? count / 2 : count);
+      for (std::size_t r = 0; r < mine.size(); ++r) sums[2 * r + std::size_t(part)] = mine[r];
+    }
+    reductions_.clear();
+    for (std::size_t r = 0; r < mine.size(); ++r)
+      reductions_.push_back(jit::merge({&sums[2 * r], &sums[2 * r + 1]}, kernel_.reductions[r].kind));
+  }
+
+  const std::vector<double>& reductions() const { return reductions_; }
+
+ private:
+  std::vector<std::vector<Word>> snapshot() const {
+    std::vector<std::vector<Word>> words;
+    for (const Field& f : fields_) {
+      words.emplace_back();
+      for (int p = 0; p < sites_; ++p)
+        for (int c = 0; c < f.components(); ++c) words.back().push_back(f.get(p, c));
+    }
+    return words;
+  }
+
+  /// The interpreter knows slot 0 only: a leaf in another frame becomes a leaf of its own that holds the neighbour's words.
+  void interpret_all(std::vector<std::vector<Word>>& words, std::vector<double>& results) {
+    const auto before = words;
+    const std::size_t leaves = kernel_.leaves.size();
+    Kernel flat = kernel_;
+    for (std::size_t s = 1; s < kernel_.slots.size(); ++s) flat.leaves.insert(flat.leaves.end(), kernel_.leaves.begin(), kernel_.leaves.end());
+    for (Node& n : flat.nodes)
+      if (n.op == Op::load) n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)), 0, n.place.component, n.place.stride};
+    using Kind = jit::ir::Reduction::Kind;
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const auto& r : kernel_.reductions) results.push_back(r.kind == Kind::sum ? 0 : r.kind == Kind::max ? -infinity : infinity);
+    size_.assign(results.size(), 0.0);
+
+    for (std::size_t entry = 0; entry < groups_.size(); ++entry)
+      for (int lane = 0; lane < kernel_.lanes; ++lane) {
+        if (!(masks_[entry] >> lane & 1)) continue;
+        const int p = groups_[entry] * kernel_.lanes + lane;
+        std::vector<std::vector<char>> memory;
+        std::vector<void*> pointers;
+        for (std::size_t i = 0; i < flat.leaves.size(); ++i) {
+          const std::size_t leaf = i % leaves, size = std::size_t(jit::ir::bytes(flat.leaves[i].word));
+          const int from = neighbour(int(i / leaves), p), n = flat.leaves[i].components;
+          memory.emplace_back(std::size_t(n) * size);
+          for (int c = 0; c < n; ++c) std::memcpy(&memory.back()[std::size_t(c) * size], &before[leaf][std::size_t(from * n + c)].bits, size);
+        }
+        for (auto& m : memory) pointers.push_back(m.data());
+        std::vector<double> one(results.size());
+        jit::ir::interpret(flat, pointers.data(), scalars_.data(), one.data());
+        for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
+          if (!kernel_.leaves[leaf].written) continue;
+          const std::size_t size = std::size_t(jit::ir::bytes(kernel_.leaves[leaf].word));
+          const int n = kernel_.leaves[leaf].components;
+          for (int c = 0; c < n; ++c) std::memcpy(&words[leaf][std::size_t(p * n + c)].bits, &memory[leaf][std::size_t(c) * size], size);
+        }
+        for (std::size_t r = 0; r < one.size(); ++r) {
+          const Kind kind = kernel_.reductions[r].kind;
+          results[r] = kind == Kind::sum ? results[r] + one[r] : kind == Kind::max ? std::max(results[r], one[r]) : std::min(results[r], one[r]);
+          size_[r] += std::fabs(one[r]);
+        }
+      }
+  }
+
+  const Kernel& kernel_;
+  Dice dice_;
+  int sites_;
+  std::vector<Field> fields_;
+  std::vector<std::vector<std::int32_t>> tables_;
+  std::vector<std::uint64_t> scalars_;
+  std::vector<std::int32_t> groups_;
+  std::vector<std::uint64_t> masks_;
+  std::vector<double> reductions_, size_;
+};
+
+}  // namespace lab

@@ -1,0 +1,49 @@
+// README.md lists the environment variables exactly as the program's own table does.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "jit/support/env.hpp"
+
+namespace {
+
+/// A cell of a Markdown table: code, with the bars that would end the cell escaped; empty stays empty.
+std::string code_cell(const std::string& text) {
+  if (text.empty()) return "";
+  std::string cell = "`";
+  for (char c : text) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
+  return cell + "`";
+}
+
+std::string row_of(const jit::EnvVariable& variable) {
+  return "| `" + std::string(variable.name) + "` | " + code_cell(variable.type) + " | " + code_cell(variable.fallback) +
+         " | " + variable.help + " |";
+}
+
+std::vector<std::string> rows_of_readme() {
+  std::ifstream readme(TESSERA_SOURCE_DIR "/README.md");
+  REQUIRE(readme.good());
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(readme, line);)
+    if (line.starts_with("| `TESSERA_")) rows.push_back(line);
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("README lists every environment variable with its values, default and effect, and no other") {
+  std::vector<std::string> expected;
+  for (const jit::EnvVariable& variable : jit::env_table()) expected.push_back(row_of(variable));
+  const std::vector<std::string> found = rows_of_readme();
+  for (const std::string& row : expected) {
+    INFO("README.md lacks the line: ", row);
+    CHECK(std::count(found.begin(), found.end(), row) == 1);
+  }
+  CHECK(found.size() == expected.size());
+}

@@ -1,0 +1,284 @@
+// Fields: the two residencies against a plain model, re-ordering, single sites, and the memory behind them.
+#include "jit/memory/field.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "jit/device/cpu_device.hpp"
+#include "jit/ir/site_layout.hpp"
+#include "jit/memory/memory.hpp"
+#include "jit/memory/relayout.hpp"
+#include "jit/support/error.hpp"
+#include "tests/jit/site_orders.hpp"
+
+using namespace jit;
+using ir::Type;
+
+namespace {
+
+std::vector<unsigned char> random_bytes(std::size_t n, std::mt19937& random) {
+  std::vector<unsigned char> bytes(n);
+  for (auto& b : bytes) b = static_cast<unsigned char>(random());
+  return bytes;
+}
+
+std::size_t device_offset(const Field& field, std::int64_t site, int component) {
+  const SiteOrder& order = field.order();
+  return static_cast<std::size_t>(word_index(order.lanes, field.word(), field.components(),
+                                             order.position[static_cast<std::size_t>(site)], component)) *
+         static_cast<std::size_t>(ir::bytes(field.word()));
+}
+
+}  // namespace
+
+TEST_CASE("re-ordering puts every word where the layout says, zeroes the padding, and comes back") {
+  std::mt19937 random(5);
+  CpuDevice device;
+  for (const int threads : {1, 2}) {
+    device.set_threads(threads);
+    for (const int lanes : {1, 2, 4, 8, 16, 32})
+      for (const Type word : {Type::b1, Type::f32, Type::i64, Type::f64})
+        for (const int components : {1, 3, 18})
+          for (const std::int64_t sites : {1, 210, 256, 1024})
+            for (const std::int64_t extra : {0, 2}) {
+              const auto order = tests::random_order(lanes, sites, extra);
+              const auto bytes = static_cast<std::size_t>(ir::bytes(word));
+              const std::size_t words = static_cast<std::size_t>(components) * bytes;
+              const auto host = random_bytes(static_cast<std::size_t>(sites) * words, random);
+              auto image = random_bytes(static_cast<std::size_t>(order->groups * lanes) * words, random);
+              host_to_device(device, *order, word, components, host.data(), image.data());
+              bool equal = true;
+              for (std::size_t p = 0; p < order->host_index.size(); ++p)
+                for (int c = 0; c < components; ++c) {
+                  const std::size_t at = static_cast<std::size_t>(word_index(lanes, word, components, static_cast<std::int64_t>(p), c)) * bytes;
+                  const std::int32_t site = order->host_index[p];
+                  const std::vector<unsigned char> zero(bytes, 0);
+                  const unsigned char* expected =
+                      site < 0 ? zero.data() : &host[static_cast<std::size_t>(site) * words + static_cast<std::size_t>(c) * bytes];
+                  equal = equal && std::memcmp(&image[at], expected, bytes) == 0;
+                }
+              auto back = random_bytes(host.size(), random);
+              device_to_host(device, *order, word, components, image.data(), back.data());
+              INFO("lanes ", lanes, ", ", ir::name(word), "[", components, "], ", sites, " sites, ", extra, " extra groups");
+              CHECK(equal);
+              CHECK(back == host);
+            }
+  }
+}
+
+TEST_CASE("any sequence of accesses shows the values of one plain array") {
+  std::mt19937 random(17);
+  for (const Type word : {Type::b1, Type::f32, Type::f64})
+    for (const std::int64_t sites : {64, 53}) {
+      const auto order = tests::random_order(8, sites);
+      const int components = 3;
+      const std::size_t site_bytes = static_cast<std::size_t>(components * ir::bytes(word));
+      Field field(order, word, components);
+      Field other(order, word, components);
+      std::vector<unsigned char> model(static_cast<std::size_t>(sites) * site_bytes), other_model = model;
+      std::memset(field.host_overwrite(), 0, model.size());
+      std::memset(other.host_overwrite(), 0, model.size());
+
+      const auto fill_device = [&](unsigned char* image, std::int64_t site, const unsigned char* value) {
+        for (int c = 0; c < components; ++c)
+          std::memcpy(image + device_offset(field, site, c), value + c * ir::bytes(word), static_cast<std::size_t>(ir::bytes(word)));
+      };
+      for (int step = 0; step < 2000; ++step) {
+        const auto site = static_cast<std::int64_t>(random() % static_cast<unsigned>(sites));
+        unsigned char* here = &model[static_cast<std::size_t>(site) * site_bytes];
+        const auto value = random_bytes(site_bytes, random);
+        switch (random() % 9) {
+          case 0: CHECK(std::memcmp(field.host_read(), model.data(), model.size()) == 0); break;
+          case 1:
+            std::memcpy(static_cast<unsigned char*>(field.host_write()) + static_cast<std::size_t>(site) * site_bytes, value.data(), site_bytes);
+            CHECK(field.host_current());
+            std::memcpy(here, value.data(), site_bytes);
+            break;
+          case 2:
+            model = random_bytes(model.size(), random);
+            std::memcpy(field.host_overwrite(), model.data(), model.size());
+            break;
+          case 3: {
+            const auto* image = static_cast<const unsigned char*>(field.device_read());
+            for (int c = 0; c < components; ++c)
+              CHECK(std::memcmp(image + device_offset(field, site, c), here + c * ir::bytes(word), static_cast<std::size_t>(ir::bytes(word))) == 0);
+            break;
+          }
+          case 4:
+            fill_device(static_cast<unsigned char*>(field.device_write(false)), site, value.data());
+            CHECK(field.host_pointer() == nullptr);  // a field takes its bytes once
+            std::memcpy(here, value.data(), site_bytes);
+            break;
+          case 5: {
+            model = random_bytes(model.size(), random);
+            auto* image = static_cast<unsigned char*>(field.device_write(true));
+            for (std::int64_t s = 0; s < sites; ++s) fill_device(image, s, &model[static_cast<std::size_t>(s) * site_bytes]);
+            break;
+          }
+          case 6: {
+            std::vector<unsigned char> got(site_bytes);
+            field.read_site(site, got.data());
+            CHECK(std::memcmp(got.data(), here, site_bytes) == 0);
+            break;
+          }
+          case 7:
+            field.write_site(site, value.data());
+            std::memcpy(here, value.data(), site_bytes);
+            break;
+          default:
+            field.swap(other);
+            std::swap(model, other_model);
+        }
+      }
+    }
+}
+
+TEST_CASE("a field allocates nothing before its first use and gives everything back") {
+  const auto order = tests::random_order(16, 4096);
+  Memory& memory = Memory::instance();
+  const std::size_t before = memory.live_bytes();
+  {
+    Field field(order, Type::f64, 18);
+    CHECK(memory.live_bytes() == before);
+    CHECK_FALSE(field.ever_written());
+    field.device_write(true);
+    CHECK(field.ever_written());
+    CHECK(memory.live_bytes() == before + field.device_bytes());
+    field.host_read();
+    CHECK(memory.live_bytes() == before + field.device_bytes() + field.host_bytes());
+    field.host_write();
+    CHECK(memory.live_bytes() == before + field.host_bytes());
+    field.device_read();
+    field.device_write(false);
+    CHECK(memory.live_bytes() == before + field.device_bytes());
+  }
+  CHECK(memory.live_bytes() == before);
+}
+
+TEST_CASE("poking single sites of a new field fills it") {
+  const auto order = tests::random_order(4, 30);
+  Field field(order, Type::f64, 1);
+  for (std::int64_t s = 0; s < 30; ++s) {
+    const double x = 0.5 * static_cast<double>(s);
+    field.write_site(s, &x);
+  }
+  for (std::int64_t s = 0; s < 30; ++s) {
+    double x = -1;
+    field.read_site(s, &x);
+    CHECK(x == 0.5 * static_cast<double>(s));
+  }
+}
+
+TEST_CASE("new device memory of a padded order has zeros in the padding") {
+  const auto order = tests::random_order(16, 33);
+  {
+    Field dirty(order, Type::f32, 2);
+    std::memset(dirty.device_write(true), 0xff, dirty.device_bytes());
+  }  // its block is the next one of that size
+  Field field(order, Type::f32, 2);
+  const auto* image = static_cast<const float*>(field.device_write(true));
+  for (std::size_t p = 0; p < order->host_index.size(); ++p)
+    if (order->host_index[p] < 0)
+      for (int c = 0; c < 2; ++c) CHECK(image[word_index(16, Type::f32, 2, static_cast<std::int64_t>(p), c)] == 0);
+}
+
+TEST_CASE("fields of different shapes do not swap") {
+  const auto order = tests::random_order(4, 16);
+  Field a(order, Type::f64, 2), b(order, Type::f64, 3), c(order, Type::f32, 2), d(tests::random_order(4, 16), Type::f64, 2);
+  CHECK_THROWS_WITH_AS(a.swap(b), doctest::Contains("f64[3]"), InternalError);
+  CHECK_THROWS_AS(a.swap(c), InternalError);
+  CHECK_THROWS_AS(a.swap(d), InternalError);
+}
+
+TEST_CASE("blocks are aligned, and freed ones of the same size are used again") {
+  CpuDevice device;
+  Memory memory(device);
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000}, std::size_t{3} << 20, std::size_t{17} << 20}) {
+    void* first = memory.allocate(bytes);
+    void* second = memory.allocate(bytes);
+    CHECK(first != second);
+    CHECK(reinterpret_cast<std::uintptr_t>(first) % Device::kAlignment == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(second) % Device::kAlignment == 0);
+    if (bytes > 0) {
+      std::memset(first, 1, bytes);
+      std::memset(second, 2, bytes);
+      CHECK(*static_cast<unsigned char*>(first) == 1);
+    }
+    memory.free(first, bytes);
+    CHECK(memory.allocate(bytes) == first);
+    memory.free(first, bytes);
+    memory.free(second, bytes);
+  }
+  CHECK(memory.live_bytes() == 0);
+  CHECK(memory.live_blocks() == 0);
+  memory.release_kept();
+  CHECK(memory.kept_bytes() == 0);
+}
+
+TEST_CASE("what is held stays within the most that lived at once") {
+  CpuDevice device;
+  Memory memory(device);
+  const std::size_t unit = std::size_t{16} << 20;
+  std::vector<void*> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(memory.allocate(unit));
+  for (void* block : blocks) memory.free(block, unit);
+  CHECK(memory.kept_bytes() == 8 * unit);
+  // Another size: old blocks go as new ones come.
+  std::vector<void*> others;
+  for (int i = 0; i < 5; ++i) {
+    others.push_back(memory.allocate(3 * unit / 2));
+    CHECK(memory.live_bytes() + memory.kept_bytes() <= 8 * unit);
+  }
+  CHECK(memory.peak_bytes() == 8 * unit);
+  for (void* block : others) memory.free(block, 3 * unit / 2);
+}
+
+TEST_CASE("running out of memory is an error with sizes, and what is kept is given up first") {
+  CpuDevice device;
+  Memory memory(device, std::size_t{10} << 20);
+  void* four = memory.allocate(std::size_t{4} << 20);
+  void* five = memory.allocate(std::size_t{5} << 20);
+  try {
+    memory.allocate(std::size_t{3} << 20);
+    FAIL("must throw");
+  } catch (const DeviceError& error) {
+    const std::string text = error.what();
+    CHECK(text.find("10.0 MiB") != std::string::npos);
+    CHECK(text.find("3.00 MiB") != std::string::npos);
+    CHECK(text.find("9.00 MiB in 2 blocks") != std::string::npos);
+  }
+  memory.free(five, std::size_t{5} << 20);
+  void* six = memory.allocate(std::size_t{6} << 20);
+  CHECK(memory.kept_bytes() == 0);
+  CHECK_THROWS_AS(memory.allocate(SIZE_MAX / 2), DeviceError);
+  memory.free(four, std::size_t{4} << 20);
+  memory.free(six, std::size_t{6} << 20);
+}
+
+TEST_CASE("a field that does not fit leaves the others as they were") {
+  const auto order = tests::random_order(16, 4096);
+  Memory& memory = Memory::instance();
+  Field small(order, Type::f64, 1);
+  static_cast<double*>(small.host_overwrite())[7] = 42;
+  memory.release_kept();
+  memory.set_limit(memory.live_bytes() + small.device_bytes());
+  Field large(order, Type::f64, 200);
+  CHECK_THROWS_WITH_AS(large.device_write(true), doctest::Contains("out of memory"), DeviceError);
+  CHECK_FALSE(large.ever_written());
+  double x = 0;
+  small.read_site(7, &x);
+  CHECK(x == 42);
+  memory.set_limit(0);
+  CHECK_NOTHROW(large.device_write(true));
+}
+
+TEST_CASE("sizes read as people write them") {
+  CHECK(format_bytes(0) == "0 B");
+  CHECK(format_bytes(1023) == "1023 B");
+  CHECK(format_bytes(1536) == "1.50 KiB");
+  CHECK(format_bytes(std::size_t{131} << 30) == "131 GiB");
+}

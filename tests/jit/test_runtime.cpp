@@ -1,0 +1,416 @@
+// The run time: launches against plain loops, threads, reductions, counters, overhead.
+#include "jit/runtime.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "jit/ir/builder.hpp"
+#include "jit/memory/memory.hpp"
+#include "jit/runtime/kernel_table.hpp"
+#include "jit/runtime/profile.hpp"
+#include "jit/support/error.hpp"
+#include "jit/tune/cost.hpp"
+#include "tests/jit/site_orders.hpp"
+#include "tests/skip.hpp"
+
+using namespace jit;
+using ir::Type;
+
+namespace {
+
+Runtime& rt() { return Runtime::instance(); }
+
+ir::Place place(int leaf, int slot, int component) {
+  return {static_cast<std::int16_t>(leaf), static_cast<std::int16_t>(slot), static_cast<std::int16_t>(component), 0};
+}
+
+/// y = a x + y
+ir::Kernel axpy(int lanes, int components, bool listed) {
+  ir::Kernel kernel;
+  kernel.name = "axpy";
+  kernel.lanes = lanes;
+  kernel.listed = listed;
+  kernel.leaves = {{Type::f64, static_cast<std::int16_t>(components), true, false},
+                   {Type::f64, static_cast<std::int16_t>(components), true, true}};
+  ir::Builder b(kernel);
+  const ir::Value a = b.argument(Type::f64);
+  for (int c = 0; c < components; ++c)
+    kernel.stores.push_back({place(1, 0, c), b.fma(a, b.load(place(0, 0, c)), b.load(place(1, 0, c)))});
+  b.finish();
+  return kernel;
+}
+
+/// Sum, maximum and minimum of all words.
+ir::Kernel statistics(int lanes, int components, bool listed) {
+  ir::Kernel kernel;
+  kernel.name = "statistics";
+  kernel.lanes = lanes;
+  kernel.listed = listed;
+  kernel.leaves = {{Type::f64, static_cast<std::int16_t>(components), true, false}};
+  ir::Builder b(kernel);
+  ir::Value sum = b.load(place(0, 0, 0)), most = sum, least = sum;
+  for (int c = 1; c < components; ++c) {
+    const ir::Value x = b.load(place(0, 0, c));
+    sum = b.add(sum, x);
+    most = b.binary(ir::Op::max, most, x);
+    least = b.binary(ir::Op::min, least, x);
+  }
+  using Kind = ir::Reduction::Kind;
+  kernel.reductions = {{Kind::sum, sum}, {Kind::max, most}, {Kind::min, least}};
+  b.finish();
+  return kernel;
+}
+
+/// y = x at the place that slot 1 names.
+ir::Kernel shifted_copy(int lanes, bool gathered, int lane_xor) {
+  ir::Kernel kernel;
+  kernel.name = "shifted_copy";
+  kernel.lanes = lanes;
+  kernel.slots.push_back({0, gathered, static_cast<std::int16_t>(lane_xor)});
+  kernel.leaves = {{Type::f64, 1, true, false}, {Type::f64, 1, false, true}};
+  ir::Builder b(kernel);
+  kernel.stores.push_back({place(1, 0, 0), b.permute(1, b.load(place(0, 1, 0)))});
+  b.finish();
+  return kernel;
+}
+
+KernelHandle* handle(ir::Kernel kernel) {
+  const Hash128 key = ir::hash(kernel);
+  KernelHandle* known = rt().find(key);
+  return known != nullptr ? known : rt().add(key, std::move(kernel));
+}
+
+void run(KernelHandle* kernel, const std::vector<Field*>& fields, const Domain& domain, const std::vector<double>& scalars = {},
+         double* results = nullptr, const SiteMap* map = nullptr) {
+  std::vector<std::uint64_t> words(scalars.size());
+  if (!scalars.empty()) std::memcpy(words.data(), scalars.data(), 8 * scalars.size());
+  const SiteMap* maps[] = {nullptr, map};
+  rt().launch({.kernel = kernel, .fields = fields, .maps = maps, .scalars = words, .domain = &domain, .results = results});
+}
+
+std::vector<double> random_numbers(std::size_t n, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> numbers(n);
+  for (double& x : numbers) x = normal(random) * std::pow(10.0, static_cast<double>(random() % 7) - 3);
+  return numbers;
+}
+
+std::unique_ptr<Field> field_of(const std::shared_ptr<const SiteOrder>& order, int components, const std::vector<double>& values) {
+  auto field = std::make_unique<Field>(order, Type::f64, components);
+  std::memcpy(field->host_overwrite(), values.data(), field->host_bytes());
+  return field;
+}
+
+std::vector<double> values_of(Field& field) {
+  const auto* values = static_cast<const double*>(field.host_read());
+  return {values, values + field.host_bytes() / sizeof(double)};
+}
+
+struct ThreadsGuard {
+  int before = rt().threads();
+  ~ThreadsGuard() { rt().set_threads(before); }
+};
+
+}  // namespace
+
+TEST_CASE("axpy gives the host's numbers on ranges and on lists, for every number of lanes and threads") {
+  ThreadsGuard guard;
+  for (const int lanes : {1, 2, 8, 16})
+    for (const std::int64_t sites : {1, 48, 4096, 20011}) {
+      const auto order = tests::random_order(lanes, sites);
+      const Domain domain = tests::everything(*order);
+      const auto x = random_numbers(static_cast<std::size_t>(3 * sites), 1), y = random_numbers(x.size(), 2);
+      for (const int threads : {1, 2, 3}) {
+        rt().set_threads(threads);
+        const auto fx = field_of(order, 3, x), fy = field_of(order, 3, y);
+        run(handle(axpy(lanes, 3, domain.listed)), {fx.get(), fy.get()}, domain, {0.25});
+        const auto got = values_of(*fy);
+        bool equal = true;
+        for (std::size_t i = 0; i < x.size(); ++i) equal = equal && got[i] == std::fma(0.25, x[i], y[i]);
+        INFO("lanes ", lanes, " sites ", sites, " threads ", threads);
+        CHECK(equal);
+        CHECK(fx->host_pointer() != nullptr);  // only read: both sides stay
+      }
+    }
+}
+
+TEST_CASE("the same field may be read and written through different operands") {
+  const auto order = tests::random_order(8, 64);
+  const Domain domain = tests::everything(*order);
+  const auto x = random_numbers(64, 3);
+  const auto field = field_of(order, 1, x);
+  run(handle(axpy(8, 1, false)), {field.get(), field.get()}, domain, {2.0});
+  const auto got = values_of(*field);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(got[i] == std::fma(2.0, x[i], x[i]));
+}
+
+TEST_CASE("a list with masks touches its sites only") {
+  const auto order = tests::random_order(16, 160);
+  Domain domain;
+  domain.listed = true;
+  domain.groups = {7, 2};
+  domain.masks = {0x8001, 0x00f0};
+  domain.end = 2;
+  domain.sites = 6;
+  const auto x = random_numbers(160, 4), y = random_numbers(160, 5);
+  const auto fx = field_of(order, 1, x), fy = field_of(order, 1, y);
+  run(handle(axpy(16, 1, true)), {fx.get(), fy.get()}, domain, {3.0});
+  const auto got = values_of(*fy);
+  int changed = 0;
+  for (std::size_t p = 0; p < order->host_index.size(); ++p) {
+    const auto site = static_cast<std::size_t>(order->host_index[p]);
+    const std::size_t group = p / 16, lane = p % 16;
+    const bool inside = (group == 7 && (0x8001 >> lane & 1)) || (group == 2 && (0x00f0 >> lane & 1));
+    CHECK(got[site] == (inside ? std::fma(3.0, x[site], y[site]) : y[site]));
+    changed += inside;
+  }
+  CHECK(changed == 6);
+}
+
+TEST_CASE("a part of the lattice is written, the rest keeps what the host wrote") {
+  const auto order = tests::random_order(8, 128);
+  Domain domain;
+  domain.begin = 8;
+  domain.end = 16;
+  domain.sites = 64;
+  const auto x = random_numbers(128, 6), y = random_numbers(128, 7);
+  const auto fx = field_of(order, 1, x), fy = field_of(order, 1, y);
+  run(handle(axpy(8, 1, false)), {fx.get(), fy.get()}, domain, {-1.5});
+  const auto got = values_of(*fy);
+  for (std::size_t p = 0; p < 128; ++p) {
+    const auto site = static_cast<std::size_t>(order->host_index[p]);
+    CHECK(got[site] == (p >= 64 ? std::fma(-1.5, x[site], y[site]) : y[site]));
+  }
+}
+
+TEST_CASE("shifts follow their tables, gathered and in groups") {
+  const int lanes = 8;
+  const auto order = tests::random_order(lanes, 256);
+  const Domain domain = tests::everything(*order);
+  const auto x = random_numbers(256, 8);
+
+  SiteMap gather;
+  for (int p = 0; p < 256 + kTablePadding; ++p) gather.source.push_back((p * 37 + 11) % 256);
+  SiteMap structured;
+  structured.lane_xor = 4;
+  for (int g = 0; g < 32 + kTablePadding; ++g) structured.group_source.push_back(2 * ((g + 5) % 32) + (g % 3 == 0));
+
+  const auto check = [&](const SiteMap& map, bool gathered, auto&& source) {
+    const auto from = field_of(order, 1, x);
+    Field to(order, Type::f64, 1);
+    run(handle(shifted_copy(lanes, gathered, gathered ? 0 : 4)), {from.get(), &to}, domain, {}, nullptr, &map);
+    const auto got = values_of(to);
+    for (int p = 0; p < 256; ++p)
+      CHECK(got[static_cast<std::size_t>(order->host_index[static_cast<std::size_t>(p)])] ==
+            x[static_cast<std::size_t>(order->host_index[static_cast<std::size_t>(source(p))])]);
+  };
+  check(gather, true, [](int p) { return (p * 37 + 11) % 256; });
+  check(structured, false, [](int p) {
+    const int g = p / 8, l = p % 8;
+    return (g + 5) % 32 * 8 + (g % 3 == 0 ? l ^ 4 : l);
+  });
+}
+
+TEST_CASE("reductions have the same bits for every number of threads and lanes") {
+  ThreadsGuard guard;
+  const std::int64_t sites = 30000;
+  const auto x = random_numbers(static_cast<std::size_t>(2 * sites), 9);
+  double expected[3] = {};
+  long double exact = 0;
+  for (std::size_t i = 0; i < x.size(); i += 2) exact += x[i] + x[i + 1];
+  bool first = true;
+  for (const int lanes : {1, 4, 16}) {
+    const auto order = tests::random_order(lanes, sites, 1, 11);  // one group of padding: a list
+    const Domain domain = tests::everything(*order);
+    for (const int threads : {1, 2, 5}) {
+      rt().set_threads(threads);
+      const auto field = field_of(order, 2, x);
+      double results[3];
+      run(handle(statistics(lanes, 2, domain.listed)), {field.get()}, domain, {}, results);
+      if (first) std::memcpy(expected, results, sizeof results);
+      first = false;
+      CHECK(std::memcmp(expected, results, sizeof results) == 0);
+    }
+  }
+  CHECK(expected[0] == doctest::Approx(static_cast<double>(exact)).epsilon(1e-12));
+  CHECK(expected[1] == *std::max_element(x.begin(), x.end()));
+  CHECK(expected[2] == *std::min_element(x.begin(), x.end()));
+}
+
+TEST_CASE("reductions over no site give the neutral elements") {
+  const auto order = tests::random_order(8, 64);
+  Domain nothing;
+  nothing.begin = nothing.end = 3;
+  const auto field = field_of(order, 1, random_numbers(64, 10));
+  double results[3];
+  run(handle(statistics(8, 1, false)), {field.get()}, nothing, {}, results);
+  CHECK(results[0] == 0);
+  CHECK(results[1] == -std::numeric_limits<double>::infinity());
+  CHECK(results[2] == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("a kernel is compiled once, found by its key, and counted") {
+  ir::Kernel kernel = axpy(8, 5, false);
+  kernel.name = "counted";
+  const Hash128 key = hash_text("counted axpy");
+  CHECK(rt().find(key) == nullptr);
+  KernelHandle* made = rt().add(key, kernel);
+  CHECK(rt().find(key) == made);
+  CHECK_THROWS_WITH_AS(rt().add(key, kernel), doctest::Contains("new key"), InternalError);
+
+  const auto order = tests::random_order(8, 1024);
+  const Domain domain = tests::everything(*order);
+  const auto x = field_of(order, 5, random_numbers(5 * 1024, 1)), y = field_of(order, 5, random_numbers(5 * 1024, 2));
+  const auto launches = rt().launches(), compilations = rt().compilations();
+  for (int i = 0; i < 7; ++i) run(made, {x.get(), y.get()}, domain, {1.0});
+  CHECK(rt().launches() == launches + 7);
+  CHECK(rt().compilations() <= compilations + 1);
+  const auto info_of = [&] {
+    for (const KernelInfo& info : rt().kernels())
+      if (info.name == "counted") return info;
+    return KernelInfo{};
+  };
+  CHECK(info_of().calls == 7);
+  CHECK(info_of().bytes == 7.0 * 1024 * 5 * 3 * 8);
+  CHECK(info_of().flops == 7.0 * 1024 * 5 * 2);
+  CHECK(info_of().seconds > 0);
+  CHECK(info_of().hash.size() == 32);
+  CHECK(rt().profile_report().find("counted") != std::string::npos);
+  rt().reset_profile();
+  CHECK(info_of().calls == 0);
+  CHECK(rt().profile_report().find("counted") == std::string::npos);
+}
+
+TEST_CASE("the kernel table finds thousands of keys and no other") {
+  KernelTable table;
+  const ir::Kernel kernel = axpy(4, 1, false);
+  std::vector<KernelHandle*> handles;
+  for (int i = 0; i < 3000; ++i) handles.push_back(table.add(hash_bytes(&i, sizeof i), kernel));
+  for (int i = 0; i < 3000; ++i) CHECK(table.find(hash_bytes(&i, sizeof i)) == handles[static_cast<std::size_t>(i)]);
+  for (int i = 3000; i < 3100; ++i) CHECK(table.find(hash_bytes(&i, sizeof i)) == nullptr);
+}
+
+TEST_CASE("operands that do not fit the kernel are refused before anything is touched") {
+  const auto order = tests::random_order(8, 64);
+  const Domain domain = tests::everything(*order);
+  const auto x = field_of(order, 1, random_numbers(64, 1));
+  Field wrong_word(order, Type::f32, 1), wrong_components(order, Type::f64, 2), wrong_lanes(tests::random_order(4, 64), Type::f64, 1);
+  KernelHandle* kernel = handle(axpy(8, 1, false));
+  for (Field* wrong : {&wrong_word, &wrong_components, &wrong_lanes}) {
+    CHECK_THROWS_WITH_AS(run(kernel, {x.get(), wrong}, domain, {1.0}), doctest::Contains("operand 1 (f64[1]) of kernel axpy"), InternalError);
+    CHECK_FALSE(wrong->ever_written());
+  }
+  Domain list;
+  list.listed = true;
+  CHECK_THROWS_WITH_AS(run(kernel, {x.get(), x.get()}, list, {1.0}), doctest::Contains("list"), InternalError);
+}
+
+TEST_CASE("running out of memory names the kernel and leaves every operand as it was") {
+  const auto order = tests::random_order(16, 1 << 14);
+  const Domain domain = tests::everything(*order);
+  const auto x = random_numbers(1 << 14, 1), y = random_numbers(1 << 14, 2);
+  const auto fx = field_of(order, 1, x), fy = field_of(order, 1, y);
+  KernelHandle* kernel = handle(axpy(16, 1, false));
+  Memory& memory = Memory::instance();
+  memory.release_kept();
+  memory.set_limit(memory.live_bytes() + fx->device_bytes());  // room for one of the two device sides
+  CHECK_THROWS_WITH_AS(run(kernel, {fx.get(), fy.get()}, domain, {1.0}), doctest::Contains("of kernel axpy"), DeviceError);
+  memory.set_limit(0);
+  CHECK(values_of(*fx) == x);
+  CHECK(values_of(*fy) == y);
+  run(kernel, {fx.get(), fy.get()}, domain, {1.0});
+  CHECK(values_of(*fy)[5] == x[5] + y[5]);
+}
+
+TEST_CASE("costs count operands once, neighbours of the other checkerboard apart, fma as two") {
+  const KernelCost plain = cost(axpy(16, 3, false));
+  CHECK(plain.bytes == 3 * 3 * 8);
+  CHECK(plain.bytes_of_part == plain.bytes);
+  CHECK(plain.flops == 6);
+  CHECK(plain.reads_written);
+  CHECK_FALSE(plain.structured);
+
+  // y = x(here) * x(there): one field on the whole lattice, two checkerboards of it for one checkerboard of y.
+  ir::Kernel kernel;
+  kernel.slots.push_back({0, false, 0});
+  kernel.leaves = {{Type::f32, 1, true, false}, {Type::f32, 1, false, true}};
+  ir::Builder b(kernel);
+  kernel.stores.push_back({place(1, 0, 0), b.mul(b.load(place(0, 0, 0)), b.permute(1, b.load(place(0, 1, 0))))});
+  b.finish();
+  CHECK(cost(kernel).bytes == 8);
+  CHECK(cost(kernel).bytes_of_part == 12);
+  CHECK(cost(kernel).flops == 1);
+  CHECK(cost(kernel).structured);
+}
+
+TEST_CASE("the profile is sorted by time and adds up") {
+  const auto row = [](const char* name, std::int64_t calls, double seconds, double bytes, double flops) {
+    KernelInfo info;
+    info.name = name;
+    info.hash = "0123456789";
+    info.calls = calls;
+    info.seconds = seconds;
+    info.bytes = bytes;
+    info.flops = flops;
+    return info;
+  };
+  const std::vector<KernelInfo> kernels = {row("short", 10, 0.25, 1e9, 2e9),
+                                           row("idle", 0, 0, 0, 0),
+                                           row("long", 2, 0.75, 3e9, 3e9)};
+  const std::string text = format_profile(kernels, 8e9, "title");
+  CHECK(text.find("title") == 0);
+  CHECK(text.find("long") < text.find("short 01234567"));
+  CHECK(text.find("idle") == std::string::npos);
+  CHECK(text.find("75.0") != std::string::npos);   // % of the time
+  CHECK(text.find("0.50") != std::string::npos);   // 4 of 8 GB/s
+  CHECK(text.find("   12 ") != std::string::npos);  // calls in all
+}
+
+TEST_CASE("threads below one are refused") {
+  const int before = rt().threads();
+  CHECK_THROWS_WITH_AS(rt().set_threads(0), doctest::Contains("at least 1"), UserError);
+  CHECK(rt().threads() == before);
+}
+
+TEST_CASE("a launch on a tiny lattice costs less than twenty readings of the clock") {
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  tests::note_skipped("times are of optimised builds without sanitizers");
+#else
+  const auto order = tests::random_order(rt().lanes(), 16);
+  Domain domain;
+  domain.end = order->groups;
+  domain.sites = 16;
+  domain.whole = true;
+  Field x(order, Type::f64, 6), y(order, Type::f64, 6);
+  std::memset(x.host_overwrite(), 0, x.host_bytes());
+  std::memset(y.host_overwrite(), 0, y.host_bytes());
+  Field* fields[] = {&x, &y};
+  const double a = 0.5;
+  std::uint64_t scalar;
+  std::memcpy(&scalar, &a, 8);
+  const Launch launch{.kernel = handle(axpy(rt().lanes(), 6, false)), .fields = fields, .maps = {}, .scalars = {&scalar, 1}, .domain = &domain};
+  rt().launch(launch);
+  using Clock = std::chrono::steady_clock;
+  auto best_launch = Clock::duration::max(), best_clock = best_launch;
+  for (int batch = 0; batch < 50; ++batch) {
+    auto start = Clock::now();
+    for (int i = 0; i < 200; ++i) rt().launch(launch);
+    best_launch = std::min(best_launch, Clock::now() - start);
+    start = Clock::now();
+    for (int i = 0; i < 200; ++i) (void)Clock::now();
+    best_clock = std::min(best_clock, Clock::now() - start);
+  }
+  INFO("launch ", best_launch.count() / 200, " ns, clock ", best_clock.count() / 200, " ns");
+  CHECK(best_launch < 20 * best_clock);
+#endif
+}

@@ -1,0 +1,83 @@
+// The thread pool: every part runs once, exceptions come back, nested and resized use is safe.
+#include "jit/device/thread_pool.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "jit/support/error.hpp"
+
+using namespace jit;
+
+TEST_CASE("shares cover a range once, in order, and differ by at most one") {
+  for (const int threads : {1, 2, 3, 7, 64})
+    for (const std::int64_t n : {0, 1, 2, 5, 63, 64, 1000}) {
+      std::int64_t next = 10;
+      for (int t = 0; t < threads; ++t) {
+        const Share part = share(10, 10 + n, t, threads);
+        CHECK(part.begin == next);
+        CHECK(part.end - part.begin >= n / threads);
+        CHECK(part.end - part.begin <= n / threads + 1);
+        next = part.end;
+      }
+      CHECK(next == 10 + n);
+    }
+}
+
+TEST_CASE("a task runs once on every thread, at the same time, and its writes are seen afterwards") {
+  for (const int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    std::vector<int> plain(static_cast<std::size_t>(threads), 0);  // not atomic: ThreadSanitizer watches the hand-over
+    for (int round = 1; round <= 1000; ++round) {
+      pool.run([&](int t) { plain[static_cast<std::size_t>(t)] += round; });
+      if (round % 250 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // lets the workers fall asleep
+    }
+    for (const int sum : plain) CHECK(sum == 1000 * 1001 / 2);
+
+    std::atomic<int> arrived{0};
+    pool.run([&](int) {
+      ++arrived;
+      while (arrived < threads) std::this_thread::yield();  // ends only if all parts run together
+    });
+    CHECK(arrived == threads);
+  }
+}
+
+TEST_CASE("the first exception of a task reaches the caller and the pool goes on") {
+  for (const int thrower : {0, 1}) {
+    ThreadPool pool(2);
+    CHECK_THROWS_WITH_AS(pool.run([&](int t) { if (t == thrower) throw std::runtime_error("part failed"); }), "part failed",
+                         std::runtime_error);
+    std::atomic<int> count{0};
+    pool.run([&](int) { ++count; });
+    CHECK(count == 2);
+  }
+}
+
+TEST_CASE("a task started inside a task runs all its parts in turn") {
+  ThreadPool pool(3);
+  std::array<std::atomic<int>, 3> parts{};
+  pool.run([&](int outer) {
+    if (outer == 1) pool.run([&](int inner) { ++parts[static_cast<std::size_t>(inner)]; });
+  });
+  for (const auto& part : parts) CHECK(part == 1);
+}
+
+TEST_CASE("a pool can be resized between tasks, and not to zero") {
+  ThreadPool pool(2);
+  for (const int threads : {4, 1, 3, 2}) {
+    pool.resize(threads);
+    CHECK(pool.threads() == threads);
+    std::atomic<int> sum{0};
+    pool.run([&](int t) { sum += t + 1; });
+    CHECK(sum == threads * (threads + 1) / 2);
+  }
+  CHECK_THROWS_WITH_AS(pool.resize(0), doctest::Contains("at least 1"), UserError);
+  CHECK(pool.threads() == 2);
+}

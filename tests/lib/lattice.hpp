@@ -1,0 +1,134 @@
+// What the tests of the physics share: lattices, random fields, gauge transformations, inputs from text, data files.
+#pragma once
+
+#include "lib/gauge/gauge_field.hpp"
+#include "lib/gauge/start.hpp"
+#include "lib/gauge/su3.hpp"
+#include "lib/io/gauge_init.hpp"
+#include "lib/io/input.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace tests {
+
+using qcd::GaugeField;
+
+/// Makes this the lattice, with the generator's default seed 11.
+inline void use_lattice(const std::vector<int>& extents) {
+  static const bool initialized = [] {
+    static char name[] = "test";
+    static char* arguments[] = {name, nullptr};
+    int argc = 1;
+    char** argv = arguments;
+    QDP::QDP_initialize(&argc, &argv);
+    return true;
+  }();
+  (void)initialized;
+  QDP::multi1d<int> nrow(QDP::Nd);
+  for (int mu = 0; mu < QDP::Nd; ++mu)
+    nrow[mu] = extents.at(static_cast<std::size_t>(mu));
+  QDP::Layout::setLattSize(nrow);
+  QDP::Layout::create();
+  QDP::Seed seed;
+  seed = 11;
+  QDP::RNG::setrn(seed);
+}
+
+/// A disordered SU(3) field.
+inline GaugeField random_field() {
+  GaugeField u(QDP::Nd);
+  qcd::disordered_start(u);
+  return u;
+}
+
+/// Random elements of the algebra, of order `size`.
+inline GaugeField random_algebra(double size = 1) {
+  GaugeField x(QDP::Nd);
+  for (int mu = 0; mu < QDP::Nd; ++mu) {
+    QDP::gaussian(x[mu]);
+    x[mu] = qcd::taproj(QDP::Real(size) * x[mu]);
+  }
+  return x;
+}
+
+/// U_mu(x) -> g(x) U_mu(x) g(x+mu)^+ with a random g.
+inline GaugeField gauge_transformed(const GaugeField& u, QDP::LatticeColorMatrix& g) {
+  QDP::gaussian(g);
+  g = qcd::su3_exp(qcd::taproj(g));
+  GaugeField v(QDP::Nd);
+  for (int mu = 0; mu < QDP::Nd; ++mu)
+    v[mu] = g * u[mu] * QDP::adj(QDP::shift(g, FORWARD, mu));
+  return v;
+}
+
+/// sqrt(sum |a - b|^2).
+inline double distance(const GaugeField& a, const GaugeField& b) {
+  double squares = 0;
+  for (int mu = 0; mu < QDP::Nd; ++mu)
+    squares += QDP::toDouble(QDP::norm2(a[mu] - b[mu]));
+  return std::sqrt(squares);
+}
+inline double distance(const QDP::LatticeColorMatrix& a, const QDP::LatticeColorMatrix& b) {
+  return std::sqrt(QDP::toDouble(QDP::norm2(a - b)));
+}
+
+/// sum over sites and directions of tr(a^+ b), real part.
+inline double inner(const GaugeField& a, const GaugeField& b) {
+  double total = 0;
+  for (int mu = 0; mu < QDP::Nd; ++mu)
+    total += QDP::toDouble(QDP::innerProductReal(a[mu], b[mu]));
+  return total;
+}
+
+/// An input document from text.
+inline qcd::InputFile input(const std::string& text) { return qcd::InputFile::from_text(text, "test input"); }
+
+/// The reference files, if this checkout has them beside it: TESSERA_TEST_DATA, or shared/data in or beside the repository.
+inline std::optional<std::string> data_file(const std::string& name) {
+  std::vector<std::filesystem::path> folders;
+  if (const char* folder = std::getenv("TESSERA_TEST_DATA"))
+    folders.emplace_back(folder);
+  for (const char* place : {"shared/data", "../shared/data"})
+    folders.push_back(std::filesystem::path(TESSERA_SOURCE_DIR) / place);
+  for (const auto& folder : folders)
+    if (std::filesystem::exists(folder / name))
+      return (folder / name).string();
+  return std::nullopt;
+}
+
+/// Reads a gauge field as a run would, cfg_type SCIDAC or NERSC.
+inline GaugeField read_field(const std::string& cfg_type, const std::string& file) {
+  const qcd::InputFile document = input("<Cfg><cfg_type>" + cfg_type + "</cfg_type><cfg_file>" + file + "</cfg_file></Cfg>");
+  const qcd::GaugeInit init = qcd::read_gauge_init(document.root());
+  document.require_valid();
+  GaugeField u(QDP::Nd);
+  init(u);
+  return u;
+}
+
+/// An empty folder for this test's files, removed afterwards.
+class ScratchFolder {
+public:
+  explicit ScratchFolder(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() / ("tessera_" + name + "_" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+  std::filesystem::path path_;
+};
+
+} // namespace tests

@@ -1,0 +1,233 @@
+// Integrators of molecular dynamics: order, reversibility, nesting, and energy violations computed elsewhere.
+
+#include "lib/action/gauge_actions.hpp"
+#include "lib/action/gauge_monomial.hpp"
+#include "lib/hmc/hamiltonian.hpp"
+#include "lib/hmc/integrator.hpp"
+#include "lib/meas/glue.hpp"
+#include "tests/lib/lattice.hpp"
+#include "tests/skip.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace QDP;
+using namespace qcd;
+
+namespace {
+
+struct System {
+  MonomialMap monomials;
+  std::unique_ptr<Hamiltonian> hamiltonian;
+
+  explicit System(double beta) {
+    monomials["gauge"] = std::make_shared<GaugeMonomial>(wilson_action(beta));
+    hamiltonian = std::make_unique<Hamiltonian>(monomials, std::vector<std::string>{"gauge"});
+  }
+  double energy(const PhaseSpace& state) const {
+    const Energies e = hamiltonian->measure(state, {});
+    return toDouble(e.kinetic + e.potential);
+  }
+};
+
+/// Integrator from the elements of MDIntegrator.
+Integrator make(const std::string& elements, const MonomialMap& monomials) {
+  const InputFile document = tests::input("<MDIntegrator>" + elements + "</MDIntegrator>");
+  Integrator integrator = Integrator::read(document.root(), monomials);
+  document.require_valid();
+  return integrator;
+}
+
+std::string scheme(const std::string& name, int steps, const std::string& more = "") {
+  return "<Name>" + name + "</Name><n_steps>" + std::to_string(steps) + "</n_steps><monomial_ids><elem>gauge</elem></monomial_ids>" + more;
+}
+
+Integrator simple(const std::string& name, int steps, double tau, const MonomialMap& monomials) {
+  return make("<tau0>" + std::to_string(tau) + "</tau0><Integrator>" + scheme(name, steps) + "</Integrator>", monomials);
+}
+
+/// A random start on the present lattice.
+PhaseSpace random_start() {
+  PhaseSpace state;
+  weak_field_start(state.u);
+  refresh_momenta(state.p);
+  return state;
+}
+
+/// dH of one trajectory from a copy of `start`.
+double violation(const System& system, const PhaseSpace& start, const Integrator& integrator) {
+  PhaseSpace state = start;
+  integrator.run(state);
+  return system.energy(state) - system.energy(start);
+}
+
+} // namespace
+
+TEST_CASE("the stages of each scheme add up to one step of momenta and links, and are palindromes") {
+  for (const Scheme& scheme : schemes()) {
+    CAPTURE(scheme.name);
+    std::vector<double> parameters;
+    for (const auto& parameter : scheme.parameters)
+      parameters.push_back(parameter.value);
+    const std::vector<Stage> stages = scheme.stages(parameters);
+    double kicks = 0, drifts = 0;
+    for (const Stage& stage : stages)
+      (stage.kind == Stage::drift ? drifts : kicks) += stage.h;
+    CHECK(kicks == doctest::Approx(1).epsilon(1e-15));
+    CHECK(drifts == doctest::Approx(1).epsilon(1e-15));
+    for (std::size_t k = 0; k < stages.size(); ++k) {
+      CHECK(stages[k].kind == stages[stages.size() - 1 - k].kind);
+      CHECK(stages[k].h == stages[stages.size() - 1 - k].h);
+    }
+  }
+}
+
+TEST_CASE("halving the step divides the energy violation by 2^order") {
+  tests::use_lattice({2, 2, 2, 4});
+  const System system(5.7);
+  const PhaseSpace start = random_start();
+  struct Case {
+    const char* name;
+    int steps;
+    double order;
+  };
+  const Case cases[] = {{"LCM_STS_LEAPFROG", 16, 2},   {"LCM_TST_LEAPFROG", 16, 2},  {"LCM_STS_MIN_NORM_2", 8, 2},
+                        {"LCM_TST_MIN_NORM_2", 8, 2},  {"LCM_4MN4FP", 8, 4},         {"LCM_4MN5FP", 6, 4},
+                        {"LCM_4MN5FV", 6, 4},          {"LCM_CREUTZ_GOCKSCH_4", 16, 4}, {"LCM_STS_FORCE_GRAD", 6, 4}};
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    const double coarse = violation(system, start, simple(c.name, c.steps, 0.5, system.monomials));
+    const double fine = violation(system, start, simple(c.name, 2 * c.steps, 0.5, system.monomials));
+    CHECK(std::log2(std::fabs(coarse / fine)) == doctest::Approx(c.order).epsilon(0.06));
+  }
+}
+
+TEST_CASE("integrating back with flipped momenta returns to the start") {
+  tests::use_lattice({4, 2, 2, 2});
+  const System system(5.7);
+  const PhaseSpace start = random_start();
+  for (const Scheme& scheme : schemes()) {
+    if (scheme.step_from_delta_tau)
+      continue;
+    CAPTURE(scheme.name);
+    const Integrator integrator = simple(scheme.name, 4, 0.5, system.monomials);
+    PhaseSpace state = start;
+    integrator.run(state);
+    CHECK(tests::distance(state.u, start.u) > 0.1);
+    for (int mu = 0; mu < Nd; ++mu)
+      state.p[mu] = -state.p[mu];
+    integrator.run(state);
+    for (int mu = 0; mu < Nd; ++mu)
+      state.p[mu] = -state.p[mu];
+    CHECK(tests::distance(state.u, start.u) < 1e-11);
+    CHECK(tests::distance(state.p, start.p) < 1e-11);
+  }
+}
+
+TEST_CASE("an inner integrator of all the forces makes the outer steps exact") {
+  tests::use_lattice({2, 2, 2, 4});
+  System system(5.7);
+  system.monomials["nothing"] = std::make_shared<GaugeMonomial>(LoopAction());
+  const PhaseSpace start = random_start();
+
+  const std::string inner = "<SubIntegrator>" + scheme("LCM_STS_MIN_NORM_2", 4) + "</SubIntegrator>";
+  const Integrator nested = make("<tau0>0.5</tau0><Integrator><Name>LCM_STS_LEAPFROG</Name><n_steps>3</n_steps><monomial_ids>"
+                                 "<elem>nothing</elem></monomial_ids>" + inner + "</Integrator>", system.monomials);
+  PhaseSpace a = start, b = start;
+  nested.run(a);
+  simple("LCM_STS_MIN_NORM_2", 12, 0.5, system.monomials).run(b);
+  CHECK(tests::distance(a.u, b.u) < 1e-11);
+  CHECK(tests::distance(a.p, b.p) < 1e-11);
+}
+
+TEST_CASE("splitting one action over two time scales keeps second order") {
+  tests::use_lattice({2, 2, 2, 4});
+  System system(5.7);
+  MonomialMap parts;
+  parts["plaquettes"] = std::make_shared<GaugeMonomial>(LoopAction(all_plaquettes(9.5)));
+  parts["rectangles"] = std::make_shared<GaugeMonomial>(LoopAction(all_rectangles(-0.86)));
+  const Hamiltonian hamiltonian(parts, {"plaquettes", "rectangles"});
+  const PhaseSpace start = random_start();
+  const auto violation_with = [&](int outer) {
+    const Integrator integrator = make(
+        "<tau0>0.5</tau0><Integrator><Name>LCM_STS_MIN_NORM_2</Name><n_steps>" + std::to_string(outer) +
+        "</n_steps><monomial_ids><elem>rectangles</elem></monomial_ids><SubIntegrator><Name>LCM_TST_LEAPFROG</Name><n_steps>2</n_steps>"
+        "<monomial_ids><elem>plaquettes</elem></monomial_ids></SubIntegrator></Integrator>", parts);
+    PhaseSpace state = start;
+    integrator.run(state);
+    const Energies after = hamiltonian.measure(state, {}), before = hamiltonian.measure(start, {});
+    return toDouble(after.kinetic - before.kinetic + after.potential - before.potential);
+  };
+  CHECK(std::log2(std::fabs(violation_with(8) / violation_with(16))) == doctest::Approx(2).epsilon(0.06));
+}
+
+TEST_CASE("delta_tau_max chooses the smallest number of steps that respects it") {
+  tests::use_lattice({2, 2, 2, 2});
+  const System system(5.7);
+  const PhaseSpace start = random_start();
+  const Integrator limited = make("<tau0>0.5</tau0><Integrator><Name>LCM_STS_MIN_NORM_2_DTAU</Name><delta_tau_max>0.11</delta_tau_max>"
+                                  "<monomial_ids><elem>gauge</elem></monomial_ids></Integrator>", system.monomials);
+  PhaseSpace a = start, b = start;
+  limited.run(a);
+  simple("LCM_STS_MIN_NORM_2", 5, 0.5, system.monomials).run(b);
+  CHECK(tests::distance(a.u, b.u) == 0);
+}
+
+TEST_CASE("xi_mom scales the steps of one direction only") {
+  tests::use_lattice({2, 2, 2, 2});
+  const System system(5.7);
+  const PhaseSpace start = random_start();
+  const Integrator drift = make("<tau0>0.3</tau0><anisoP>true</anisoP><t_dir>3</t_dir><xi_mom>3</xi_mom><Integrator><Name>LCM_EXP_T</Name>"
+                                "<n_steps>1</n_steps></Integrator>", system.monomials);
+  PhaseSpace state = start;
+  drift.run(state);
+  for (int mu = 0; mu < Nd; ++mu) {
+    const LatticeColorMatrix expected = su3_exp(Real(mu == 3 ? 0.1 : 0.3) * start.p[mu]) * start.u[mu];
+    CHECK(tests::distance(state.u[mu], expected) < 1e-12);
+  }
+}
+
+TEST_CASE("a step far too long is reported, not carried on") {
+  tests::use_lattice({2, 2, 2, 2});
+  MonomialMap monomials;
+  monomials["gauge"] = std::make_shared<GaugeMonomial>(wilson_action(1e200));
+  PhaseSpace state = random_start();
+  CHECK_THROWS_WITH_AS(simple("LCM_STS_LEAPFROG", 2, 1e150, monomials).run(state), doctest::Contains("step size"), NumericsError);
+}
+
+TEST_CASE("energy violations from conf.00200 with P = 0, computed by another program") {
+  const auto file = tests::data_file("conf.00200");
+  if (!file)
+    TESSERA_SKIP("no reference configurations here");
+  tests::use_lattice({4, 4, 4, 4});
+  const System system(5.69);
+  PhaseSpace start;
+  start.u = tests::read_field("SCIDAC", *file);
+  for (int mu = 0; mu < Nd; ++mu)
+    start.p[mu] = zero;
+
+  struct Row {
+    const char* name;
+    double at[3]; // 10, 20, 40 steps
+  };
+  const Row table[] = {{"LCM_STS_LEAPFROG", {-8.081018, -2.019949, -0.5049681}},
+                       {"LCM_TST_LEAPFROG", {6.867234, 1.713249, 0.4280905}},
+                       {"LCM_STS_MIN_NORM_2", {-0.2496393, -0.06267168, -0.01568428}},
+                       {"LCM_4MN5FV", {-3.859945e-5, -2.409648e-6, -1.505455e-7}}};
+  for (const Row& row : table)
+    for (int i = 0; i < 3; ++i) {
+      const int steps = 10 << i;
+      CAPTURE(row.name);
+      CAPTURE(steps);
+      // Six digits; energies of 5000 carry 1e-11 or so of rounding.
+      CHECK(std::fabs(violation(system, start, simple(row.name, steps, 0.5, system.monomials)) - row.at[i]) <
+            1e-6 * std::fabs(row.at[i]) + 2e-11);
+    }
+
+  PhaseSpace end = start;
+  simple("LCM_4MN5FV", 20, 0.5, system.monomials).run(end);
+  CHECK(toDouble(average_plaquette(end.u)) == doctest::Approx(0.8497286358).epsilon(1e-9));
+  const double shift = 4.0 * Nd * static_cast<double>(Layout::vol()); // conv. 2: the mean is subtracted
+  CHECK(toDouble(kinetic_energy(end.p)) + shift == doctest::Approx(2435.3697367).epsilon(1e-9));
+}

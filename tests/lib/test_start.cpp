@@ -1,0 +1,84 @@
+// Start fields and momenta: the random numbers are Chroma's, link by link.
+
+#include "lib/hmc/checkpoint.hpp"
+#include "lib/hmc/hamiltonian.hpp"
+#include "lib/meas/glue.hpp"
+#include "tests/lib/lattice.hpp"
+#include "tests/skip.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace QDP;
+using namespace qcd;
+
+namespace {
+
+double start_kinetic_energy(void (*start)(GaugeField&), const std::vector<int>& lattice) {
+  tests::use_lattice(lattice);
+  GaugeField u(Nd), p(Nd);
+  start(u);
+  refresh_momenta(p);
+  return toDouble(kinetic_energy(p));
+}
+
+} // namespace
+
+TEST_CASE("the kinetic energy after each start is Chroma's") {
+  const auto close_to = [](double value) { return doctest::Approx(value).epsilon(1e-12); };
+  CHECK(start_kinetic_energy(unit_start, {4, 4, 4, 4}) == close_to(-9.97478824149188));
+  CHECK(start_kinetic_energy(unit_start, {4, 4, 4, 8}) == close_to(71.0251442444115));
+  CHECK(start_kinetic_energy(unit_start, {2, 2, 2, 2}) == close_to(11.9513880870327));
+  CHECK(start_kinetic_energy(weak_field_start, {4, 4, 4, 8}) == close_to(16.9050713506589));
+  CHECK(start_kinetic_energy(weak_field_start, {2, 2, 2, 2}) == close_to(-8.55253158480843));
+  CHECK(start_kinetic_energy(disordered_start, {2, 2, 2, 2}) == close_to(19.0795919216023));
+  CHECK(start_kinetic_energy(disordered_start, {4, 4, 4, 8}) == close_to(-143.540399830926));
+}
+
+TEST_CASE("starts lie in SU(3): unit is exact, the others to rounding") {
+  tests::use_lattice({4, 2, 2, 4});
+  GaugeField u(Nd);
+  unit_start(u);
+  CHECK(toDouble(average_plaquette(u)) == doctest::Approx(1).epsilon(1e-15));
+  for (auto* start : {weak_field_start, disordered_start}) {
+    start(u);
+    for (int mu = 0; mu < Nd; ++mu)
+      CHECK(toDouble(globalMax(LatticeReal(su3_defect(u[mu])))) < 1e-13);
+  }
+}
+
+TEST_CASE("the weak field's plaquette and link are Chroma's") {
+  tests::use_lattice({4, 4, 4, 8});
+  GaugeField u(Nd);
+  weak_field_start(u);
+  const Plaquettes p = measure_plaquettes(u);
+  CHECK(toDouble(p.average) == doctest::Approx(0.994764811229996).epsilon(1e-8));
+  CHECK(toDouble(p.link) == doctest::Approx(0.379317688096).epsilon(1e-8));
+
+  tests::use_lattice({4, 4, 4, 4});
+  weak_field_start(u);
+  CHECK(toDouble(average_plaquette(u)) == doctest::Approx(0.994841515).epsilon(1e-8));
+}
+
+TEST_CASE("WEAK_FIELD with seed 11 11 11 0 is the field of weak_field.lime") {
+  const auto file = tests::data_file("weak_field.lime");
+  if (!file)
+    TESSERA_SKIP("no reference configurations here");
+  tests::use_lattice({4, 4, 4, 8});
+  const GaugeField reference = tests::read_field("SCIDAC", *file);
+  RNG::setrn(make_seed({11, 11, 11, 0}));
+  GaugeField u(Nd);
+  weak_field_start(u);
+  for (int mu = 0; mu < Nd; ++mu)
+    CHECK(toDouble(globalMax(LatticeReal(localNorm2(u[mu] - reference[mu])))) < 1e-12);
+}
+
+TEST_CASE("momenta are unit Gaussians in every generator: <|P|^2> = 4 per link") {
+  tests::use_lattice({8, 8, 8, 8});
+  GaugeField p(Nd);
+  refresh_momenta(p);
+  const double links = static_cast<double>(Nd * Layout::vol());
+  // |P|^2 = chi^2 with 8 degrees of freedom over 2: mean 4, variance 4 per link.
+  CHECK(std::fabs(toDouble(kinetic_energy(p))) < 4 * std::sqrt(4 * links));
+  for (int mu = 0; mu < Nd; ++mu)
+    CHECK(tests::distance(LatticeColorMatrix(taproj(p[mu])), p[mu]) < 1e-10);
+}

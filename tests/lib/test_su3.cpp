@@ -1,0 +1,115 @@
+// The group at one site: projections and the exponential.
+
+#include "tests/lib/lattice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace QDP;
+using namespace qcd;
+using tests::distance;
+
+namespace {
+
+/// exp by the Taylor series of x/1024 squared ten times: an independent way, good to about 1e-13 |x|.
+LatticeColorMatrix exp_by_squaring(const LatticeColorMatrix& x) {
+  LatticeColorMatrix e;
+  e = su3_exp12(Real(1.0 / 1024) * x);
+  for (int i = 0; i < 10; ++i)
+    e = e * e;
+  return e;
+}
+
+/// i diag(a, b, -a-b) everywhere.
+LatticeColorMatrix diagonal_algebra(double a, double b) {
+  LatticeColorMatrix x = zero;
+  const double entry[] = {a, b, -a - b};
+  for (int c = 0; c < Nc; ++c)
+    pokeColor(x, LatticeComplex(cmplx(Real(0), Real(entry[c]))), c, c);
+  return x;
+}
+
+/// exp(i alpha) times the unit matrix.
+LatticeColorMatrix phase(double alpha) {
+  LatticeColorMatrix x;
+  x = cmplx(Real(std::cos(alpha)), Real(std::sin(alpha)));
+  return x;
+}
+
+} // namespace
+
+TEST_CASE("taproj gives the traceless anti-Hermitian part and is a projection") {
+  tests::use_lattice({2, 4, 2, 2});
+  LatticeColorMatrix m;
+  gaussian(m);
+  const LatticeColorMatrix a = taproj(m);
+  CHECK(distance(a, LatticeColorMatrix(-adj(a))) < 1e-13);
+  CHECK(toDouble(norm2(trace(a))) < 1e-24);
+  CHECK(distance(taproj(a), a) < 1e-13);
+  // The rest, m - a, is orthogonal to every algebra element.
+  LatticeColorMatrix other;
+  gaussian(other);
+  CHECK(std::fabs(toDouble(innerProductReal(taproj(other), LatticeColorMatrix(m - a)))) < 1e-11);
+}
+
+TEST_CASE("su3_exp agrees with the squared Taylor series from tiny to large arguments") {
+  tests::use_lattice({4, 4, 2, 2});
+  for (double size : {0.0, 1e-9, 1e-5, 2e-4, 4e-4, 1e-3, 1e-2, 0.1, 0.5, 1.0, 2.0, 5.0}) {
+    CAPTURE(size);
+    LatticeColorMatrix x;
+    gaussian(x);
+    x = taproj(Real(size) * x);
+    const double n = std::sqrt(toDouble(norm2(x)));
+    CHECK(distance(su3_exp(x), exp_by_squaring(x)) < 1e-13 * (32 + 4 * n));
+    CHECK(distance(LatticeColorMatrix(su3_exp(x) * su3_exp(-x)), phase(0)) < 1e-13 * (32 + n));
+  }
+}
+
+TEST_CASE("su3_exp is right where eigenvalues coincide") {
+  tests::use_lattice({2, 2, 2, 2});
+  for (double a : {1e-7, 1e-3, 0.3, -0.3, 2.0, -2.0}) {
+    CAPTURE(a);
+    const LatticeColorMatrix twofold = diagonal_algebra(a, a);       // theta = 0 or c0 < 0
+    CHECK(distance(su3_exp(twofold), exp_by_squaring(twofold)) < 1e-11);
+    const LatticeColorMatrix with_zero = diagonal_algebra(a, 0);     // c0 = 0
+    CHECK(distance(su3_exp(with_zero), exp_by_squaring(with_zero)) < 1e-11);
+  }
+}
+
+TEST_CASE("su3_unitarize lands in SU(3), stays there, and su3_defect measures the distance") {
+  tests::use_lattice({4, 2, 2, 2});
+  LatticeColorMatrix m;
+  gaussian(m);
+  const LatticeColorMatrix u = su3_unitarize(m);
+  CHECK(toDouble(globalMax(LatticeReal(su3_defect(u)))) < 1e-13);
+  CHECK(distance(LatticeColorMatrix(adj(u) * u), phase(0)) < 1e-12);
+  CHECK(distance(su3_unitarize(u), u) < 1e-12);
+  // The defect sees a wrong determinant of a unitary matrix, and a wrong length.
+  CHECK(toDouble(globalMax(LatticeReal(su3_defect(phase(0.1))))) > 0.1);
+  CHECK(toDouble(globalMax(LatticeReal(su3_defect(Real(1.01) * phase(0))))) > 0.01);
+}
+
+TEST_CASE("reunitarize repairs what is off the group and keeps the bits of the rest") {
+  tests::use_lattice({4, 4, 2, 2});
+  GaugeField u = tests::random_field();
+  const GaugeField before = u;
+  CHECK(reunitarize(u) == 0);
+  CHECK(distance(u, before) == 0);
+
+  u[1][rb[0]] = Real(1 + 1e-6) * u[1];
+  CHECK(reunitarize(u) == Layout::vol() / 2);
+  CHECK(distance(u, before) < 1e-12);
+  LatticeColorMatrix untouched = u[1] - before[1];
+  CHECK(toDouble(norm2(untouched, rb[1])) == 0);
+}
+
+TEST_CASE("links off the group or not finite are reported with the moment they were found") {
+  tests::use_lattice({2, 2, 2, 2});
+  CHECK_NOTHROW(check_unitarity(phase(0), "test"));
+  CHECK_THROWS_WITH_AS(check_unitarity(phase(0.2), "update 7"), doctest::Contains("update 7"), NumericsError);
+  LatticeColorMatrix broken = phase(0);
+  LatticeReal huge = Real(1e300);
+  broken = huge * huge * broken;
+  CHECK_THROWS_AS(check_unitarity(broken, "update 8"), NumericsError);
+}

@@ -1,0 +1,66 @@
+// Lattices for tests of the language: comfortable, odd, tiny and unequal ones.
+#pragma once
+
+#include "qdp/layout/layout.hpp"
+
+#include <array>
+#include <vector>
+
+namespace tests {
+
+using Extents = std::array<int, QDP_ND>;
+
+/// 4x4x4x8 and 8x4x8x4 can be cut into 16 sub-lattices, 4x6x8x4 into 8, 3x5x4x8 into 4; 3x5x7x2, 2^4 and 1^4 not at all.
+inline const std::vector<Extents>& lattices() {
+  static const std::vector<Extents> all{{4, 4, 4, 8}, {8, 4, 8, 4}, {4, 6, 8, 4}, {3, 5, 4, 8},
+                                        {3, 5, 7, 2}, {2, 2, 2, 2}, {1, 1, 1, 1}, {5, 3, 1, 3}};
+  return all;
+}
+
+inline void create_lattice(const Extents& extents) {
+  QDP::multi1d<int> nrow(QDP_ND);
+  nrow = extents.data();
+  QDP::Layout::setLattSize(nrow);
+  QDP::Layout::create();
+}
+
+/// Coordinates of a lexicographic number, x fastest: the tests' own arithmetic.
+inline Extents lexicographic_coordinates(int number, const Extents& extents) {
+  Extents x;
+  for (int mu = 0; mu < QDP_ND; ++mu) {
+    x[mu] = number % extents[mu];
+    number /= extents[mu];
+  }
+  return x;
+}
+
+inline int volume(const Extents& extents) {
+  int v = 1;
+  for (int l : extents) v *= l;
+  return v;
+}
+
+/// Sites in host order: even ones first, lexicographic within a parity.
+inline std::vector<Extents> sites_in_host_order(const Extents& extents) {
+  std::vector<Extents> sites;
+  for (int parity = 0; parity < 2; ++parity)
+    for (int n = 0; n < volume(extents); ++n) {
+      const Extents x = lexicographic_coordinates(n, extents);
+      if (((x[0] + x[1] + x[2] + x[3]) & 1) == parity) sites.push_back(x);
+    }
+  return sites;
+}
+
+inline QDP::multi1d<int> to_multi1d(const Extents& x) {
+  QDP::multi1d<int> m(QDP_ND);
+  m = x.data();
+  return m;
+}
+
+inline Extents to_extents(const QDP::multi1d<int>& x) {
+  Extents e{};
+  for (int mu = 0; mu < QDP_ND; ++mu) e[mu] = x[mu];
+  return e;
+}
+
+} // namespace tests

@@ -1,0 +1,226 @@
+#include "lattices.hpp"
+
+#include "jit/runtime.hpp"
+#include "jit/support/error.hpp"
+#include "qdp/layout/site_order.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+using namespace QDP;
+using tests::Extents;
+
+namespace {
+
+const std::vector<int> kLanes{1, 2, 4, 8, 16, 32, 64};
+
+int parity(const Extents& x) { return (x[0] + x[1] + x[2] + x[3]) & 1; }
+
+template <class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const jit::UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_CASE("host order: even sites first, lexicographic within each parity") {
+  for (const Extents& extents : tests::lattices()) {
+    const detail::Geometry lattice(extents);
+    const auto sites = tests::sites_in_host_order(extents);
+    REQUIRE(lattice.volume() == static_cast<int>(sites.size()));
+    int even = 0;
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      CHECK(lattice.coord(i) == sites[i]);
+      CHECK(lattice.index(sites[i]) == static_cast<int>(i));
+      even += parity(sites[i]) == 0;
+    }
+    CHECK(lattice.volume(0) == even);
+    CHECK(lattice.volume(1) == lattice.volume() - even);
+  }
+}
+
+TEST_CASE("host order is QDP++'s cb2 formula where that exists, the first extent even") {
+  const Extents extents{4, 3, 2, 5};
+  const detail::Geometry lattice(extents);
+  const int half = tests::volume(extents) / 2;
+  for (int n = 0; n < 2 * half; ++n) {
+    const Extents x = tests::lexicographic_coordinates(n, extents);
+    const int place = x[0] / 2 + 2 * (x[1] + 3 * (x[2] + 2 * x[3]));
+    CHECK(lattice.index(x) == place + parity(x) * half);
+  }
+}
+
+TEST_CASE("device order: every site once, even groups first, one parity per group, padding only where needed") {
+  for (const Extents& extents : tests::lattices())
+    for (int lanes : kLanes) {
+      CAPTURE(lanes);
+      const detail::Geometry lattice(extents);
+      const auto sites = tests::sites_in_host_order(extents);
+      const auto order = detail::make_site_order(lattice, lanes);
+      REQUIRE(order->lanes == lanes);
+      REQUIRE(order->sites == lattice.volume());
+      REQUIRE(order->host_index.size() == static_cast<std::size_t>(order->groups * lanes));
+      REQUIRE(order->position.size() == sites.size());
+      std::set<int> seen;
+      int last_parity = 0;
+      for (std::int64_t group = 0; group < order->groups; ++group) {
+        std::set<int> parities;
+        for (int lane = 0; lane < lanes; ++lane) {
+          const int site = order->host_index[group * lanes + lane];
+          if (site < 0) continue;
+          CHECK(order->position[site] == group * lanes + lane);
+          seen.insert(site);
+          parities.insert(parity(sites[site]));
+        }
+        REQUIRE(parities.size() == 1);
+        CHECK(*parities.begin() >= last_parity);
+        last_parity = *parities.begin();
+      }
+      CHECK(seen.size() == sites.size());
+      const std::int64_t padding = order->groups * lanes - order->sites;
+      if (detail::find_lane_cut(extents, lanes))
+        CHECK(padding == 0);
+      else
+        CHECK(padding <= 2 * (lanes - 1));
+    }
+}
+
+TEST_CASE("one lane is host order") {
+  for (const Extents& extents : tests::lattices()) {
+    const auto order = detail::make_site_order(detail::Geometry(extents), 1);
+    for (std::int64_t i = 0; i < order->sites; ++i) CHECK(order->host_index[i] == i);
+  }
+}
+
+TEST_CASE("lanes of a cut lattice are halves of directions, the last cut direction on the highest bit") {
+  const Extents extents{4, 8, 8, 12};
+  const detail::Geometry lattice(extents);
+  const auto sites = tests::sites_in_host_order(extents);
+  const auto order = detail::make_site_order(lattice, 16);
+  for (std::int64_t group = 0; group < order->groups; ++group) {
+    const Extents corner = sites[order->host_index[group * 16]];
+    for (int lane = 0; lane < 16; ++lane) {
+      Extents x = corner;
+      for (int mu = 0; mu < 4; ++mu)
+        if (lane >> mu & 1) x[mu] += extents[mu] / 2;
+      CHECK(sites[order->host_index[group * 16 + lane]] == x);
+    }
+  }
+}
+
+TEST_CASE("cuts keep parity: only extents divisible by four, the longest first") {
+  const auto eight = detail::find_lane_cut({8, 16, 8, 4}, 8);
+  REQUIRE(eight);
+  CHECK(eight->lane_bit == Extents{1, 2, 4, 0});
+  CHECK(eight->extents == Extents{4, 8, 4, 4});
+  const auto two = detail::find_lane_cut({8, 16, 8, 4}, 2);
+  REQUIRE(two);
+  CHECK(two->lane_bit == Extents{0, 1, 0, 0});
+  const auto equal = detail::find_lane_cut({8, 8, 8, 8}, 4);
+  REQUIRE(equal);
+  CHECK(equal->lane_bit == Extents{0, 0, 1, 2});
+  CHECK_FALSE(detail::find_lane_cut({4, 4, 4, 6}, 16));
+  CHECK_FALSE(detail::find_lane_cut({4, 4, 4, 4}, 32));
+  CHECK_FALSE(detail::find_lane_cut({4, 4, 4, 4}, 3));
+}
+
+TEST_CASE("Layout answers as QDP++ does on one rank") {
+  for (const Extents& extents : tests::lattices()) {
+    tests::create_lattice(extents);
+    const auto sites = tests::sites_in_host_order(extents);
+    CHECK(Layout::vol() == sites.size());
+    CHECK(Layout::sitesOnNode() == static_cast<int>(sites.size()));
+    CHECK(tests::to_extents(Layout::lattSize()) == extents);
+    CHECK(tests::to_extents(Layout::subgridLattSize()) == extents);
+    CHECK(tests::to_extents(Layout::logicalSize()) == Extents{1, 1, 1, 1});
+    CHECK(tests::to_extents(Layout::nodeCoord()) == Extents{0, 0, 0, 0});
+    CHECK(Layout::numNodes() == 1);
+    CHECK(Layout::nodeNumber() == 0);
+    CHECK(Layout::primaryNode());
+    CHECK(Layout::getNodeNumberFrom(Layout::nodeCoord()) == 0);
+    CHECK(tests::to_extents(Layout::getLogicalCoordFrom(0)) == Extents{0, 0, 0, 0});
+    CHECK(Layout::isIOGridDefined());
+    CHECK(Layout::numIONodeGrid() == 1);
+    CHECK(tests::to_extents(Layout::getIONodeGrid()) == Extents{1, 1, 1, 1});
+    std::vector<std::vector<std::int32_t>> coordinates(4, std::vector<std::int32_t>(sites.size()));
+    for (int mu = 0; mu < 4; ++mu) detail::fill_coordinates(mu, coordinates[mu].data());
+    for (int i = 0; i < static_cast<int>(sites.size()); ++i) {
+      const auto x = tests::to_multi1d(sites[i]);
+      CHECK(tests::to_extents(Layout::siteCoords(0, i)) == sites[i]);
+      CHECK(Layout::linearSiteIndex(x) == i);
+      CHECK(Layout::nodeNumber(x) == 0);
+      int c[4];
+      Layout::QDPXX_getSiteCoords(c, 0, i);
+      CHECK(Extents{c[0], c[1], c[2], c[3]} == sites[i]);
+      CHECK(Layout::QDPXX_getLinearSiteIndex(c) == i);
+      CHECK(Layout::QDPXX_nodeNumber(c) == 0);
+      for (int mu = 0; mu < 4; ++mu) CHECK(coordinates[mu][i] == sites[i][mu]);
+      const Extents lexicographic = tests::lexicographic_coordinates(i, extents);
+      CHECK(tests::to_extents(Layout::localLexiCoordFromLinear(i)) == lexicographic);
+      CHECK(Layout::linearSiteIndex(i) == Layout::linearSiteIndex(tests::to_multi1d(lexicographic)));
+    }
+  }
+}
+
+TEST_CASE("a second create() makes a new layout, and the old order lives on with its users") {
+  tests::create_lattice({4, 4, 4, 8});
+  const auto order = detail::site_order();
+  const auto generation = detail::layout("test").generation;
+  CHECK(order->lanes == jit::Runtime::instance().lanes());
+  tests::create_lattice({2, 2, 2, 2});
+  CHECK(detail::layout("test").generation == generation + 1);
+  CHECK(detail::site_order() != order);
+  CHECK(detail::site_order()->sites == 16);
+  CHECK(order->sites == 512);
+}
+
+TEST_CASE("use before create() names the remedy") {
+  Layout::destroy();
+  for (const std::string& message :
+       {message_of([] { Layout::vol(); }), message_of([] { Layout::siteCoords(0, 0); }),
+        message_of([] { detail::site_order(); }), message_of([] { Layout::subgridLattSize(); })}) {
+    CAPTURE(message);
+    CHECK(contains(message, "Layout::create()"));
+  }
+}
+
+TEST_CASE("wrong extents are named") {
+  const auto create = [](std::vector<int> extents) {
+    multi1d<int> nrow(static_cast<int>(extents.size()));
+    for (std::size_t i = 0; i < extents.size(); ++i) nrow[static_cast<int>(i)] = extents[i];
+    Layout::setLattSize(nrow);
+    Layout::create();
+  };
+  CHECK(contains(message_of([&] { create({4, 4, 4}); }), "got 4 4 4"));
+  CHECK(contains(message_of([&] { create({4, 4, 0, 4}); }), "at least 1"));
+  CHECK(contains(message_of([&] { create({4, -4, -4, 4}); }), "got 4 -4 -4 4"));
+  CHECK(contains(message_of([&] { create({4096, 4096, 4096, 4096}); }), "2^31 sites"));
+  CHECK(contains(message_of([&] { create({100000, 100000, 100000, 100000}); }), "2^31 sites"));
+}
+
+TEST_CASE("a failed create() leaves the old lattice in place") {
+  tests::create_lattice({2, 2, 2, 4});
+  CHECK_THROWS_AS(tests::create_lattice({2, 0, 2, 4}), jit::UserError);
+  CHECK(Layout::vol() == 32);
+}
+
+TEST_CASE("coordinates, indices and ranks outside the lattice are named") {
+  tests::create_lattice({4, 4, 4, 8});
+  CHECK(contains(message_of([] { Layout::linearSiteIndex(tests::to_multi1d({0, 4, 0, 0})); }), "(0, 4, 0, 0)"));
+  CHECK(contains(message_of([] { Layout::linearSiteIndex(multi1d<int>(3)); }), "4 coordinates"));
+  CHECK(contains(message_of([] { Layout::linearSiteIndex(512); }), "0..511"));
+  CHECK(contains(message_of([] { Layout::siteCoords(0, -1); }), "got -1"));
+  CHECK(contains(message_of([] { Layout::siteCoords(1, 0); }), "rank 0 of 1"));
+  CHECK(contains(message_of([] { Layout::nodeNumber(tests::to_multi1d({-1, 0, 0, 0})); }), "(-1, 0, 0, 0)"));
+  CHECK(contains(message_of([] { std::int32_t x; detail::fill_coordinates(4, &x); }), "direction 0..3"));
+  CHECK(contains(message_of([] { detail::make_site_order(detail::Geometry({2, 2, 2, 2}), 65); }), "1 to 64 lanes"));
+}

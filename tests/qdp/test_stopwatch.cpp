@@ -1,0 +1,174 @@
+// StopWatch, FlopCounter, byte order, CRC-32, QDPIO streams.
+#include "qdp/util/stopwatch.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstring>
+#include <iomanip>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "jit/support/log.hpp"
+#include "qdp/io/primary.hpp"
+#include "qdp/io/stdio.hpp"
+#include "qdp/util/byte_order.hpp"
+#include "qdp/util/flop_counter.hpp"
+
+using namespace QDP;
+
+namespace {
+
+std::string logged;
+
+struct CaptureLog {
+  CaptureLog() {
+    logged.clear();
+    jit::set_log_sink([](std::string_view line) { logged += line; });
+  }
+  ~CaptureLog() { jit::set_log_sink(nullptr); }
+};
+
+struct CaptureCout {
+  CaptureCout() { QDPIO::cout.init(&text); }
+  ~CaptureCout() { QDPIO::cout.init(nullptr); }
+  std::ostringstream text;
+};
+
+/// Puts back what a test changes of the process's role.
+struct RestoreProcess {
+  ~RestoreProcess() { io::set_process(saved); }
+  io::Process saved = io::process();
+};
+
+void wait_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+struct HalfOfTheSites {
+  int numSiteTable() const { return 8; }
+};
+
+}  // namespace
+
+TEST_CASE("StopWatch adds up its intervals until reset") {
+  StopWatch watch;
+  CHECK(watch.getTimeInSeconds() == 0);
+  watch.start();
+  wait_ms(5);
+  watch.stop();
+  const double first = watch.getTimeInSeconds();
+  CHECK(first >= 0.005);
+  CHECK(watch.getTimeInMicroseconds() == doctest::Approx(1e6 * first));
+  wait_ms(5);
+  CHECK(watch.getTimeInSeconds() == first);
+  watch.start();
+  wait_ms(5);
+  watch.stop();
+  CHECK(watch.getTimeInSeconds() >= first + 0.005);
+  watch.reset();
+  CHECK(watch.getTimeInSeconds() == 0);
+}
+
+TEST_CASE("stopping a watch that does not run warns and changes nothing") {
+  CaptureLog capture;
+  StopWatch watch;
+  watch.stop();
+  CHECK(watch.getTimeInSeconds() == 0);
+  CHECK(logged.find("StopWatch") != std::string::npos);
+}
+
+TEST_CASE("FlopCounter counts per site of the process and of a subset") {
+  RestoreProcess restore;
+  io::Process process = io::process();
+  process.sites = 16;
+  io::set_process(process);
+  FlopCounter counter;
+  counter.addFlops(1);
+  counter.addSiteFlops(10);
+  counter.addSiteFlops(100, HalfOfTheSites());
+  CHECK(counter.getFlops() == 1 + 160 + 800);
+  CaptureCout capture;
+  counter.report("dslash", 1.0);
+  CHECK(capture.text.str().find("QDP:FlopCount:dslash") != std::string::npos);
+  CHECK(capture.text.str().find("Flops=961") != std::string::npos);
+  counter.reset();
+  CHECK(counter.getFlops() == 0);
+}
+
+TEST_CASE("CRC-32 gives the check value of IEEE 802.3 and may be split anywhere") {
+  // Check value of CRC-32/ISO-HDLC for "123456789" (reveng catalogue).
+  CHECK(QDPUtil::crc32(0, "123456789", 9) == 0xCBF43926u);
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += static_cast<char>(37 * i);
+  const auto whole = QDPUtil::crc32(0, text.data(), text.size());
+  for (std::size_t split : {0, 1, 7, 8, 500, 999})
+    CHECK(QDPUtil::crc32(QDPUtil::crc32(0, text.data(), split), text.data() + split, text.size() - split) == whole);
+}
+
+TEST_CASE("byte_swap reverses each element") {
+  std::uint32_t words[2] = {0x01020304u, 0x0a0b0c0du};
+  QDPUtil::byte_swap(words, 4, 2);
+  CHECK(words[0] == 0x04030201u);
+  CHECK(words[1] == 0x0d0c0b0au);
+  std::uint16_t half = 0x0102;
+  QDPUtil::byte_swap(&half, 2, 1);
+  CHECK(half == 0x0201);
+  double x = 1.5;
+  QDPUtil::byte_swap(&x, 8, 1);
+  CHECK(x != 1.5);
+  QDPUtil::byte_swap(&x, 8, 1);
+  CHECK(x == 1.5);
+  char odd[7] = "abcdef";
+  QDPUtil::byte_swap(odd, 3, 2);
+  CHECK(std::string(odd) == "cbafed");
+}
+
+TEST_CASE("bfwrite stores big-endian and bfread restores") {
+  std::FILE* file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  const std::uint32_t word = 0x01020304u;
+  CHECK(QDPUtil::bfwrite(&word, 4, 1, file) == 1);
+  CHECK(word == 0x01020304u);
+  std::rewind(file);
+  unsigned char bytes[4] = {};
+  CHECK(std::fread(bytes, 1, 4, file) == 4);
+  CHECK(bytes[0] == 1);
+  CHECK(bytes[3] == 4);
+  std::rewind(file);
+  std::uint32_t back[2] = {};
+  CHECK(QDPUtil::bfread(back, 4, 2, file) == 1);
+  CHECK(back[0] == word);
+  std::fclose(file);
+}
+
+TEST_CASE("QDPIO::cout takes values, strings and manipulators, and only the primary writes") {
+  RestoreProcess restore;
+  CaptureCout capture;
+  QDPIO::cout << "a " << 1 << ' ' << 2.5 << ' ' << std::string("s") << std::setprecision(3) << 1.23456 << std::scientific << 1.0 << std::endl;
+  CHECK(capture.text.str() == "a 1 2.5 s1.231.000e+00\n");
+  io::Process process = io::process();
+  process.primary = false;
+  io::set_process(process);
+  QDPIO::cout << "not here" << std::endl;
+  CHECK(capture.text.str().find("not") == std::string::npos);
+  CHECK_FALSE(QDPIO::cout.fail());
+}
+
+TEST_CASE("QDPIO::cin reads words, numbers and arrays, a wrong word sets fail") {
+  std::istringstream text("word 5 1.5 1 2 3 x");
+  QDPIO::cin.init(&text);
+  std::string word;
+  int n = 0;
+  double x = 0;
+  multi1d<int> a(3);
+  QDPIO::cin >> word >> n >> x >> a;
+  CHECK(word == "word");
+  CHECK(n == 5);
+  CHECK(x == 1.5);
+  CHECK(a[2] == 3);
+  CHECK_FALSE(QDPIO::cin.fail());
+  QDPIO::cin >> n;
+  CHECK(QDPIO::cin.fail());
+  CHECK(n == 5);
+  QDPIO::cin.init(nullptr);
+}

@@ -1,0 +1,238 @@
+#include "lattices.hpp"
+
+#include "jit/support/error.hpp"
+#include "qdp/layout/domain.hpp"
+#include "qdp/layout/site_order.hpp"
+#include "qdp/layout/subset.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+
+using namespace QDP;
+using tests::Extents;
+
+namespace {
+
+/// A set from a lambda.
+class Coloring : public SetFunc {
+public:
+  Coloring(int colors, std::function<int(const Extents&)> color) : colors_(colors), color_(std::move(color)) {}
+  int operator()(const multi1d<int>& x) const override { return color_(tests::to_extents(x)); }
+  int numSubsets() const override { return colors_; }
+
+private:
+  int colors_;
+  std::function<int(const Extents&)> color_;
+};
+
+int sum(const Extents& x, int dims) {
+  int s = 0;
+  for (int mu = 0; mu < dims; ++mu) s += x[mu];
+  return s;
+}
+
+/// Host indices that a kernel over the domain visits, ascending; -1 for every padding lane.
+std::vector<int> visited(const jit::Domain& domain, const jit::SiteOrder& order) {
+  std::vector<int> sites;
+  const auto visit = [&](std::int64_t group, std::uint64_t mask) {
+    for (int lane = 0; lane < order.lanes; ++lane)
+      if (mask >> lane & 1) sites.push_back(order.host_index[group * order.lanes + lane]);
+  };
+  for (std::int64_t i = domain.begin; i < domain.end; ++i)
+    domain.listed ? visit(domain.groups[i], domain.masks[i]) : visit(i, ~std::uint64_t{0});
+  std::sort(sites.begin(), sites.end());
+  return sites;
+}
+
+/// The definition of a subset, against a loop over the sites.
+void check_set(const Set& set, int colors, const std::function<int(const Extents&)>& color, const Extents& extents) {
+  const auto sites = tests::sites_in_host_order(extents);
+  REQUIRE(set.numSubsets() == colors);
+  REQUIRE(set.latticeColoring().size() == static_cast<int>(sites.size()));
+  for (int c = 0; c < colors; ++c) {
+    std::vector<int> expected;
+    for (int i = 0; i < static_cast<int>(sites.size()); ++i)
+      if (color(sites[i]) == c) expected.push_back(i);
+    const Subset& subset = set[c];
+    CHECK(subset.color() == c);
+    CHECK(subset.numSiteTable() == static_cast<int>(expected.size()));
+    CHECK(std::vector<int>(subset.siteTable().begin(), subset.siteTable().end()) == expected);
+    CHECK(visited(subset.domain(), *detail::site_order()) == expected);
+    CHECK(subset.domain().sites == static_cast<int>(expected.size()));
+    CHECK(subset.domain().whole == (expected.size() == sites.size()));
+    const bool ordered =
+        !expected.empty() && expected.back() - expected.front() == static_cast<int>(expected.size()) - 1;
+    CHECK(subset.hasOrderedRep() == ordered);
+    CHECK(subset.start() == (ordered ? expected.front() : -1));
+    CHECK(subset.end() == (ordered ? expected.back() : -1));
+  }
+  for (int i = 0; i < static_cast<int>(sites.size()); ++i) CHECK(set.latticeColoring()[i] == color(sites[i]));
+}
+
+template <class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const jit::UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_CASE("default sets hold the sites that their definitions say") {
+  for (const Extents& extents : tests::lattices()) {
+    tests::create_lattice(extents);
+    check_set(rb, 2, [](const Extents& x) { return sum(x, 4) & 1; }, extents);
+    check_set(rb3, 2, [](const Extents& x) { return sum(x, 3) & 1; }, extents);
+    check_set(mcb, 32,
+              [](const Extents& x) {
+                const int cube = x[0] / 2 + x[1] / 2 + x[2] / 2 + x[3] / 2;
+                return x[0] % 2 + 2 * (x[1] % 2) + 4 * (x[2] % 2) + 8 * (x[3] % 2) + 16 * (cube % 2);
+              },
+              extents);
+    check_set(all.getSet(), 1, [](const Extents&) { return 0; }, extents);
+    CHECK(all.domain().whole);
+    CHECK(even.color() == 0);
+    CHECK(odd.color() == 1);
+    CHECK(even.numSiteTable() == rb[0].numSiteTable());
+    CHECK(odd.numSiteTable() == rb[1].numSiteTable());
+  }
+}
+
+TEST_CASE("checkerboards are contiguous on the host, and ranges of groups on a cut lattice") {
+  tests::create_lattice({4, 4, 4, 8});
+  CHECK(all.hasOrderedRep());
+  CHECK(all.end() == 511);
+  CHECK(rb[1].hasOrderedRep());
+  CHECK(rb[1].start() == 256);
+  CHECK_FALSE(rb3[0].hasOrderedRep());
+
+  const detail::Geometry lattice({4, 4, 4, 8});
+  const auto order = detail::make_site_order(lattice, 16);
+  multi1d<int> parity(512);
+  for (int i = 0; i < 512; ++i) parity[i] = i < 256 ? 0 : 1;
+  const auto domains = detail::make_domains(*order, parity, 2);
+  CHECK_FALSE(domains[0].listed);
+  CHECK(domains[0].end == 16);
+  CHECK_FALSE(domains[1].listed);
+  CHECK(domains[1].begin == 16);
+  CHECK(domains[1].end == 32);
+}
+
+TEST_CASE("domains visit their sites and no padding, for any number of lanes") {
+  for (const Extents& extents : tests::lattices()) {
+    const detail::Geometry lattice(extents);
+    const auto sites = tests::sites_in_host_order(extents);
+    const int n = 5;
+    multi1d<int> colors(static_cast<int>(sites.size()));
+    for (std::size_t i = 0; i < sites.size(); ++i) colors[static_cast<int>(i)] = (sites[i][0] + 3 * sites[i][3]) % (n - 1);
+    for (int lanes : {1, 2, 4, 8, 16, 32, 64}) {
+      const auto order = detail::make_site_order(lattice, lanes);
+      const auto domains = detail::make_domains(*order, colors, n);
+      for (int color = 0; color < n; ++color) {
+        std::vector<int> expected;
+        for (int i = 0; i < colors.size(); ++i)
+          if (colors[i] == color) expected.push_back(i);
+        CHECK(visited(domains[color], *order) == expected);
+      }
+      CHECK(domains[n - 1].sites == 0);
+      CHECK_FALSE(domains[n - 1].listed);
+    }
+  }
+}
+
+TEST_CASE("users make sets at any time, with empty colours too") {
+  for (const Extents& extents : tests::lattices()) {
+    tests::create_lattice(extents);
+    const auto timeslice = [](const Extents& x) { return x[3]; };
+    const Set timeslices(Coloring(extents[3], timeslice));
+    check_set(timeslices, extents[3], timeslice, extents);
+    const auto sparse = [](const Extents& x) { return x[0] == 0 && x[3] == 0 ? 3 : 1; };
+    Set set;
+    set.make(Coloring(6, sparse));
+    check_set(set, 6, sparse, extents);
+    CHECK(set[0].numSiteTable() == 0);
+    CHECK_FALSE(set[0].hasOrderedRep());
+  }
+}
+
+TEST_CASE("a subset outlives its set, and copies share its tables") {
+  tests::create_lattice({4, 4, 4, 8});
+  Subset kept;
+  {
+    Set set(Coloring(2, [](const Extents& x) { return x[1] == 2; }));
+    kept = set[1];
+    CHECK(&kept.siteTable() == &set[1].siteTable());
+    Set copy;
+    copy = set;
+    CHECK(&copy[1].siteTable() == &kept.siteTable());
+  }
+  CHECK(kept.numSiteTable() == 128);
+  CHECK(kept.color() == 1);
+  CHECK(kept.getSet().numSubsets() == 2);
+  CHECK(kept.getSet()[0].numSiteTable() == 384);
+  Subset made;
+  made.make(kept);
+  CHECK(&made.domain() == &kept.domain());
+}
+
+TEST_CASE("making a set again changes the set, not the subsets taken before") {
+  tests::create_lattice({4, 4, 4, 8});
+  Set set(Coloring(2, [](const Extents& x) { return x[0] == 0; }));
+  const Subset before = set[1];
+  set.make(Coloring(8, [](const Extents& x) { return x[3]; }));
+  CHECK(set.numSubsets() == 8);
+  CHECK(before.numSiteTable() == 128);
+  CHECK(before.getSet().numSubsets() == 2);
+}
+
+TEST_CASE("a subset of another layout is refused by name") {
+  tests::create_lattice({4, 4, 4, 8});
+  const Subset old = rb3[1];
+  const auto order = detail::site_order();
+  CHECK(old.domain_for(*order).sites == 256);
+  tests::create_lattice({4, 4, 4, 8});
+  CHECK(rb3[1].domain_for(*detail::site_order()).sites == 256);
+  const std::string message = message_of([&] { old.domain_for(*detail::site_order()); });
+  CHECK(contains(message, "rb3[1]"));
+  CHECK(contains(message, "another layout"));
+}
+
+TEST_CASE("an index out of range says how many subsets there are") {
+  tests::create_lattice({2, 2, 2, 2});
+  const std::string message = message_of([] { rb3[2]; });
+  CHECK(contains(message, "rb3[2]"));
+  CHECK(contains(message, "set rb3 has 2 subsets"));
+  CHECK(contains(message, "got 2"));
+  CHECK(contains(message, "Did you mean rb3[1]"));
+  CHECK(contains(message_of([] { rb[-1]; }), "rb[0]"));
+}
+
+TEST_CASE("a colour out of range names the site") {
+  tests::create_lattice({2, 2, 2, 4});
+  Set set;
+  const std::string high = message_of([&] { set.make(Coloring(3, [](const Extents& x) { return x[3]; })); });
+  CHECK(contains(high, "(1, 0, 0, 3)"));
+  CHECK(contains(high, "0..2"));
+  CHECK(contains(high, "got 3"));
+  const std::string low = message_of([&] { set.make(Coloring(3, [](const Extents& x) { return -x[0]; })); });
+  CHECK(contains(low, "got -1"));
+  CHECK(contains(message_of([&] { set.make(Coloring(0, [](const Extents&) { return 0; })); }), "numSubsets()"));
+  CHECK(set.numSubsets() == 0);
+}
+
+TEST_CASE("empty sets and subsets, and sets before create(), say what to do") {
+  CHECK(contains(message_of([] { Subset().siteTable(); }), "assign it from a set"));
+  CHECK(contains(message_of([] { Set()[0]; }), "make(function)"));
+  CHECK(contains(message_of([] { Set().latticeColoring(); }), "make(function)"));
+  Layout::destroy();
+  CHECK(contains(message_of([] { Set(Coloring(1, [](const Extents&) { return 0; })); }), "Layout::create()"));
+}
