@@ -37,6 +37,9 @@ endif()
 
 # Host arithmetic must agree with the kernels to the last bit: products and sums stay apart unless the code says fma.
 add_compile_options(-Wall -Wextra -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options(-Wno-restrict)   # false alarms on std::string, gcc bug 105651
+endif()
 if(TESSERA_WERROR)
   add_compile_options(-Werror)
 endif()

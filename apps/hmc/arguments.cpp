@@ -1,6 +1,5 @@
 #include "apps/hmc/arguments.hpp"
 
-#include "jit/support/env.hpp"
 #include "lib/hmc/parameters.hpp"
 
 #include <CLI/CLI.hpp>
@@ -42,9 +41,7 @@ std::string footer() {
   return "\nWhile it runs: SIGTERM or SIGUSR1 finish the trajectory, save, and exit with status 0.\n"
          "A run that was killed continues with: hmc -i <SavePrefix>_restart_<n>.xml\n\n" +
          qcd::input_help() +
-         "\nFlags of the language, accepted as well: -geom Px Py Pz Pt, -iogeom Px Py Pz Pt, -bind cores:threads\n\n"
-         "Environment:\n" +
-         jit::env_help();
+         "\nFlags of the language, accepted as well, and environment variables:\n" + QDP::QDP_help();
 }
 
 } // namespace

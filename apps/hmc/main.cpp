@@ -10,10 +10,8 @@
 #include "lib/hmc/simulation.hpp"
 #include "lib/io/input.hpp"
 
-#include <atomic>
 #include <csignal>
 #include <exception>
-#include <filesystem>
 
 namespace {
 
@@ -35,8 +33,9 @@ struct Document {
 
   Document(const std::string& file, const std::string& root, const qcd::Input& input) : xml(file) {
     QDP::push(xml, root);
-    QDP::XMLReader reader = input.reader();
-    QDP::write(xml, "Input", reader);
+    QDP::push(xml, "Input");
+    xml.writeXML("\n" + input.xml() + "\n");
+    QDP::pop(xml);
     qcd::write_program_info(xml);
   }
   void close() {

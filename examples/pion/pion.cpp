@@ -17,9 +17,10 @@ int main(int argc, char** argv) {
     multi1d<LatticeColorMatrix> u(Nd);  // the links of a free field
     for (int mu = 0; mu < Nd; ++mu) u[mu] = 1.0;
 
-    LatticeReal wall = where(Layout::latticeCoordinate(Nd - 1) == 0, LatticeReal(1.0), LatticeReal(0.0));
+    LatticeComplex wall = where(Layout::latticeCoordinate(Nd - 1) == 0, LatticeComplex(1.0), LatticeComplex(0.0));
+    LatticeColorVector color = zero;
     LatticeFermion source = zero, psi = zero;
-    pokeSpin(source, pokeColor(LatticeColorVector(zero), cmplx(wall, LatticeReal(0.0)), 0), 0);
+    pokeSpin(source, pokeColor(color, wall, 0), 0);
 
     const Real kappa = 0.1;
     for (int step = 0; step < 100; ++step) {  // psi = (1 - kappa H)^-1 source by Jacobi's iteration

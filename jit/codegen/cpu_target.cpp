@@ -10,6 +10,9 @@
 #pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
@@ -19,10 +22,12 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetLoweringObjectFile.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Target/TargetOptions.h>
 #include <llvm/TargetParser/Host.h>
@@ -44,6 +49,10 @@ void initialise_llvm() {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::install_fatal_error_handler(throw_fatal);
+    // The scheduler compares each memory access with all before it. In shorter windows a kernel with 300 loads and 300
+    // prefetches or stores takes 7 ms there instead of 130 ms, and its code is as fast.
+    const char* const options[] = {"tessera", "-dag-maps-huge-region=48", "-dag-maps-reduction-size=24"};
+    llvm::cl::ParseCommandLineOptions(3, options, "", &llvm::nulls());
   });
 }
 
@@ -117,12 +126,29 @@ std::string CpuTarget::compile(llvm::Module& module, bool assembly) {
   const Handler& handler = *owned;
   module.getContext().setDiagnosticHandler(std::move(owned));
 
+  // What TargetMachine::addPassesToEmitFile does, but for the schedulers. The one before register allocation reorders for
+  // latency what schedule.cpp has ordered for registers: without it a Wilson hopping term is 5 to 7% faster and compiles
+  // in three quarters of the time. The one after allocation gives 12%; as a machine scheduler it is as good
+  // as X86's default, a list scheduler, in half the time.
+  auto& machine = static_cast<llvm::LLVMTargetMachine&>(*machine_);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
+  auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);  // `passes` owns what is added
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  config->setDisableVerify(true);
+  config->disablePass(&llvm::MachineSchedulerID);
+  config->substitutePass(&llvm::PostRASchedulerID, &llvm::PostMachineSchedulerID);
+  passes.add(config);
+  passes.add(info);
+  if (config->addISelPasses()) refuse("code generation", "no instruction selection for this target");
+  config->addMachinePasses();
+  config->setInitialized();
+  const_cast<llvm::TargetLoweringObjectFile*>(machine.getObjFileLowering())->Initialize(info->getMMI().getContext(), machine);
   const auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (machine_->addPassesToEmitFile(passes, stream, nullptr, kind, /*DisableVerify=*/true))
+  if (machine.addAsmPrinter(passes, stream, nullptr, kind, info->getMMI().getContext()))
     refuse("code generation", "this target cannot write objects");
+  passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
   if (!handler.message.empty()) refuse("code generation", handler.message);
   return {bytes.begin(), bytes.end()};

@@ -265,6 +265,7 @@ class KernelEmitter {
         case Step::Kind::store: store(kernel_.stores[std::size_t(s.number)]); break;
         case Step::Kind::reduction: reduction(std::size_t(s.number)); break;
       }
+    send_prefetches();
   }
 
   void node(std::size_t i) {
@@ -299,12 +300,19 @@ class KernelEmitter {
     return leaf.word == Type::b1 ? builder_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
   }
 
-  /// Asks for the cache line that the step `prefetch` steps later will want here; one request per line.
+  /// Asks for the cache line that the step `prefetch` steps later will want here; one request per line. A few are
+  /// collected and sent together, since LLVM's time grows with the number of places where memory is touched in order.
   void prefetch(const Place& p, const ir::Leaf& leaf, Value* offset) {
     if (p.component * component_bytes(leaf) % kCacheLine != 0) return;
-    Value* base = address(ahead_, std::size_t(p.slot), std::size_t(p.leaf));
-    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-                             {advance(base, offset), builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
+    requests_.push_back(advance(address(ahead_, std::size_t(p.slot), std::size_t(p.leaf)), offset));
+    if (requests_.size() == 4) send_prefetches();
+  }
+
+  void send_prefetches() {
+    for (Value* where : requests_)
+      builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+                               {where, builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
+    requests_.clear();
   }
 
   Value* permute(std::size_t slot, Value* value) {
@@ -410,6 +418,7 @@ class KernelEmitter {
   Value* mask_ = nullptr;   ///< <V x i1> in listed domains
   Value* trip_ = nullptr;   ///< i64 inside the loop over trips
   std::vector<Value*> values_;
+  std::vector<Value*> requests_;  ///< lines to prefetch, not yet asked for
 };
 
 }  // namespace

@@ -121,7 +121,7 @@ class Scheduler {
 
       std::vector<Value> next;
       for (Value u : at(v).users)
-        if (!at(u).done && change_of_pressure(u) < 0) next.push_back(u);
+        if (!at(u).done && change_of_pressure(u) <= 0) next.push_back(u);
       for (Value o : follow)
         if (node(o).op == Op::load)
           for (Value u : at(o).users)
@@ -135,8 +135,10 @@ class Scheduler {
     at(v).done = true;
     (kernel_.trips > 1 && !at(v).varies ? result_.once : result_.each).push_back({Step::Kind::node, v});
     if (kernel_.trips > 1 && !at(v).varies) return;
-    for (int s : at(v).stores)
-      if (overwritten_loads(kernel_.stores[std::size_t(s)].place).empty()) store(s);
+    for (int s : at(v).stores) {
+      const Place& place = kernel_.stores[std::size_t(s)].place;
+      if (stored_once(place) && overwritten_loads(place).empty()) store(s);
+    }
   }
 
   void store(int s) {
@@ -168,14 +170,23 @@ class Scheduler {
     return change;
   }
 
+  /// Whether two places may be the same word in some trips.
+  static bool overlap(const Place& a, const Place& b) {
+    return a.leaf == b.leaf && (a.component == b.component || a.stride != b.stride);
+  }
+
+  /// Stores to one place keep their order.
+  bool stored_once(const Place& place) const {
+    return std::count_if(kernel_.stores.begin(), kernel_.stores.end(), [&](const ir::Store& s) { return overlap(s.place, place); }) == 1;
+  }
+
   /// Loads not yet emitted that a store to this place could overwrite.
   std::vector<Value> overwritten_loads(const Place& target) {
     std::vector<Value> loads;
     if (!kernel_.leaves[std::size_t(target.leaf)].read) return loads;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Node& n = kernel_.nodes[i];
-      if (nodes_[i].live && !nodes_[i].done && n.op == Op::load && n.place.leaf == target.leaf &&
-          (n.place.component == target.component || n.place.stride != target.stride))
+      if (nodes_[i].live && !nodes_[i].done && n.op == Op::load && overlap(n.place, target))
         loads.push_back(Value(i));
     }
     return loads;

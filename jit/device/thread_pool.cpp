@@ -19,6 +19,7 @@ namespace {
 // trajectory follow each other within microseconds; longer gaps (host code, input and output) should cost no power.
 constexpr auto kSpin = std::chrono::microseconds(500);
 constexpr int kSpinsPerClock = 64;
+constexpr int kSpinsPerYield = 1024;  // of the caller, who waits for parts that are being run
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -33,32 +34,47 @@ int available_cores() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/// Where OpenMP would put each of `threads` threads; empty if it does not bind threads.
-std::vector<cpu_set_t> openmp_places(int threads) {
-  if (omp_get_proc_bind() == omp_proc_bind_false) return {};
-  std::vector<cpu_set_t> places(threads);
-  int team = 1;
-#pragma omp parallel num_threads(threads)
-  {
-    sched_getaffinity(0, sizeof(cpu_set_t), &places[omp_get_thread_num()]);
-#pragma omp single
-    team = omp_get_num_threads();
+/// The processors that OpenMP gives to each of `threads` threads; empty if it does not bind threads.
+std::vector<cpu_set_t> openmp_masks(int threads) {
+  const omp_proc_bind_t bind = omp_get_proc_bind();
+  const int places = omp_get_num_places(), first = omp_get_place_num();
+  if (bind == omp_proc_bind_false || places == 0 || first < 0) return {};
+  std::vector<cpu_set_t> masks(static_cast<std::size_t>(threads));
+  for (int t = 0; t < threads; ++t) {
+    const int place = bind == omp_proc_bind_master ? first : openmp_place(t, threads, places, first, bind == omp_proc_bind_spread);
+    std::vector<int> processors(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, processors.data());
+    CPU_ZERO(&masks[static_cast<std::size_t>(t)]);
+    for (const int processor : processors) CPU_SET(processor, &masks[static_cast<std::size_t>(t)]);
   }
-  return team == threads ? places : std::vector<cpu_set_t>{};
+  return masks;
 }
 
-struct alignas(64) PaddedCounter {
-  std::atomic<std::uint64_t> value{0};
+/// Per worker, on a cache line of its own.
+struct alignas(64) WorkerState {
+  std::atomic<std::uint64_t> begun{0};  ///< last round whose part somebody took
+  std::atomic<std::uint64_t> done{0};   ///< last round whose part is finished
 };
 
 }  // namespace
 
+int openmp_place(int thread, int threads, int places, int first, bool spread) {
+  int place = thread;
+  if (threads > places) {
+    place = 0;
+    while (share(0, threads, place, places).end <= thread) ++place;
+  } else if (spread) {
+    place = static_cast<int>(share(0, places, thread, threads).begin);
+  }
+  return (first + place) % places;
+}
+
 struct ThreadPool::Team {
-  PaddedCounter round;               ///< number of the present task; the workers wait for it to grow
-  std::vector<PaddedCounter> done;   ///< [thread] last round finished
-  Function function = nullptr;       ///< written before `round`, read after it
+  alignas(64) std::atomic<std::uint64_t> round{0};  ///< number of the present task; the workers wait for it to grow
+  std::vector<WorkerState> state;    ///< [thread], 0 unused
+  Function function = nullptr;       ///< written before `round` grows, read by who has taken a part
   void* context = nullptr;
-  bool quit = false;
+  std::atomic<bool> quit{false};
   bool crowded = false;              ///< more threads than cores: spinning would take time from the work
   std::atomic<int> sleeping{0};
   std::mutex mutex;
@@ -67,59 +83,70 @@ struct ThreadPool::Team {
   std::exception_ptr error;
   std::vector<std::thread> workers;
 
-  explicit Team(int threads) : done(threads) {}
+  explicit Team(int threads) : state(static_cast<std::size_t>(threads)) {}
 
-  void run_part(int thread) {
+  void run_part(int part) {
     try {
-      function(context, thread);
+      function(context, part);
     } catch (...) {
       std::lock_guard lock(error_mutex);
       if (!error) error = std::current_exception();
     }
   }
 
-  void post() {
+  /// Runs part `t` of a round unless somebody else has taken it.
+  void try_part(int t, std::uint64_t now) {
+    WorkerState& mine = state[static_cast<std::size_t>(t)];
+    std::uint64_t before = now - 1;  // fails for a round that is over: its parts have all been taken
+    if (!mine.begun.compare_exchange_strong(before, now, std::memory_order_acq_rel)) return;
+    run_part(t);
+    mine.done.store(now, std::memory_order_release);
+  }
+
+  std::uint64_t post() {
     // Sequentially consistent on both sides: either we see the sleeper, or the sleeper sees the new round.
-    round.value.fetch_add(1);
+    const std::uint64_t now = round.fetch_add(1) + 1;
     if (sleeping.load() > 0) {
       std::lock_guard lock(mutex);
       wake.notify_all();
     }
+    return now;
   }
 
-  void wait_for_round(std::uint64_t last) {
+  /// Returns the number of the first round after `last` that it sees.
+  std::uint64_t wait_for_round(std::uint64_t last) {
+    using Clock = std::chrono::steady_clock;
     if (!crowded) {
-      auto deadline = std::chrono::steady_clock::time_point{};
+      const auto deadline = Clock::now() + kSpin;
       for (int spin = 1;; ++spin) {
-        if (round.value.load(std::memory_order_acquire) != last) return;
+        if (const std::uint64_t now = round.load(std::memory_order_acquire); now != last) return now;
         relax();
-        if (spin % kSpinsPerClock) continue;
-        const auto now = std::chrono::steady_clock::now();
-        if (deadline == std::chrono::steady_clock::time_point{}) deadline = now + kSpin;
-        if (now > deadline) break;
+        if (spin % kSpinsPerClock != 0) continue;
+        if (Clock::now() > deadline) break;
+        sched_yield();  // the caller may be waiting for this very core
       }
     }
     std::unique_lock lock(mutex);
     sleeping.fetch_add(1);
-    wake.wait(lock, [&] { return round.value.load() != last; });
+    wake.wait(lock, [&] { return round.load() != last; });
     sleeping.fetch_sub(1);
+    return round.load();
   }
 
   void work(int thread) {
-    for (std::uint64_t last = 0;;) {
-      wait_for_round(last);
-      ++last;
-      if (quit) return;
-      run_part(thread);
-      done[thread].value.store(last, std::memory_order_release);
+    for (std::uint64_t now = 0;;) {
+      now = wait_for_round(now);
+      if (quit.load(std::memory_order_acquire)) return;
+      try_part(thread, now);
     }
   }
 
-  void wait_for_workers() {
-    const std::uint64_t now = round.value.load(std::memory_order_relaxed);
-    for (std::size_t t = 1; t < done.size(); ++t)
-      for (int spin = 1; done[t].value.load(std::memory_order_acquire) != now; ++spin) {
-        if (crowded || spin % 4096 == 0)
+  void finish(std::uint64_t now) {
+    const int threads = static_cast<int>(state.size());
+    for (int t = 1; t < threads; ++t) try_part(t, now);
+    for (int t = 1; t < threads; ++t)
+      for (int spin = 1; state[static_cast<std::size_t>(t)].done.load(std::memory_order_acquire) != now; ++spin) {
+        if (crowded || spin % kSpinsPerYield == 0)
           sched_yield();
         else
           relax();
@@ -144,18 +171,19 @@ void ThreadPool::start(int threads) {
   threads_ = threads;
   if (threads == 1) return;
   team_ = std::make_unique<Team>(threads);
-  team_->crowded = threads > available_cores();
-  const std::vector<cpu_set_t> places = openmp_places(threads);
-  if (!places.empty()) team_->crowded = false;  // the main thread's own mask is one place; the user chose the others
+  const std::vector<cpu_set_t> masks = openmp_masks(threads);
+  // A bound main thread sees its own place only; then the user has chosen where the others are.
+  team_->crowded = masks.empty() && threads > available_cores();
   for (int t = 1; t < threads; ++t) {
     team_->workers.emplace_back([team = team_.get(), t] { team->work(t); });
-    if (!places.empty()) pthread_setaffinity_np(team_->workers.back().native_handle(), sizeof(cpu_set_t), &places[t]);
+    if (!masks.empty())
+      pthread_setaffinity_np(team_->workers.back().native_handle(), sizeof(cpu_set_t), &masks[static_cast<std::size_t>(t)]);
   }
 }
 
 void ThreadPool::stop() {
   if (team_) {
-    team_->quit = true;
+    team_->quit.store(true, std::memory_order_release);
     team_->post();
     for (std::thread& worker : team_->workers) worker.join();
     team_.reset();
@@ -171,9 +199,9 @@ void ThreadPool::run_on_all(Function function, void* context) {
   Team& team = *team_;
   team.function = function;
   team.context = context;
-  team.post();
+  const std::uint64_t round = team.post();
   team.run_part(0);
-  team.wait_for_workers();
+  team.finish(round);
   std::exception_ptr error;
   if (team.error) error = std::exchange(team.error, nullptr);  // after the workers: no lock needed
   busy_.store(false, std::memory_order_release);

@@ -3,6 +3,10 @@
 // Own threads instead of an OpenMP region per kernel: an empty task on two hot threads takes 0.2 us, a region of libgomp
 // 0.6 us (2-core EPYC, gcc 12), and libgomp's barriers are invisible to ThreadSanitizer. OpenMP still decides how many
 // threads there are and where they run (OMP_NUM_THREADS, OMP_PROC_BIND, OMP_PLACES).
+//
+// Each thread runs its own part, so that it meets the memory that it touched first. The calling thread, when done with
+// its own, runs the parts that no worker has begun: a worker that sleeps, or that the machine has given to another
+// process, delays nothing.
 #pragma once
 
 #include <atomic>
@@ -24,6 +28,10 @@ constexpr Share share(std::int64_t begin, std::int64_t end, int thread, int thre
   return {first, first + each + (thread < rest ? 1 : 0)};
 }
 
+/// The place (number in OMP_PLACES) of thread `thread` of `threads` under OMP_PROC_BIND=spread or close, when thread 0 is
+/// at place `first` of `places`: as OpenMP 5.0, section 2.6.2, has it.
+int openmp_place(int thread, int threads, int places, int first, bool spread);
+
 class ThreadPool {
  public:
   /// `threads` >= 1 with the calling thread, which is thread 0 of every task.
@@ -39,17 +47,18 @@ class ThreadPool {
   /// Must not be called from inside a task.
   void resize(int threads);
 
-  /// task(thread) for thread = 0 .. threads()-1 at the same time; returns when all have. The first exception thrown by
-  /// a task is thrown again here. A call from inside a task, or from a second thread, runs all parts in turn.
+  /// task(part) for part = 0 .. threads()-1, concurrently; returns when all have. Parts must not wait for each other.
+  /// The first exception thrown by a part is thrown again here. A call from inside a task, or from a second thread, runs
+  /// all parts in turn.
   template <class Task>
   void run(Task&& task) {
     using Plain = std::remove_reference_t<Task>;
-    run_on_all([](void* context, int thread) { (*static_cast<Plain*>(context))(thread); },
+    run_on_all([](void* context, int part) { (*static_cast<Plain*>(context))(part); },
                const_cast<void*>(static_cast<const void*>(std::addressof(task))));
   }
 
  private:
-  using Function = void (*)(void* context, int thread);
+  using Function = void (*)(void* context, int part);
   struct Team;
 
   void run_on_all(Function function, void* context);

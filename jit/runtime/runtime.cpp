@@ -251,7 +251,10 @@ void Runtime::launch(const Launch& launch) {
 
 int Runtime::lanes() const { return state_->lanes; }
 int Runtime::threads() const { return state_->device.threads(); }
-void Runtime::set_threads(int n) { state_->device.set_threads(n); }
+void Runtime::set_threads(int n) {
+  state_->device.set_threads(n);
+  for (const auto& kernel : state_->table.handles()) kernel->classes.clear();  // what is fastest may be another variant
+}
 
 std::vector<KernelInfo> Runtime::kernels() const {
   std::vector<KernelInfo> infos;

@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace jit {
 
@@ -23,7 +24,10 @@ std::string format_error(const ErrorText& text);
 
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message) : std::runtime_error(message) {}
+  // A template, so that a braced list of parts can only be an ErrorText (GCC 12 also tries std::string's constructors).
+  template <class S>
+    requires std::is_convertible_v<const S&, std::string>
+  explicit Error(const S& message) : std::runtime_error(message) {}
   explicit Error(const ErrorText& text) : std::runtime_error(format_error(text)) {}
 };
 

@@ -31,10 +31,6 @@ Seed make_seed(const std::array<int, 4>& digits) {
 
 namespace {
 
-QDP_volfmt_t volume_format(const std::string& name) {
-  return name == "MULTIFILE" ? QDPIO_MULTIFILE : name == "PARTFILE" ? QDPIO_PARTFILE : QDPIO_SINGLEFILE;
-}
-
 /// The input of the run that continues from here.
 void write_restart(XMLWriter& xml, const HmcParameters& parameters, unsigned long update_no, const std::string& cfg_file) {
   const McControl& c = parameters.control;
@@ -65,9 +61,9 @@ void write_restart(XMLWriter& xml, const HmcParameters& parameters, unsigned lon
     write(xml, "ReverseCheckFrequency", c.reverse_frequency);
   write(xml, "MonitorForces", c.monitor_forces);
   if (!parameters.measurements_xml.empty())
-    xml.writeXML(parameters.measurements_xml);
+    xml.writeXML('\n' + parameters.measurements_xml);
   pop(xml);
-  xml.writeXML(parameters.trajectory_xml);
+  xml.writeXML('\n' + parameters.trajectory_xml);
   pop(xml);
 }
 
@@ -77,8 +73,7 @@ void write_configuration(const std::string& name, const McControl& control, cons
   write_program_info(file_xml);
   pop(file_xml);
   XMLBufferWriter record_xml = restart;
-  QDPFileWriter file(file_xml, name, volume_format(control.save_volfmt), control.parallel_io ? QDPIO_PARALLEL : QDPIO_SERIAL,
-                     QDPIO_OPEN);
+  QDPFileWriter file(file_xml, name, QDPIO_SINGLEFILE, control.parallel_io ? QDPIO_PARALLEL : QDPIO_SERIAL);
   write(file, record_xml, u);
   close(file);
   if (file.bad())

@@ -53,8 +53,8 @@ McControl read_control(const Input& input) {
   c.save_interval = static_cast<unsigned long>(input.integer("SaveInterval", at_least(1)));
   c.save_prefix = input.word("SavePrefix");
   c.save_volfmt = input.word("SaveVolfmt");
-  if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE" && c.save_volfmt != "MULTIFILE" && c.save_volfmt != "PARTFILE")
-    input.error("SaveVolfmt", "one of SINGLEFILE MULTIFILE PARTFILE", c.save_volfmt);
+  if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE")
+    input.error("SaveVolfmt", "SINGLEFILE (one file whatever the number of ranks)", c.save_volfmt);
   c.parallel_io = input.flag("parallel_io", input.flag("ParallelIO", false));
   read_check(input, "Repro", c.check_repro, c.repro_frequency);
   read_check(input, "Reverse", c.check_reverse, c.reverse_frequency);

@@ -22,7 +22,7 @@ struct McControl {
   unsigned long updates_this_run = 0;
   unsigned long save_interval = 1;
   std::string save_prefix;
-  std::string save_volfmt = "SINGLEFILE";
+  std::string save_volfmt;
   bool parallel_io = false;
   bool check_repro = true;
   unsigned long repro_frequency = 10;

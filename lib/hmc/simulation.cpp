@@ -3,7 +3,7 @@
 #include "lib/gauge/su3.hpp"
 #include "lib/meas/glue.hpp"
 
-#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 
@@ -34,21 +34,10 @@ namespace {
 /// Seconds since construction.
 class Clock {
 public:
-  Clock() {
-    watch_.reset();
-    watch_.start();
-  }
-  double seconds() {
-    watch_.stop();
-    const double elapsed = watch_.getTimeInSeconds();
-    watch_.start();
-    total_ += elapsed;
-    return total_;
-  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
 private:
-  StopWatch watch_;
-  double total_ = 0;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 /// Makes the start field; links outside the group (files in single precision) are projected.
@@ -138,7 +127,7 @@ private:
     options.monitor_forces = control_.monitor_forces;
     const bool check_repro = control_.check_repro && n % control_.repro_frequency == 0;
 
-    Clock clock;
+    const Clock clock;
     Seed start_seed;
     GaugeField start;
     if (check_repro) {
@@ -174,7 +163,7 @@ private:
   }
 
   double measure(unsigned long n) {
-    Clock clock;
+    const Clock clock;
     double plaquette;
     {
       const auto observables = data_only_.group("InlineObservables");
@@ -227,7 +216,7 @@ private:
   Log record_, detail_, data_only_;
   Hamiltonian hamiltonian_;
   GaugeField u_;
-  Clock clock_;
+  const Clock clock_;
   RunSummary summary_;
   bool counting_warm_up_ = true;
   unsigned long counted_ = 0;

@@ -3,6 +3,7 @@
 
 #include "lib/hmc/checkpoint.hpp"
 #include "lib/hmc/parameters.hpp"
+#include "lib/hmc/trajectory.hpp"
 
 #include <functional>
 #include <string>

@@ -242,7 +242,9 @@ std::string Input::xml() const {
     return {};
   std::ostringstream text;
   reader().print(text);
-  return text.str();
+  std::string xml = text.str();
+  xml.erase(xml.find_last_not_of(" \t\r\n") + 1);
+  return xml;
 }
 
 InputFile::InputFile(std::shared_ptr<Input::Document> document, const std::string& name) : document_(std::move(document)) {

@@ -40,6 +40,15 @@ public:
   }
 };
 
+class RectangleMeasurement : public Measurement {
+public:
+  void measure(unsigned long update_no, const GaugeField& u, const Log& log) override {
+    const auto group = log.group("Rectangle");
+    log.write("update_no", update_no);
+    log.write("w_rect", Double(sum_rectangles(u) / Double(Nd * (Nd - 1) * static_cast<double>(Layout::vol()))));
+  }
+};
+
 /// The parts that gluonic measurements share: version 2, periodic links, the field of the run.
 void read_common(const Input& input) {
   if (input.has("Param")) {
@@ -62,15 +71,20 @@ const Table<std::unique_ptr<Measurement>>& measurement_table() {
   static const Table<std::unique_ptr<Measurement>> table(
       "measurement",
       {
-          Row{"PLAQUETTE", "Param{version 2}, NamedObject{gauge_id}: plaquettes by plane, link trace",
+          Row{"PLAQUETTE", "[Param{version 2}], [NamedObject{gauge_id}]: plaquettes by plane, link trace",
               [](const Input& in) -> std::unique_ptr<Measurement> {
                 read_common(in);
                 return std::make_unique<PlaquetteMeasurement>();
               }},
-          Row{"POLYAKOV_LOOP", "Param{version 2}, NamedObject{gauge_id}: the loop in every direction",
+          Row{"POLYAKOV_LOOP", "[Param{version 2}], [NamedObject{gauge_id}]: the loop in every direction",
               [](const Input& in) -> std::unique_ptr<Measurement> {
                 read_common(in);
                 return std::make_unique<PolyakovLoopMeasurement>();
+              }},
+          Row{"RECTANGLE", "[NamedObject{gauge_id}]: average of Re tr U_1x2 / Nc",
+              [](const Input& in) -> std::unique_ptr<Measurement> {
+                read_common(in);
+                return std::make_unique<RectangleMeasurement>();
               }},
       });
   return table;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -142,7 +143,66 @@ class Lowering {
     return it->second;
   }
 
+  /// Spin column `trip` of a value with a spin matrix, as a spin vector whose loads stride over the columns; nothing if
+  /// some operation of the tree mixes columns. Products associate to the right: a*b*c costs matrix times vector twice.
+  std::optional<Tensor> column(const Node& n, int frame) {
+    if (n.shape.spin.kind != Kind::matrix) return std::nullopt;
+    const Shape col = n.shape.with_levels({Kind::vector, n.shape.spin.n}, n.shape.color);
+    switch (n.op) {
+      case Op::field: {
+        Tensor t(col);
+        const int inner = n.shape.color.size() * n.shape.reals();  // words of one spin component
+        for (int s = 0; s < n.shape.spin.n; ++s)
+          for (int c = 0; c < inner; ++c)
+            t.v[static_cast<std::size_t>(s * inner + c)] = builder_.load(
+                {static_cast<std::int16_t>(leaf_of(n.field.get())), static_cast<std::int16_t>(frame),
+                 static_cast<std::int16_t>(s * n.shape.spin.n * inner + c), static_cast<std::int16_t>(inner)});
+        return t;
+      }
+      case Op::shift: {
+        const int inner = inner_frame(frame, n.map.get());
+        auto t = column(*n.kid[0], inner);
+        if (t)
+          for (Value& v : t->v)
+            if (v != kZero) v = builder_.permute(inner, v);
+        return t;
+      }
+      case Op::mul: {
+        if (n.kid[1]->shape.spin.kind == Kind::matrix) {
+          auto t = column(*n.kid[1], frame);
+          if (t) t = times(*n.kid[0], frame, std::move(*t));
+          return t;
+        }
+        if (!n.kid[1]->shape.spin.is_scalar()) return std::nullopt;
+        auto t = column(*n.kid[0], frame);
+        if (!t) return t;
+        const Tensor both[] = {std::move(*t), lower(*n.kid[1], frame)};
+        return algebra_.apply(n.op, col, n.attribute, both);
+      }
+      case Op::add: case Op::sub: case Op::neg: case Op::plus: case Op::conj: case Op::times_i: case Op::times_minus_i: case Op::convert:
+      case Op::div: case Op::gamma_left: case Op::chiral_project: case Op::transpose_color: case Op::where: {
+        std::vector<Tensor> operands;
+        for (int i = 0; i < 3; ++i) {
+          if (!n.kid[i]) continue;
+          const bool whole = (n.op == Op::where && i == 0) || (n.op == Op::div && i == 1);  // scalars, the same for all columns
+          if (whole) { operands.push_back(lower(*n.kid[i], frame)); continue; }
+          auto t = column(*n.kid[i], frame);
+          if (!t) return t;
+          operands.push_back(std::move(*t));
+        }
+        return algebra_.apply(n.op, col, n.attribute, operands);
+      }
+      default: return std::nullopt;
+    }
+  }
+
  private:
+  Tensor times(const Node& a, int frame, Tensor vector) {
+    if (a.op == Op::mul && a.kid[0]->shape.spin.kind == Kind::matrix && a.kid[1]->shape.spin.kind == Kind::matrix)
+      return times(*a.kid[0], frame, times(*a.kid[1], frame, std::move(vector)));
+    const Tensor both[] = {lower(a, frame), std::move(vector)};
+    return algebra_.apply(Op::mul, result_shape(Op::mul, both[0].shape, both[1].shape), 0, both);
+  }
   Tensor compute(const Node& n, int frame) {
     switch (n.op) {
       case Op::field: {
@@ -184,6 +244,31 @@ class Lowering {
   std::vector<Tensor> arguments_;
   std::map<std::pair<const Node*, int>, Tensor> done_;
 };
+
+/// Products of matrices in both spin and colour, unrolled, are thousands of instructions: worth a loop over columns.
+bool big_product(const Node& n) {
+  if (n.op == Op::mul && n.shape.spin.kind == Kind::matrix && n.shape.color.kind == Kind::matrix && n.kid[0]->shape.spin.kind == Kind::matrix &&
+      n.kid[1]->shape.spin.kind == Kind::matrix)
+    return true;
+  for (const Expr& k : n.kid)
+    if (k && big_product(*k)) return true;
+  return false;
+}
+
+bool reads(const Node& n, const jit::Field* f) {
+  if (n.op == Op::field) return n.field.get() == f;
+  for (const Expr& k : n.kid)
+    if (k && reads(*k, f)) return true;
+  return false;
+}
+
+/// Does the tree read f at a site other than its own?
+bool reads_elsewhere(const Node& n, const jit::Field* f) {
+  if (n.op == Op::shift) return reads(*n.kid[0], f);
+  for (const Expr& k : n.kid)
+    if (k && reads_elsewhere(*k, f)) return true;
+  return false;
+}
 
 const char* short_name(Shape s) {
   if (s.color.kind == Kind::seed) return "Seed";
@@ -263,18 +348,10 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   bind(bound, *rhs, 0);
   check_orders(bound);
 
-  // A destination that the right-hand side reads at other sites is computed aside first.
-  bool read_elsewhere = false;
-  if (bound.frames.size() > 1) {
-    auto shifted = [&](auto&& self, const Node& n, bool inside) -> bool {
-      if (n.op == Op::field) return inside && n.field == dest;
-      for (const Expr& k : n.kid)
-        if (k && self(self, *k, inside || n.op == Op::shift)) return true;
-      return false;
-    };
-    read_elsewhere = shifted(shifted, *rhs, false);
-  }
-  if (read_elsewhere) {
+  // A destination that is read at other sites, or while its columns are being stored, is computed aside first.
+  const bool by_columns = shape.spin.kind == Kind::matrix && big_product(*rhs);
+  const bool aside_first = by_columns ? reads(*rhs, dest.get()) : bound.frames.size() > 1 && reads_elsewhere(*rhs, dest.get());
+  if (aside_first) {
     auto aside = std::make_shared<jit::Field>(dest->order_ptr(), dest->word(), dest->components());
     assign(aside, shape, domain, std::move(rhs));
     if (domain.whole) dest->swap(*aside);
@@ -292,11 +369,17 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
     k.lanes = dest->order().lanes;
     k.listed = domain.listed;
     Lowering low(k, bound);
-    const Tensor value = low.lower(*rhs, 0);
+    std::optional<Tensor> columns;
+    if (by_columns) columns = low.column(*rhs, 0);
+    const Tensor value = columns ? std::move(*columns) : low.lower(*rhs, 0);
+    const int inner = shape.color.size() * shape.reals();
+    if (columns) k.trips = shape.spin.n;
     std::size_t stored = 0;
     for (std::size_t c = 0; c < value.v.size(); ++c) {
       ir::Store s;
-      s.place = {static_cast<std::int16_t>(target), 0, static_cast<std::int16_t>(c), 0};
+      const int i = static_cast<int>(c);
+      s.place = {static_cast<std::int16_t>(target), 0, static_cast<std::int16_t>(columns ? i / inner * shape.spin.n * inner + i % inner : i),
+                 static_cast<std::int16_t>(columns ? inner : 0)};
       s.value = low.algebra().word(value.v[c], shape.word);
       const ir::Node& n = k.nodes[static_cast<std::size_t>(s.value)];
       if (n.op == ir::Op::load && n.place == s.place) continue;  // unchanged

@@ -28,7 +28,7 @@ struct HostOperand {
   Shape shape;
 };
 /// One operation of the table on host scalars.
-void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOperand a, HostOperand b = {}, HostOperand c = {});
+void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOperand a = {}, HostOperand b = {}, HostOperand c = {});
 
 /// The expression in short, for logs and messages: "ColorMatrix = mul(ColorMatrix, shift(ColorMatrix))".
 std::string describe(const Node& node);

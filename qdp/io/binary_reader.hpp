@@ -44,7 +44,9 @@ class BinaryReader {
   void read(std::string& result, std::size_t maxBytes);
   template <io::BinaryNumber T>
   void read(T& x) {
-    readArray(reinterpret_cast<char*>(&x), sizeof(T), 1);
+    T value{};
+    readArray(reinterpret_cast<char*>(&value), sizeof(T), 1);
+    x = value;  // stays as it is if the data are cut short
   }
 
   virtual bool fail();

@@ -7,10 +7,6 @@
 
 namespace QDP::io {
 
-/// CRC-32 (reflected polynomial 0xEDB88320) of the concatenation of what gave `previous` and these bytes; the CRC of
-/// zip, PNG and Ethernet: crc32("123456789") = 0xCBF43926.
-std::uint32_t crc32(const void* data, std::size_t bytes, std::uint32_t previous = 0);
-
 /// suma = XOR over sites of rotl(crc(site), rank mod 29), sumb the same with mod 31; rank is the lexicographic rank in
 /// the global lattice, the bytes are those of the file. Does not depend on the order of the sites.
 struct SiteChecksum {

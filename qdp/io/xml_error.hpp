@@ -11,7 +11,9 @@ namespace QDP {
 /// `catch (const std::exception&)` or `catch (const jit::UserError&)`.
 class XMLError : public std::string, public jit::UserError {
  public:
-  explicit XMLError(const std::string& message) : std::string(message), jit::UserError(message) {}
+  template <class S>
+    requires std::is_convertible_v<const S&, std::string>
+  explicit XMLError(const S& message) : std::string(message), jit::UserError(std::string(message)) {}
   explicit XMLError(const jit::ErrorText& text) : XMLError(jit::format_error(text)) {}
 };
 

@@ -42,6 +42,19 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+/// The first error of a document: the later ones follow from it.
+struct ParseError {
+  int line = 1;
+  std::string message;
+
+  template <class Error>
+  void take(const Error* error) {
+    if (!message.empty() || error->level < XML_ERR_ERROR) return;
+    line = error->line;
+    message = error->message != nullptr ? trimmed(error->message) : "no root element";
+  }
+};
+
 struct Document {
   Document(xmlDocPtr parsed, std::string source) : doc(parsed), name(std::move(source)) {}
   ~Document() { xmlFreeDoc(doc); }
@@ -56,8 +69,8 @@ struct XPathContext {
   explicit XPathContext(xmlDocPtr doc) : pointer(xmlXPathNewContext(doc)) {
     if (pointer == nullptr) throw jit::InternalError("xmlXPathNewContext: out of memory");
     // The message of a wrong path goes into our exception, not to stderr.
-    pointer->error = [](void* self, auto* error) {  // const or not, depending on the version of libxml2
-      if (error->message != nullptr) *static_cast<std::string*>(self) = error->message;
+    pointer->error = [](void* text, auto* e) {  // const or not, depending on the version of libxml2
+      if (e->message != nullptr) *static_cast<std::string*>(text) = e->message;
     };
     pointer->userData = &error;
   }
@@ -234,14 +247,14 @@ void XMLReader::load(const std::string& text, const std::string& name) {
   constexpr int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING;
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
   if (parser == nullptr) throw jit::InternalError("xmlNewParserCtxt: out of memory");
+  ParseError first;
+  parser->_private = &first;
+  parser->sax->serror = [](void* self, auto* error) { static_cast<ParseError*>(static_cast<xmlParserCtxtPtr>(self)->_private)->take(error); };
   xmlDocPtr doc = xmlCtxtReadMemory(parser, text.data() + begin, static_cast<int>(text.size() - begin), nullptr, nullptr, options);
   if (doc == nullptr || xmlDocGetRootElement(doc) == nullptr) {
-    const xmlError* error = xmlCtxtGetLastError(parser);
-    const std::string message = error != nullptr && error->message != nullptr ? trimmed(error->message) : "no root element";
-    const int line = first_line + (error != nullptr ? error->line : 1);
     xmlFreeDoc(doc);
     xmlFreeParserCtxt(parser);
-    throw XMLError({.what = name + ":" + std::to_string(line), .expected = "well-formed XML", .got = begin == text.size() ? "no text" : message});
+    throw XMLError({.what = name + ":" + std::to_string(first_line + first.line), .expected = "well-formed XML", .got = begin == text.size() ? "no text" : first.message});
   }
   xmlFreeParserCtxt(parser);
   impl_ = std::make_unique<Impl>(std::make_shared<Document>(doc, name), xmlDocGetRootElement(doc), false);

@@ -23,6 +23,10 @@ namespace QDP {
 
 class XMLBufferWriter;
 
+using xml::append_token;  // for built-in types; a user's own are found by their namespace
+using xml::describe_token;
+using xml::parse_token;
+
 class XMLReader {
  public:
   XMLReader();

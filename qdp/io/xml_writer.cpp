@@ -163,6 +163,7 @@ void XMLFileWriter::close() {
   if (has_open_tags()) jit::log_warn("xml", "\"", file_->name, "\" was closed with tags still open; they were closed");
   while (has_open_tags()) closeTag();
   emit("\n");
+  start(0);
   const std::unique_ptr<File> file = std::move(file_);
   if (file->stream == nullptr) return;
   if (std::fclose(file->stream) != 0) file->failed = true;

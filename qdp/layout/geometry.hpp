@@ -15,6 +15,9 @@ namespace QDP::detail {
 /// Coordinates of a site, or extents of a lattice.
 using Coord = std::array<int, QDP_ND>;
 
+/// Loops over fewer sites run on one thread, since waking a team costs more.
+constexpr std::int64_t kThreadedSites = 1 << 15;
+
 /// "(1, 0, 2, 3)", for messages.
 std::string to_string(const Coord& x);
 

@@ -136,7 +136,7 @@ void fill_coordinates(int mu, std::int32_t* out) {
                           .expected = "a direction 0.." + std::to_string(QDP_ND - 1),
                           .got = std::to_string(mu)});
   const Geometry& sites = lattice("Layout::latticeCoordinate");
-#pragma omp parallel for
+#pragma omp parallel for if (sites.volume() >= kThreadedSites)
   for (std::int64_t site = 0; site < sites.volume(); ++site) out[site] = sites.coord(site)[mu];
 }
 

@@ -35,7 +35,7 @@ std::vector<std::int32_t> sources(const char* what, const ArrayMapFunc& function
 std::vector<std::int32_t> neighbours(const Geometry& lattice, int sign, int mu) {
   const int extent = lattice.extents()[mu];
   std::vector<std::int32_t> source(lattice.volume());
-#pragma omp parallel for
+#pragma omp parallel for if (lattice.volume() >= kThreadedSites)
   for (std::int64_t site = 0; site < lattice.volume(); ++site) {
     Coord x = lattice.coord(site);
     x[mu] = (x[mu] + sign + extent) % extent;
@@ -96,6 +96,13 @@ void MapFamily::fail(int sign, int dir) const {
   throw jit::UserError({.what = std::string(what_) + ": direction",
                         .expected = "0.." + std::to_string(directions_ - 1),
                         .got = std::to_string(dir)});
+}
+
+void MapFamily::fail_layout() const {
+  throw jit::UserError({.what = what_,
+                        .expected = "a map of the present layout",
+                        .got = "one made before the last Layout::create()",
+                        .what_now = "make maps again after Layout::create()"});
 }
 
 } // namespace detail

@@ -44,14 +44,17 @@ public:
   static MapFamily make(const char* what, const ArrayMapFunc& function, bool both_signs);
   static MapFamily nearest_neighbours();
 
-  /// Throws jit::UserError for a map that was not made, a direction out of range, sign 0.
+  /// Throws jit::UserError for a map that was not made or belongs to an earlier layout, a direction out of range, sign 0.
   const MapTable& table(int sign, int dir) const {
     if (dir < 0 || dir >= directions_ || sign == 0) [[unlikely]] fail(sign, dir);
-    return tables_[sign < 0 ? directions_ + dir : dir];
+    const MapTable& table = tables_[sign < 0 ? directions_ + dir : dir];
+    if (table.order != site_order()) [[unlikely]] fail_layout();
+    return table;
   }
 
 private:
   [[noreturn]] void fail(int sign, int dir) const;
+  [[noreturn]] void fail_layout() const;
 
   const char* what_ = "map";
   int directions_ = 0;

@@ -46,7 +46,7 @@ MapTable make_map_table(const std::shared_ptr<const jit::SiteOrder>& order, cons
   auto map = std::make_shared<jit::SiteMap>();
   const std::int64_t positions = order->groups * order->lanes;
   map->source.resize(positions);
-#pragma omp parallel for
+#pragma omp parallel for if (positions >= kThreadedSites)
   for (std::int64_t p = 0; p < positions; ++p) {
     const std::int32_t site = order->host_index[p];
     map->source[p] = site < 0 ? static_cast<std::int32_t>(p) : order->position[source[site]];

@@ -27,7 +27,7 @@ void check_size(const Geometry& lattice, std::int64_t groups, int lanes) {
 std::shared_ptr<const jit::SiteOrder> with_positions(std::shared_ptr<jit::SiteOrder> order) {
   order->position.resize(order->sites);
   const std::int64_t positions = order->groups * order->lanes;
-#pragma omp parallel for
+#pragma omp parallel for if (order->sites >= kThreadedSites)
   for (std::int64_t p = 0; p < positions; ++p)
     if (order->host_index[p] >= 0) order->position[order->host_index[p]] = static_cast<std::int32_t>(p);
   return order;
@@ -35,7 +35,7 @@ std::shared_ptr<const jit::SiteOrder> with_positions(std::shared_ptr<jit::SiteOr
 
 void fill_cut(const Geometry& lattice, const LaneCut& cut, jit::SiteOrder& order) {
   const Geometry sublattice(cut.extents);
-#pragma omp parallel for
+#pragma omp parallel for if (order.sites >= kThreadedSites)
   for (std::int64_t group = 0; group < order.groups; ++group) {
     const Coord corner = sublattice.coord(group);
     for (int lane = 0; lane < order.lanes; ++lane) {

@@ -62,7 +62,7 @@ template <class Color>
 std::shared_ptr<const SetTables> default_set(const char* name, int colors, Color color) {
   auto set = empty_tables(name);
   const Geometry& lattice = detail::layout(name).lattice;
-#pragma omp parallel for
+#pragma omp parallel for if (lattice.volume() >= detail::kThreadedSites)
   for (std::int64_t site = 0; site < lattice.volume(); ++site)
     set->colors[static_cast<int>(site)] = color(lattice.coord(site));
   return finish(std::move(set), colors);
@@ -94,9 +94,16 @@ void Subset::fail_empty() {
 
 void Subset::fail_layout() const {
   throw jit::UserError({.what = "subset " + name(),
-                        .expected = "a subset of the layout of the field",
-                        .got = "one made for another layout",
+                        .expected = "a subset of the present layout",
+                        .got = "one made before the last Layout::create()",
                         .what_now = "make sets again after Layout::create()"});
+}
+
+void Subset::fail_field() const {
+  throw jit::UserError({.what = "field on subset " + name(),
+                        .expected = "a field of the present layout",
+                        .got = "one made before the last Layout::create()",
+                        .what_now = "make fields again after Layout::create()"});
 }
 
 std::string Subset::name() const {

@@ -31,6 +31,8 @@ namespace detail {
 
 struct SetTables;
 
+const std::shared_ptr<const jit::SiteOrder>& site_order(); // layout.hpp
+
 /// What is known of the sites of one colour.
 struct SubsetTables {
   int color = 0;
@@ -73,12 +75,17 @@ public:
 
   // ---- for the expression language
 
-  const jit::Domain& domain() const { return tables().domain; }
-  /// The same, and throws jit::UserError if the subset belongs to another layout than a field of this order.
-  const jit::Domain& domain_for(const jit::SiteOrder& field_order) const {
+  /// Throws jit::UserError if the subset was made for an earlier layout.
+  const jit::Domain& domain() const {
     const detail::SubsetTables& own = tables();
-    if (own.set->order.get() != &field_order) [[unlikely]] fail_layout();
+    if (own.set->order != detail::site_order()) [[unlikely]] fail_layout();
     return own.domain;
+  }
+  /// The same, and throws jit::UserError for a field of an earlier layout too.
+  const jit::Domain& domain_for(const jit::SiteOrder& field_order) const {
+    const jit::Domain& own = domain();
+    if (&field_order != order().get()) [[unlikely]] fail_field();
+    return own;
   }
   const std::shared_ptr<const jit::SiteOrder>& order() const { return tables().set->order; }
   /// "rb3[1]", for messages.
@@ -92,6 +99,7 @@ private:
   }
   [[noreturn]] static void fail_empty();
   [[noreturn]] void fail_layout() const;
+  [[noreturn]] void fail_field() const;
 
   std::shared_ptr<const detail::SubsetTables> tables_;  ///< shares ownership of the whole SetTables
 };

@@ -24,7 +24,7 @@ float lcg_uniform(std::uint64_t state) {
 
 std::vector<std::uint64_t> site_multipliers(const Geometry& lattice) {
   std::vector<std::uint64_t> multipliers(lattice.volume());
-#pragma omp parallel for
+#pragma omp parallel for if (lattice.volume() >= kThreadedSites)
   for (std::int64_t site = 0; site < lattice.volume(); ++site)
     multipliers[site] = lcg_power(kLcgMultiplier, 1 + lattice.lexicographic(lattice.coord(site)));
   return multipliers;

@@ -6,7 +6,6 @@
 #include "qdp/layout/subset.hpp"
 #include "qdp/rng/random_state.hpp"
 
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -18,36 +17,62 @@ using ir::Value;
 
 namespace {
 
-std::shared_ptr<jit::Field>& multiplier_cache() {
-  static std::shared_ptr<jit::Field> field;
-  return field;
+/// How a kernel goes through the components of a site: `trips` times the same code for `chunk` components, so that the code
+/// of a propagator is no longer than that of a link.
+struct Trips {
+  int trips, chunk;
+  bool operator==(const Trips&) const = default;
+};
+
+constexpr int kLongestChunk = 24;
+
+Trips trips_for(int components, int stride) {
+  int trips = 1;
+  while (components / trips > kLongestChunk || components % (trips * stride) != 0) ++trips;
+  return {trips, components / trips};
 }
 
-/// a^k(x) as a field of the present layout.
-jit::Field& multiplier_field() {
-  auto& field = multiplier_cache();
+struct MultiplierField {
+  Trips trips;
+  std::shared_ptr<jit::Field> field;
+};
+
+std::vector<MultiplierField>& multiplier_cache() {
+  static std::vector<MultiplierField> cache;
+  return cache;
+}
+
+/// a^k(x) A^(chunk t), t < trips, as a field of the present layout.
+jit::Field& multiplier_field(Trips trips) {
+  auto& cache = multiplier_cache();
   const LayoutState& present = layout("random");
-  if (!field || field->order_ptr() != present.order) {
-    field = std::make_shared<jit::Field>(present.order, Type::i64, 1);
-    const std::vector<std::uint64_t> values = site_multipliers(present.lattice);
-    std::memcpy(field->host_overwrite(), values.data(), values.size() * sizeof values[0]);
-  }
-  return *field;
+  std::erase_if(cache, [&](const MultiplierField& known) { return known.field->order_ptr() != present.order; });
+  for (const MultiplierField& known : cache)
+    if (known.trips == trips) return *known.field;
+  auto field = std::make_shared<jit::Field>(present.order, Type::i64, trips.trips);
+  const std::uint64_t trip_step = lcg_power(step_multiplier(present.lattice), trips.chunk);
+  auto* out = static_cast<std::uint64_t*>(field->host_overwrite());
+  for (std::uint64_t multiplier : site_multipliers(present.lattice))
+    for (int t = 0; t < trips.trips; ++t, multiplier = lcg_multiply(multiplier, trip_step)) *out++ = multiplier;
+  cache.push_back({trips, std::move(field)});
+  return *cache.back().field;
 }
 
 constexpr std::int16_t kTarget = 0, kMultipliers = 1;
 
-/// Kernels that draw: component c of a site takes the state (s_c * site multiplier) mod 2^47, where the s_c, the global
-/// seed moved on, are scalar arguments. So the draws of a site do not wait for each other.
+/// Kernels that draw: component c of a trip takes the state (s_c * site multiplier) mod 2^47, where the s_c, the global seed
+/// moved on, are scalar arguments. So the draws of a site do not wait for each other.
 class DrawKernel {
 public:
-  explicit DrawKernel(const char* name, const jit::Field& field, bool listed) : builder_(kernel_), word_(field.word()) {
+  DrawKernel(const char* name, const jit::Field& field, Trips trips, bool listed)
+      : builder_(kernel_), word_(field.word()), trips_(trips) {
     kernel_.name = name;
     kernel_.lanes = field.order().lanes;
     kernel_.listed = listed;
+    kernel_.trips = trips.trips;
     kernel_.leaves = {{.word = word_, .components = static_cast<std::int16_t>(field.components()), .written = true},
-                      {.word = Type::i64, .components = 1, .read = true}};
-    multiplier_ = builder_.load({.leaf = kMultipliers});
+                      {.word = Type::i64, .components = static_cast<std::int16_t>(trips.trips), .read = true}};
+    multiplier_ = builder_.load({.leaf = kMultipliers, .stride = 1});
   }
 
   ir::Builder& builder() { return builder_; }
@@ -68,7 +93,10 @@ public:
   }
 
   void store(int component, Value value) {
-    kernel_.stores.push_back({.place = {.leaf = kTarget, .component = static_cast<std::int16_t>(component)}, .value = value});
+    kernel_.stores.push_back({.place = {.leaf = kTarget,
+                                        .component = static_cast<std::int16_t>(component),
+                                        .stride = static_cast<std::int16_t>(trips_.chunk)},
+                              .value = value});
   }
 
   ir::Kernel finish() {
@@ -85,20 +113,21 @@ private:
   ir::Kernel kernel_;
   ir::Builder builder_;
   Type word_;
+  Trips trips_;
   Value multiplier_;
 };
 
-ir::Kernel random_kernel(const jit::Field& field, bool listed) {
-  DrawKernel draw("random", field, listed);
-  for (int c = 0; c < field.components(); ++c) draw.store(c, draw.uniform());
+ir::Kernel random_kernel(const jit::Field& field, Trips trips, bool listed) {
+  DrawKernel draw("random", field, trips, listed);
+  for (int c = 0; c < trips.chunk; ++c) draw.store(c, draw.uniform());
   return draw.finish();
 }
 
 /// Takes r1 and r2 in turn from its arguments, only the components that are used.
-ir::Kernel gaussian_kernel(const jit::Field& field, bool complex, bool listed) {
-  DrawKernel draw("gaussian", field, listed);
+ir::Kernel gaussian_kernel(const jit::Field& field, Trips trips, bool complex, bool listed) {
+  DrawKernel draw("gaussian", field, trips, listed);
   ir::Builder& b = draw.builder();
-  for (int c = 0; c < field.components(); c += complex ? 2 : 1) {
+  for (int c = 0; c < trips.chunk; c += complex ? 2 : 1) {
     const Value log_r1 = b.unary(ir::Op::log, draw.uniform());
     const Value radius = b.unary(ir::Op::sqrt, b.mul(b.constant(field.word(), -2), log_r1));
     const Value angle = b.mul(draw.uniform(), b.constant(field.word(), kTwoPi));
@@ -110,7 +139,7 @@ ir::Kernel gaussian_kernel(const jit::Field& field, bool complex, bool listed) {
 
 enum class Draw { uniform, normal_real, normal_complex };
 
-void launch(Draw kind, jit::Field& field, const jit::Domain& domain, const std::vector<std::uint64_t>& seeds) {
+void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain, const std::vector<std::uint64_t>& seeds) {
   const jit::Hash128 key = jit::Hasher()
                                .text("random numbers")
                                .value(kind)
@@ -123,9 +152,9 @@ void launch(Draw kind, jit::Field& field, const jit::Domain& domain, const std::
   jit::KernelHandle* kernel = runtime.find(key);
   if (!kernel)
     kernel = runtime.add(key, kind == Draw::uniform
-                                  ? random_kernel(field, domain.listed)
-                                  : gaussian_kernel(field, kind == Draw::normal_complex, domain.listed));
-  jit::Field* const fields[] = {&field, &multiplier_field()};
+                                  ? random_kernel(field, trips, domain.listed)
+                                  : gaussian_kernel(field, trips, kind == Draw::normal_complex, domain.listed));
+  jit::Field* const fields[] = {&field, &multiplier_field(trips)};
   const jit::SiteMap* const maps[] = {nullptr};
   runtime.launch({.kernel = kernel, .fields = fields, .maps = maps, .scalars = seeds, .domain = &domain});
 }
@@ -136,11 +165,13 @@ void random_field(jit::Field& field, const Subset& subset) {
   check_random_word("random", field.word());
   const jit::Domain& domain = subset.domain_for(field.order());
   const std::uint64_t step = step_multiplier(layout("random").lattice);
+  const Trips trips = trips_for(field.components(), 1);
   std::vector<std::uint64_t> seeds;
   std::uint64_t seed = random_seed();
-  for (int c = 0; c < field.components(); ++c, seed = lcg_multiply(seed, step)) seeds.push_back(seed);
-  if (domain.sites > 0) launch(Draw::uniform, field, domain, seeds);
-  set_random_seed(seed);
+  const std::uint64_t end = lcg_multiply(seed, lcg_power(step, field.components()));
+  for (int c = 0; c < trips.chunk; ++c, seed = lcg_multiply(seed, step)) seeds.push_back(seed);
+  if (domain.sites > 0) launch(Draw::uniform, field, trips, domain, seeds);
+  set_random_seed(end);
 }
 
 void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
@@ -149,20 +180,21 @@ void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
   const int stride = complex ? 2 : 1; // the imaginary parts of both draws are not used
   const std::uint64_t step = step_multiplier(layout("gaussian").lattice);
   const std::uint64_t used_step = lcg_power(step, stride), draw_step = lcg_power(step, field.components());
+  const Trips trips = trips_for(field.components(), stride);
   std::vector<std::uint64_t> seeds;
   std::uint64_t first = random_seed();
   std::uint64_t second = lcg_multiply(first, draw_step);
   const std::uint64_t end = lcg_multiply(second, draw_step);
-  for (int c = 0; c < field.components(); c += stride) {
+  for (int c = 0; c < trips.chunk; c += stride) {
     seeds.push_back(first);
     seeds.push_back(second);
     first = lcg_multiply(first, used_step);
     second = lcg_multiply(second, used_step);
   }
-  if (domain.sites > 0) launch(complex ? Draw::normal_complex : Draw::normal_real, field, domain, seeds);
+  if (domain.sites > 0) launch(complex ? Draw::normal_complex : Draw::normal_real, field, trips, domain, seeds);
   set_random_seed(end);
 }
 
-void release_site_multipliers() { multiplier_cache().reset(); }
+void release_site_multipliers() { multiplier_cache().clear(); }
 
 } // namespace QDP::detail

@@ -172,7 +172,7 @@ template <Op op, class D, class X> void compound(const D& dest, const jit::Domai
   template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
   OLattice<T>& operator symbol(OLattice<T>& d, const X& x) { detail::compound<detail::Op::op>(d, all.domain(), x); return d; } \
   template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
-  const OSubLattice<T>& operator symbol(const OSubLattice<T>& d, const X& x) { detail::compound<detail::Op::op>(d, d.subset().domain(), x); return d; } \
+  const OSubLattice<T>& operator symbol(const OSubLattice<T>& d, const X& x) { detail::compound<detail::Op::op>(d, d.subset().domain_for(d.field()->order()), x); return d; } \
   template <class T, class X> requires (detail::Compound<detail::Op::op, T, X> && !detail::LatticeLike<X>)             \
   OScalar<T>& operator symbol(OScalar<T>& d, const X& x) { d = detail::binary<detail::Op::op>(d, x); return d; }       \
   template <class T, class X> requires (detail::Primitive<T> && (detail::Primitive<X> || detail::Word<X>) && detail::Binary<detail::Op::op, T, X>) \
@@ -379,7 +379,7 @@ template <Op op, class T, class X> void poke(OLattice<T>& d, const jit::Domain& 
   assign(d.field(), shape_of<T>, domain, make_node(op, shape_of<T>, a, to_expr(d), operand_expr<X, OScalar<T>>(x)));
 }
 template <Op op, class T, class X> void poke(const OSubLattice<T>& d, const X& x, std::uint64_t a) {
-  assign(d.field(), shape_of<T>, d.subset().domain(),
+  assign(d.field(), shape_of<T>, d.subset().domain_for(d.field()->order()),
          make_node(op, shape_of<T>, a, make_field(d.field(), shape_of<T>), operand_expr<X, OScalar<T>>(x)));
 }
 }  // namespace detail
@@ -435,6 +435,10 @@ template <class T> float toFloat(const OScalar<T>& x) { return detail::to_word<f
 template <class T> int toInt(const OScalar<T>& x) { return detail::to_word<int>(x); }
 template <class T> bool toBool(const OScalar<T>& x) { return detail::to_word<bool>(x); }
 template <class T> auto toWordType(const OScalar<T>& x) { return detail::to_word<typename detail::host_word<detail::shape_of<T>.word>::type>(x); }
+
+/// Assignment with a change of precision.
+template <class T, class T1> void cast_rep(T& d, const T1& s) { d = s; }
+template <class T, class T1> void recast_rep(T& d, const T1& s) { d = s; }
 
 template <class L> void moveToFastMemoryHint(L&, bool = false) {}
 template <class L> void revertFromFastMemoryHint(L&, bool = false) {}

@@ -215,7 +215,7 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
 
  private:
   const OSubLattice& set(detail::Expr rhs) const {
-    detail::assign(field_, detail::shape_of<T>, subset_.domain(), std::move(rhs));
+    detail::assign(field_, detail::shape_of<T>, subset_.domain_for(field_->order()), std::move(rhs));
     return *this;
   }
   std::shared_ptr<jit::Field> field_;

@@ -3,6 +3,7 @@
 // Sums give the same bits for any number of threads, lanes and ranks (design D11).
 #pragma once
 
+#include "qdp/layout/layout.hpp"
 #include "qdp/types/typedefs.hpp"
 #include "qdp/util/multi.hpp"
 
@@ -24,7 +25,7 @@ template <class R> void from_double(const double* x, R& out) {
 
 template <class R> R reduced(Expr e, const Subset& s, Reduce kind) {
   double x[shape_of<typename R::Site>.components()];
-  reduce(std::move(e), s.domain(), kind, x);
+  reduce(std::move(e), s.domain_for(*site_order()), kind, x);
   R r;
   from_double(x, r);
   return r;

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -47,6 +49,33 @@ TEST_CASE("a task runs once on every thread, at the same time, and its writes ar
     });
     CHECK(arrived == threads);
   }
+}
+
+TEST_CASE("the caller runs the parts of workers that do not come") {
+  // More threads than this machine has cores: some worker is not running when its part is wanted.
+  ThreadPool pool(static_cast<int>(std::thread::hardware_concurrency()) + 8);
+  std::vector<std::thread::id> ran(static_cast<std::size_t>(pool.threads()));
+  for (int round = 0; round < 200; ++round) {
+    std::fill(ran.begin(), ran.end(), std::thread::id{});
+    pool.run([&](int part) { ran[static_cast<std::size_t>(part)] = std::this_thread::get_id(); });
+    CHECK(ran[0] == std::this_thread::get_id());
+    CHECK(std::count(ran.begin(), ran.end(), std::thread::id{}) == 0);
+  }
+  CHECK(std::count(ran.begin(), ran.end(), std::this_thread::get_id()) > 1);
+}
+
+TEST_CASE("threads go to the places that OpenMP would give them") {
+  const auto places_of = [](int threads, int places, int first, bool spread) {
+    std::vector<int> result;
+    for (int t = 0; t < threads; ++t) result.push_back(openmp_place(t, threads, places, first, spread));
+    return result;
+  };
+  CHECK(places_of(4, 8, 0, false) == std::vector{0, 1, 2, 3});
+  CHECK(places_of(4, 8, 6, false) == std::vector{6, 7, 0, 1});
+  CHECK(places_of(4, 8, 0, true) == std::vector{0, 2, 4, 6});
+  CHECK(places_of(3, 8, 0, true) == std::vector{0, 3, 6});
+  CHECK(places_of(5, 2, 0, false) == std::vector{0, 0, 0, 1, 1});
+  CHECK(places_of(5, 2, 0, true) == std::vector{0, 0, 0, 1, 1});
 }
 
 TEST_CASE("the first exception of a task reaches the caller and the pool goes on") {

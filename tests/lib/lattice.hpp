@@ -4,6 +4,7 @@
 #include "lib/gauge/gauge_field.hpp"
 #include "lib/gauge/start.hpp"
 #include "lib/gauge/su3.hpp"
+#include "lib/hmc/checkpoint.hpp"
 #include "lib/io/gauge_init.hpp"
 #include "lib/io/input.hpp"
 
@@ -36,9 +37,7 @@ inline void use_lattice(const std::vector<int>& extents) {
     nrow[mu] = extents.at(static_cast<std::size_t>(mu));
   QDP::Layout::setLattSize(nrow);
   QDP::Layout::create();
-  QDP::Seed seed;
-  seed = 11;
-  QDP::RNG::setrn(seed);
+  QDP::RNG::setrn(qcd::make_seed({11, 0, 0, 0}));
 }
 
 /// A disordered SU(3) field.

@@ -1,6 +1,5 @@
 // Start fields and momenta: the random numbers are Chroma's, link by link.
 
-#include "lib/hmc/checkpoint.hpp"
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/meas/glue.hpp"
 #include "tests/lib/lattice.hpp"

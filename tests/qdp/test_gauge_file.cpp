@@ -82,6 +82,28 @@ TEST_CASE("the three formats are told apart by content and read through one func
   CHECK_FALSE(inspect_gauge_file(folder.file("ildg")).plaquette.has_value());
 }
 
+TEST_CASE("the plaquette in a tmLQCD file's text record is found, and no other text is taken for it") {
+  const SiteGeometry lattice{{2, 2, 2, 2}};
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tm.lime");
+  const auto stored = [&](const std::string& type, const std::string& text) {
+    LimeWriter writer(path);
+    writer.text_record(type, text, LimePosition::only);
+    writer.text_record("ildg-format", encode_ildg_format({.word = Word::float32, .geometry = lattice}),
+                       LimePosition::first);
+    const std::string zeros(lattice.volume() * kGaugeWordsPerSite * 4, '\0');
+    writer.begin_record("ildg-binary-data", zeros.size(), LimePosition::last);
+    writer.write(zeros.data(), zeros.size());
+    writer.end_record();
+    writer.close();
+    return inspect_gauge_file(path).plaquette;
+  };
+  CHECK(stored("xlf-info", "plaquette = 0.571077\n trajectory nr = 200\n") == 0.571077);
+  CHECK_FALSE(stored("xlf-info", "plaquette = \n").has_value());
+  CHECK_FALSE(stored("xlf-info", "beta = 5.69").has_value());
+  CHECK_FALSE(stored("remark", "plaquette = 0.571077").has_value());
+}
+
 TEST_CASE("files without a gauge field are refused with what they are") {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& path) {

@@ -27,14 +27,15 @@ TEST_CASE("the lower three limbs are those of s -> 31167285 s + 1, the top one i
     const auto old = limbs_of(state.seed);
     RANNYU::random(state);
     const auto now = limbs_of(state.seed);
-    long long s = 0, t = 0;
+    long long s = 0;
     for (int k = 0; k < 4; ++k) s = 4096 * s + old[k];
-    t = 31167285LL * (s % (1LL << 36)) + 1; // the limbs below the top one, and what they carry upwards
+    const long long t = 31167285LL * (s % (1LL << 36)) + 1; // the limbs below the top one, and what they carry upwards
     CHECK(now[3] == t % 4096);
     CHECK(now[2] == (t >> 12) % 4096);
     CHECK(now[1] == (t >> 24) % 4096);
-    // The sum of the top limb, with the carry from below.
-    CHECK(now[0] == ((t >> 36) + 821LL * old[0]) >> 12);
+    // The sum of the top limb with the carry from below; what 2^24 lifts beyond 2^48 is not part of it.
+    const long long top = (t >> 36) - 4096LL * old[1] + 821LL * old[0];
+    CHECK(now[0] == top >> 12);
     CHECK(state.ran == (((now[3] / 4096.0 + now[2]) / 4096.0 + now[1]) / 4096.0 + now[0]) / 4096.0);
     CHECK(state.ran >= 0);
     CHECK(state.ran < 1.08);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -206,6 +207,8 @@ TEST_CASE("a propagator draws its 288 components in order: spin, colour row, col
   const Extents extents{2, 2, 2, 4};
   tests::create_lattice(extents);
   check_random(LatticePropagatorF(), extents);
+  check_random(LatticePropagatorD(), extents);
+  check_gaussian(LatticePropagatorF(), extents);
 }
 
 TEST_CASE("gaussian fields are Box-Muller of two whole draws") {
@@ -349,13 +352,26 @@ TEST_CASE("a draw is one kernel, made once per site type") {
   CHECK(runtime.kernels().size() == kernels);
 }
 
-TEST_CASE("random integers and subsets of another layout are refused") {
+TEST_CASE("large lattices, tabulated by several threads, have the multipliers of the serial order") {
+  const Extents extents{16, 8, 16, 32};
+  const detail::Geometry lattice(extents);
+  const auto multipliers = detail::site_multipliers(lattice);
+  std::uint64_t expected = detail::kLcgMultiplier;
+  bool right = true;
+  for (int n = 0; n < tests::volume(extents); ++n, expected = detail::lcg_multiply(expected, detail::kLcgMultiplier))
+    right = right && multipliers[lattice.index(tests::lexicographic_coordinates(n, extents))] == expected;
+  CHECK(right);
+  CHECK(detail::step_multiplier(lattice) == expected);
+}
+
+TEST_CASE("random integers, and fields and subsets of an earlier layout, are refused") {
   static_assert(detail::Drawable<LatticePropagatorF::Site>);
   static_assert(!detail::Drawable<LatticeInteger::Site>);
   static_assert(!detail::Drawable<LatticeBoolean::Site>);
   static_assert(!detail::Drawable<Seed::Site>);
   tests::create_lattice({4, 4, 4, 8});
   const Subset old = rb[0];
+  LatticeReal old_field;
   LatticeInteger integers;
   CHECK(contains(message_of([&] { detail::random_field(*integers.field(), all); }), "float or double"));
   CHECK(contains(message_of([&] { detail::gaussian_field(*integers.field(), false, all); }), "float or double"));
@@ -364,6 +380,7 @@ TEST_CASE("random integers and subsets of another layout are refused") {
   tests::create_lattice({4, 4, 4, 8});
   LatticeReal x;
   const Limbs seed = present_seed();
-  CHECK(contains(message_of([&] { random(x, old); }), "rb[0]"));
+  CHECK(contains(message_of([&] { random(x, old); }), "subset rb[0]"));
+  CHECK(contains(message_of([&] { random(old_field); }), "make fields again"));
   CHECK(present_seed() == seed);
 }

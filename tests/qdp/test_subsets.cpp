@@ -194,16 +194,18 @@ TEST_CASE("making a set again changes the set, not the subsets taken before") {
   CHECK(before.getSet().numSubsets() == 2);
 }
 
-TEST_CASE("a subset of another layout is refused by name") {
+TEST_CASE("subsets and fields of an earlier layout are refused by name, but subsets keep their sites") {
   tests::create_lattice({4, 4, 4, 8});
   const Subset old = rb3[1];
-  const auto order = detail::site_order();
-  CHECK(old.domain_for(*order).sites == 256);
-  tests::create_lattice({4, 4, 4, 8});
-  CHECK(rb3[1].domain_for(*detail::site_order()).sites == 256);
-  const std::string message = message_of([&] { old.domain_for(*detail::site_order()); });
-  CHECK(contains(message, "rb3[1]"));
-  CHECK(contains(message, "another layout"));
+  const auto old_order = detail::site_order();
+  CHECK(old.domain_for(*old_order).sites == 256);
+  tests::create_lattice({2, 2, 2, 2});
+  CHECK(rb3[1].domain_for(*detail::site_order()).sites == 8);
+  const std::string message = message_of([&] { old.domain(); });
+  CHECK(contains(message, "subset rb3[1]"));
+  CHECK(contains(message, "before the last Layout::create()"));
+  CHECK(contains(message_of([&] { rb3[1].domain_for(*old_order); }), "field on subset rb3[1]"));
+  CHECK(old.numSiteTable() == 256);
 }
 
 TEST_CASE("an index out of range says how many subsets there are") {

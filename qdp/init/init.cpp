@@ -1,0 +1,92 @@
+#include "qdp/init/init.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <unistd.h>
+
+#include <omp.h>
+
+#include "jit/runtime.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "qdp/io/stdio.hpp"
+#include "qdp_config.h"
+
+namespace QDP {
+
+namespace {
+
+bool initialized = false;
+
+int integer(std::string_view flag, const char* text) {
+  char* end = nullptr;
+  const long v = text ? std::strtol(text, &end, 10) : 0;
+  if (!text || end == text || *end)
+    throw jit::UserError({.what = "command line: " + std::string(flag), .expected = "an integer", .got = text ? "\"" + std::string(text) + "\"" : "the end of the command line"});
+  return static_cast<int>(v);
+}
+
+/// Flags that take a fixed number of values which one rank has no use for.
+struct Ignored { const char* flag; int values; };
+constexpr Ignored kIgnored[] = {{"-poolsize", 1}, {"-p", 1}, {"-bind", 1}, {"-rti", 1}, {"-rtinode", 1}, {"-iogeom", QDP_ND}};
+
+}  // namespace
+
+std::string QDP_help() {
+  return "Flags of the language (others are the program's own):\n"
+         "  -h                   this text\n"
+         "  -V                   version and configuration\n"
+         "  -geom P1 .. PNd      grid of ranks (one rank: all 1)\n"
+         "  -cd DIR              change to this folder first\n"
+         "  -p N, -poolsize GB, -bind C:T, -iogeom .., -rti N, -rtinode NAME   accepted, without effect\n\n"
+         "Environment variables:\n" + jit::env_help();
+}
+
+void QDP_initialize(int* argc, char*** argv) {
+  if (initialized) throw jit::UserError("QDP_initialize: called twice; call it once, first thing in main");
+  for (int i = 1; i < *argc; ++i) {
+    const std::string_view flag = (*argv)[i];
+    auto value = [&](int k) { return i + k < *argc ? (*argv)[i + k] : nullptr; };
+    if (flag == "-h") {
+      QDPIO::cout << QDP_help();
+      std::exit(0);
+    } else if (flag == "-V") {
+      QDPIO::cout << "Tessera, QDP++ interface; Nd " << QDP_ND << ", Nc " << QDP_NC << ", Ns " << QDP_NS << ", base precision " << BASE_PRECISION << " bits\n";
+      std::exit(0);
+    } else if (flag == "-geom") {
+      for (int mu = 0; mu < QDP_ND; ++mu)
+        if (integer(flag, value(mu + 1)) != 1)
+          throw jit::UserError({.what = "command line: -geom", .expected = "1 in every direction (this build runs on one rank)", .got = value(mu + 1)});
+      i += QDP_ND;
+    } else if (flag == "-cd") {
+      if (!value(1) || chdir(value(1)) != 0)
+        throw jit::UserError({.what = "command line: -cd", .expected = "a folder", .got = value(1) ? value(1) : "the end of the command line"});
+      ++i;
+    } else {
+      for (const Ignored& known : kIgnored)
+        if (flag == known.flag) {
+          if (!value(known.values)) throw jit::UserError({.what = "command line: " + std::string(flag), .expected = std::to_string(known.values) + " values", .got = "fewer"});
+          i += known.values;
+        }
+    }
+  }
+  (void)jit::Runtime::instance();  // reads the environment: bad values are reported here
+  initialized = true;
+}
+
+bool QDP_isInitialized() { return initialized; }
+
+void QDP_finalize() {
+  if (!initialized) return;
+  initialized = false;
+  jit::Runtime::instance().finalize();
+}
+
+void QDP_resume() {}
+void QDP_suspend() {}
+
+int qdpNumThreads() { return jit::Runtime::instance().threads(); }
+int qdpThreadNum() { return omp_get_thread_num(); }
+
+}  // namespace QDP

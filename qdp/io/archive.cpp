@@ -1,0 +1,142 @@
+#include "qdp/io/archive.hpp"
+
+#include <ctime>
+
+#include "qdp/io/field_stream.hpp"
+#include "qdp/io/nersc.hpp"
+#include "qdp/io/stdio.hpp"
+#include "qdp/layout/layout.hpp"
+
+namespace QDP {
+
+namespace {
+
+std::string now() {
+  const std::time_t t = std::time(nullptr);
+  char text[64];
+  std::tm parts{};
+  std::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y", gmtime_r(&t, &parts));
+  return text;
+}
+
+std::vector<jit::Field*> links(const multi1d<LatticeColorMatrix>& u) {
+  if (u.size() != 4)
+    throw jit::UserError({.what = "NERSC archive", .expected = "the 4 directions of a gauge field", .got = std::to_string(u.size()) + " fields"});
+  std::vector<jit::Field*> fields;
+  for (int mu = 0; mu < u.size(); ++mu) fields.push_back(u[mu].field().get());
+  return fields;
+}
+
+template <class To, class From> To array_of(const From& from) {
+  To to(from.size());
+  for (int i = 0; i < static_cast<int>(from.size()); ++i) to[i] = from[i];
+  return to;
+}
+
+ArchivGauge_t from_header(const io::NerscHeader& h) {
+  ArchivGauge_t a;
+  a.nrow = array_of<multi1d<int>>(h.nrow), a.boundary = array_of<multi1d<int>>(h.boundary);
+  a.w_plaq = h.w_plaq, a.link = h.link, a.mat_size = h.mat_size, a.float_size = h.float_size, a.checksum = h.checksum;
+  a.sequence_number = h.sequence_number, a.ensemble_id = h.ensemble_id, a.ensemble_label = h.ensemble_label;
+  a.creator = h.creator, a.creator_hardware = h.creator_hardware, a.creation_date = h.creation_date, a.archive_date = h.archive_date;
+  return a;
+}
+io::NerscHeader to_header(const ArchivGauge_t& a) {
+  io::NerscHeader h;
+  h.nrow = array_of<std::vector<int>>(a.nrow), h.boundary = array_of<std::vector<int>>(a.boundary);
+  h.w_plaq = toDouble(a.w_plaq), h.link = toDouble(a.link), h.mat_size = a.mat_size, h.float_size = a.float_size;
+  h.sequence_number = a.sequence_number, h.ensemble_id = a.ensemble_id, h.ensemble_label = a.ensemble_label;
+  h.creator = a.creator, h.creator_hardware = a.creator_hardware, h.creation_date = a.creation_date, h.archive_date = a.archive_date;
+  h.has_plaquette = h.has_link_trace = true;
+  return h;
+}
+
+}  // namespace
+
+ArchivGauge_t::ArchivGauge_t()
+    : nrow(Layout::lattSize()), boundary(4), w_plaq(0), link(0), mat_size(12), float_size(4), checksum(0), sequence_number(0),
+      ensemble_label("NERSC archive"), creator("QDP++"), creator_hardware("QDP++"), creation_date(now()), archive_date(creation_date) {
+  boundary = 1;
+  ensemble_id = "X" + creation_date;
+}
+
+void read(XMLReader& xml, const std::string& path, ArchivGauge_t& h) {
+  XMLReader top(xml, path);
+  read(top, "mat_size", h.mat_size);
+  read(top, "float_size", h.float_size);
+  read(top, "nrow", h.nrow);
+  read(top, "boundary", h.boundary);
+  read(top, "ensemble_id", h.ensemble_id);
+  read(top, "ensemble_label", h.ensemble_label);
+  read(top, "creator", h.creator);
+  read(top, "creator_hardware", h.creator_hardware);
+  read(top, "creation_date", h.creation_date);
+  read(top, "archive_date", h.archive_date);
+}
+
+void write(XMLWriter& xml, const std::string& path, const ArchivGauge_t& h) {
+  push(xml, path);
+  write(xml, "mat_size", static_cast<unsigned long>(h.mat_size));
+  write(xml, "float_size", static_cast<unsigned long>(h.float_size));
+  write(xml, "nrow", h.nrow);
+  write(xml, "boundary", h.boundary);
+  write(xml, "sequence_number", h.sequence_number);
+  write(xml, "w_plaq", h.w_plaq);
+  write(xml, "link", h.link);
+  write(xml, "ensemble_id", h.ensemble_id);
+  write(xml, "ensemble_label", h.ensemble_label);
+  write(xml, "creator", h.creator);
+  write(xml, "creator_hardware", h.creator_hardware);
+  write(xml, "creation_date", h.creation_date);
+  write(xml, "archive_date", h.archive_date);
+  pop(xml);
+}
+
+QDPUtil::n_uint32_t computeChecksum(const multi1d<LatticeColorMatrix>& u, int mat_size) {
+  io::FieldSource source(links(u));
+  return io::nersc_checksum(source, io::lattice_geometry().volume(), static_cast<std::size_t>(mat_size), 4);
+}
+
+void readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, const std::string& file) {
+  const io::NerscHeader h = io::read_nersc_header(file);
+  u.resize(Nd);
+  io::ReadReport report;
+  {
+    io::FieldSink sink(links(u));
+    report = io::read_nersc(file, h, io::lattice_geometry(), sink);
+  }
+  if (!report.good())
+    throw jit::UserError({.what = "reading gauge field \"" + file + "\"", .expected = "checksum " + report.stored, .got = report.computed,
+                          .what_now = "The file is damaged: fetch it again."});
+  header = from_header(h);
+}
+void readArchiv(XMLReader& xml, multi1d<LatticeColorMatrix>& u, const std::string& file) {
+  ArchivGauge_t header;
+  readArchiv(header, u, file);
+  XMLBufferWriter out;
+  write(out, "NERSC", header);
+  xml.open(out);
+}
+void readArchiv(multi1d<LatticeColorMatrix>& u, const std::string& file) {
+  ArchivGauge_t header;
+  readArchiv(header, u, file);
+}
+
+void writeArchiv(ArchivGauge_t& header, const multi1d<LatticeColorMatrix>& u, const std::string& file) {
+  io::NerscHeader h = to_header(header);
+  io::FieldSource source(links(u));
+  io::write_nersc(file, h, source);
+  header.checksum = h.checksum;
+}
+void writeArchiv(XMLBufferWriter& xml, const multi1d<LatticeColorMatrix>& u, const std::string& file) {
+  ArchivGauge_t header;
+  XMLReader in(xml);
+  read(in, "/NERSC", header);
+  writeArchiv(header, u, file);
+}
+void writeArchiv(const multi1d<LatticeColorMatrix>& u, const std::string& file) {
+  ArchivGauge_t header;
+  writeArchiv(header, u, file);
+}
+
+}  // namespace QDP

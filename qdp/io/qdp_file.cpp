@@ -1,0 +1,181 @@
+#include "qdp/io/qdp_file.hpp"
+
+#include "qdp/io/field_stream.hpp"
+#include "qdp/io/scidac.hpp"
+#include "qdp/io/stdio.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <sstream>
+
+namespace QDP {
+
+namespace {
+
+/// QIO's letters for precision and QDP++'s names for the types that other programs look for.
+std::string type_name(const detail::RecordTarget& t) {
+  using detail::Kind;
+  const bool three = t.shape.color.n == 3, single = t.shape.word == detail::Type::f32;
+  if (t.fields.empty()) return "Scalar";
+  if (three && t.shape.color.kind == Kind::matrix && t.shape.spin.is_scalar() && t.fields.size() > 1) return single ? "QDP_F3_ColorMatrix" : "QDP_D3_ColorMatrix";
+  if (three && t.shape.color.kind == Kind::vector && t.shape.spin == detail::Level{Kind::vector, 4}) return single ? "USQCD_F3_DiracFermion" : "USQCD_D3_DiracFermion";
+  if (three && t.shape.color.kind == Kind::vector && t.shape.spin.is_scalar()) return single ? "USQCD_F3_ColorVector" : "USQCD_D3_ColorVector";
+  return "Lattice";
+}
+
+io::ScidacRecordInfo info_of(const detail::RecordTarget& t) {
+  io::ScidacRecordInfo info;
+  info.kind = t.fields.empty() ? io::RecordKind::global : io::RecordKind::field;
+  info.datatype = type_name(t);
+  info.word = io::file_word(t.shape.word);
+  info.colors = Nc;
+  info.spins = Ns;
+  info.typesize = t.shape.bytes();
+  info.datacount = static_cast<int>(t.fields.empty() ? t.count : t.fields.size());
+  return info;
+}
+
+void put_xml(XMLReader& xml, const std::string& text) {
+  xml.close();
+  if (text.empty()) return;
+  std::istringstream in(text);
+  xml.open(in);
+}
+
+std::string text_of(XMLBufferWriter& xml) {
+  std::string text = xml.str();
+  // LIME text records end with a null character, which users' XML may carry along.
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+// ---- reading
+
+struct QDPFileReader::File {
+  explicit File(const std::string& path) : scidac(path) {}
+  const io::ScidacRecord& next(const std::string& what) const {
+    if (position >= scidac.records().size())
+      throw jit::UserError({.what = "reading " + what + " from \"" + scidac.path() + "\"", .expected = "one more record",
+                            .got = "the end of the file after " + std::to_string(position) + " records"});
+    return scidac.records()[position];
+  }
+  io::ScidacReader scidac;
+  std::size_t position = 0;
+};
+
+QDPFileReader::QDPFileReader() = default;
+QDPFileReader::~QDPFileReader() = default;
+QDPFileReader::QDPFileReader(XMLReader& xml, const std::string& path, QDP_serialparallel_t serpar) { open(xml, path, serpar); }
+
+void QDPFileReader::open(XMLReader& xml, const std::string& path, QDP_serialparallel_t) {
+  state_ = QDPIO_goodbit;
+  file_ = std::make_unique<File>(path);
+  put_xml(xml, file_->scidac.file_xml());
+}
+void QDPFileReader::close() { file_.reset(); }
+bool QDPFileReader::eof() const { return !file_ || file_->position >= file_->scidac.records().size(); }
+
+int QDPFileReader::next_count(detail::Shape shape) const {
+  if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
+  const io::ScidacRecord& record = file_->next("an array");
+  if (record.is_gauge_field()) return 4;
+  const std::size_t object = static_cast<std::size_t>(shape.components()) * io::bytes_of(record.info.word);
+  return static_cast<int>(std::max<std::size_t>(1, record.info.bytes() / object));
+}
+
+void QDPFileReader::read_record(XMLReader& xml, const detail::RecordTarget& to) {
+  if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
+  const io::ScidacRecord& record = file_->next(type_name(to));
+  io::ReadReport report;
+  if (to.fields.empty()) {
+    report = file_->scidac.read_global(record, io::file_word(to.shape.word), to.words, to.count * static_cast<std::size_t>(to.shape.components()));
+  } else {
+    io::FieldSink sink(to.fields);
+    report = file_->scidac.read_field(record, io::lattice_geometry(), sink);
+  }
+  ++file_->position;
+  if (!report.warning.empty()) QDPIO::cerr << "warning: " << report.warning << "\n";
+  put_xml(xml, record.xml);
+}
+
+void QDPFileReader::read(XMLReader& xml, BinaryBufferReader& bytes) {
+  if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
+  const io::ScidacRecord& record = file_->next("bytes");
+  std::string text(record.info.bytes(), '\0');
+  file_->scidac.read_global(record, io::Word::bytes, text.data(), text.size());
+  ++file_->position;
+  bytes.open(text);
+  put_xml(xml, record.xml);
+}
+
+void QDPFileReader::read(XMLReader& xml) {
+  if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
+  put_xml(xml, file_->next("a record").xml);
+  ++file_->position;
+}
+
+// ---- writing
+
+struct QDPFileWriter::File {
+  io::ScidacWriter scidac;
+};
+
+QDPFileWriter::QDPFileWriter() = default;
+QDPFileWriter::QDPFileWriter(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t volfmt, QDP_serialparallel_t serpar,
+                             QDP_filemode_t mode, const std::string& data_LFN) {
+  open(xml, path, volfmt, serpar, mode, data_LFN);
+}
+QDPFileWriter::~QDPFileWriter() {
+  // As in QDP++ the end of the object's life completes the file, but a file whose writing failed never appears.
+  if (!file_ || std::uncaught_exceptions() > exceptions_) return;
+  try {
+    close();
+  } catch (const std::exception& e) {
+    QDPIO::cerr << e.what() << "\n";
+  }
+}
+
+void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t, QDP_serialparallel_t, QDP_filemode_t mode, const std::string& data_LFN) {
+  // One rank writes one file in each of the volume formats.
+  file_.reset(new File{io::ScidacWriter(path, io::lattice_geometry(), text_of(xml), mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace)});
+  file_->scidac.set_lfn(data_LFN);
+  exceptions_ = std::uncaught_exceptions();
+}
+
+void QDPFileWriter::close() {
+  if (!file_) return;
+  auto file = std::move(file_);
+  file->scidac.close();
+}
+
+void QDPFileWriter::write_record(XMLBufferWriter& xml, const detail::RecordTarget& from, const multi1d<int>* lower, const multi1d<int>* upper) {
+  if (!file_) throw jit::UserError({.what = "QDPFileWriter::write", .expected = "an open file", .got = "none"});
+  io::ScidacRecordInfo info = info_of(from);
+  if (from.fields.empty()) {
+    file_->scidac.write_global(info, text_of(xml), info.word, from.words, from.count * static_cast<std::size_t>(from.shape.components()));
+    return;
+  }
+  if (lower) {
+    info.kind = io::RecordKind::hypercube;
+    info.lower.assign(lower->slice(), lower->slice() + lower->size());
+    info.upper.assign(upper->slice(), upper->slice() + upper->size());
+  }
+  io::FieldSource source(from.fields);
+  file_->scidac.write_field(info, text_of(xml), source);
+}
+
+void QDPFileWriter::write(XMLBufferWriter& xml, BinaryBufferWriter& bytes) {
+  if (!file_) throw jit::UserError({.what = "QDPFileWriter::write", .expected = "an open file", .got = "none"});
+  const std::string text = bytes.str();
+  io::ScidacRecordInfo info;
+  info.kind = io::RecordKind::global;
+  info.datatype = "char";
+  info.word = io::Word::bytes;
+  info.typesize = 1;
+  info.datacount = static_cast<int>(text.size());
+  file_->scidac.write_global(info, text_of(xml), io::Word::bytes, text.data(), text.size());
+}
+
+}  // namespace QDP

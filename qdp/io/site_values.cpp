@@ -1,0 +1,179 @@
+#include "qdp/io/site_values.hpp"
+
+#include <cstring>
+
+#include "qdp/io/field_stream.hpp"
+#include "qdp/layout/layout.hpp"
+
+namespace QDP {
+
+namespace detail {
+
+namespace {
+
+/// Calls f with the word at `at`, as its C++ type.
+template <class F> void visit_word(Type word, void* at, F f) {
+  switch (word) {
+    case Type::b1: return f(*static_cast<bool*>(at));
+    case Type::i32: return f(*static_cast<int*>(at));
+    case Type::i64: return f(*static_cast<long*>(at));
+    case Type::f32: return f(*static_cast<float*>(at));
+    case Type::f64: return f(*static_cast<double*>(at));
+  }
+}
+template <class F> void visit_words(Shape shape, void* site, F f) {
+  auto* at = static_cast<char*>(site);
+  for (int i = 0; i < shape.components(); ++i, at += jit::ir::bytes(shape.word)) visit_word(shape.word, at, f);
+}
+
+const char* level_tag(Level l, bool spin) {
+  if (l.kind == Kind::seed) return "Seed";
+  if (l.kind == Kind::vector) return spin ? "SpinVector" : "ColorVector";
+  return spin ? "SpinMatrix" : "ColorMatrix";
+}
+
+// The levels from the outside in: `at` advances through the words.
+void write_reality(XMLWriter& xml, Shape s, char*& at) {
+  auto one = [&] {
+    visit_word(s.word, at, [&xml](auto x) { xml.write(x); });
+    at += jit::ir::bytes(s.word);
+  };
+  if (!s.complex) return one();
+  for (const char* part : {"re", "im"}) {
+    xml.openTag(part);
+    one();
+    xml.closeTag();
+  }
+}
+template <class Inner> void write_level(XMLWriter& xml, Level l, bool spin, Inner inner) {
+  if (l.is_scalar()) return inner();
+  xml.openTag(level_tag(l, spin));
+  for (int i = 0; i < l.size(); ++i) {
+    if (l.kind == Kind::seed) {
+      xml.openTag("elem"), inner(), xml.closeTag();
+      continue;
+    }
+    XMLWriterAPI::AttributeList attributes;
+    attributes.emplace_back("row", l.kind == Kind::matrix ? i / l.n : i);
+    if (l.kind == Kind::matrix) attributes.emplace_back("col", i % l.n);
+    xml.openTag("elem", attributes);
+    inner();
+    xml.closeTag();
+  }
+  xml.closeTag();
+}
+
+void read_reality(XMLReader& xml, const std::string& path, Shape s, char*& at) {
+  auto one = [&](const std::string& where) {
+    visit_word(s.word, at, [&](auto& x) { read(xml, where, x); });
+    at += jit::ir::bytes(s.word);
+  };
+  if (!s.complex) return one(path);
+  one(path + "/re");
+  one(path + "/im");
+}
+template <class Inner> void read_level(const std::string& path, Level l, bool spin, Inner inner) {
+  if (l.is_scalar()) return inner(path);
+  const std::string base = path + "/" + level_tag(l, spin);
+  for (int i = 0; i < l.size(); ++i) inner(base + "/elem[" + std::to_string(i + 1) + "]");
+}
+
+/// Reads or writes all sites in lexicographic order through a buffer of one chunk.
+template <class Stream, class Transfer> void stream_lattice(Stream& stream, Transfer transfer) {
+  const std::size_t words = stream.format().words_per_site, bytes = stream.format().bytes_per_site();
+  const std::uint64_t volume = io::lattice_geometry().volume(), chunk = io::sites_per_chunk(bytes);
+  std::vector<char> buffer(bytes * std::min(volume, chunk));
+  for (std::uint64_t begin = 0; begin < volume; begin += chunk) {
+    const std::uint64_t count = std::min(chunk, volume - begin);
+    transfer(begin, count, buffer.data(), count * words);
+  }
+}
+
+}  // namespace
+
+void write_site(XMLWriter& xml, Shape shape, const void* site) {
+  auto* at = static_cast<char*>(const_cast<void*>(site));
+  write_level(xml, shape.spin, true, [&] { write_level(xml, shape.color, false, [&] { write_reality(xml, shape, at); }); });
+}
+
+void read_site(XMLReader& xml, const std::string& path, Shape shape, void* site) {
+  auto* at = static_cast<char*>(site);
+  read_level(path, shape.spin, true, [&](const std::string& outer) {
+    read_level(outer, shape.color, false, [&](const std::string& inner) { read_reality(xml, inner, shape, at); });
+  });
+}
+
+void print_site(std::ostream& os, Shape shape, const void* site) {
+  auto* at = static_cast<char*>(const_cast<void*>(site));
+  const auto size = static_cast<std::size_t>(jit::ir::bytes(shape.word));
+  auto one = [&] {
+    visit_word(shape.word, at, [&os](auto x) { os << x; });
+    at += size;
+  };
+  const int n = shape.components() / shape.reals();
+  for (int i = 0; i < n; ++i) {
+    if (i) os << ' ';
+    if (!shape.complex) { one(); continue; }
+    os << "( ", one(), os << " , ", one(), os << " )";
+  }
+}
+
+void scan_site(TextReader& text, Shape shape, void* site) {
+  visit_words(shape, site, [&text](auto& x) { text >> x; });
+}
+
+void write_lattice(XMLWriter& xml, Shape shape, jit::Field& field) {
+  xml.openTag("OLattice");
+  io::FieldSource source({&field});
+  stream_lattice(source, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t) {
+    source.get(begin, count, buffer);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      XMLWriterAPI::AttributeList attributes;
+      attributes.emplace_back("site", static_cast<unsigned long>(begin + i));
+      xml.openTag("elem", attributes);
+      write_site(xml, shape, buffer + i * shape.bytes());
+      xml.closeTag();
+    }
+  });
+  xml.closeTag();
+}
+
+void write_lattice(BinaryWriter& bin, Shape shape, jit::Field& field) {
+  io::FieldSource source({&field});
+  stream_lattice(source, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t words) {
+    source.get(begin, count, buffer);
+    bin.writeArray(buffer, static_cast<std::size_t>(jit::ir::bytes(shape.word)), words);
+  });
+}
+
+void read_lattice(BinaryReader& bin, Shape shape, jit::Field& field) {
+  io::FieldSink sink({&field});
+  stream_lattice(sink, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t words) {
+    bin.readArray(buffer, static_cast<std::size_t>(jit::ir::bytes(shape.word)), words);
+    sink.put(begin, count, buffer);
+  });
+}
+
+void write_lattice_site(BinaryWriter& bin, Shape shape, jit::Field& field, const multi1d<int>& coord) {
+  std::vector<char> site(shape.bytes());
+  field.read_site(Layout::linearSiteIndex(coord), site.data());
+  bin.writeArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)), static_cast<std::size_t>(shape.components()));
+}
+void read_lattice_site(BinaryReader& bin, Shape shape, jit::Field& field, const multi1d<int>& coord) {
+  std::vector<char> site(shape.bytes());
+  bin.readArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)), static_cast<std::size_t>(shape.components()));
+  field.write_site(Layout::linearSiteIndex(coord), site.data());
+}
+
+}  // namespace detail
+
+void write_text(TextWriter& text, detail::Shape shape, const void* site) {
+  bool first = true;
+  detail::visit_words(shape, const_cast<void*>(site), [&](auto x) {
+    if (!first) text << " ";
+    first = false;
+    text << x;
+  });
+}
+
+}  // namespace QDP

@@ -1,0 +1,104 @@
+// Scalars and lattices in XML, text and binary form.
+//
+// XML: reals as text, complex numbers <re/><im/>, vectors <ColorVector><elem row="i">, matrices <ColorMatrix><elem row="i"
+// col="j">, seeds <Seed><elem> x 4, lattices <OLattice><elem site="n"> in lexicographic order. Binary: big-endian words, lattices
+// in lexicographic order. Text: words separated by blanks.
+#pragma once
+
+#include <ostream>
+
+#include "qdp/io/binary.hpp"
+#include "qdp/io/text.hpp"
+#include "qdp/io/xml.hpp"
+#include "qdp/types/typedefs.hpp"
+
+namespace QDP {
+
+namespace detail {
+void write_site(XMLWriter& xml, Shape shape, const void* site);
+void read_site(XMLReader& xml, const std::string& path, Shape shape, void* site);
+void print_site(std::ostream& os, Shape shape, const void* site);
+void scan_site(TextReader& text, Shape shape, void* site);
+void write_lattice(XMLWriter& xml, Shape shape, jit::Field& field);
+void write_lattice(BinaryWriter& bin, Shape shape, jit::Field& field);
+void read_lattice(BinaryReader& bin, Shape shape, jit::Field& field);
+void write_lattice_site(BinaryWriter& bin, Shape shape, jit::Field& field, const multi1d<int>& coord);
+void read_lattice_site(BinaryReader& bin, Shape shape, jit::Field& field, const multi1d<int>& coord);
+/// One real word: written as a bare number.
+constexpr bool bare(Shape s) { return s.scalar_levels() && !s.complex; }
+}  // namespace detail
+
+// ---- XML
+
+template <class T> void write(XMLWriter& xml, const std::string& tag, const OScalar<T>& x) {
+  xml.openTag(tag);
+  detail::write_site(xml, detail::shape_of<T>, &x.elem());
+  xml.closeTag();
+}
+template <class T> XMLWriter& operator<<(XMLWriter& xml, const OScalar<T>& x) {
+  detail::write_site(xml, detail::shape_of<T>, &x.elem());
+  return xml;
+}
+template <class T> void write(XMLWriter& xml, const std::string& tag, const OLattice<T>& x) {
+  xml.openTag(tag);
+  detail::write_lattice(xml, detail::shape_of<T>, *x.field());
+  xml.closeTag();
+}
+template <class T> XMLWriter& operator<<(XMLWriter& xml, const OLattice<T>& x) {
+  detail::write_lattice(xml, detail::shape_of<T>, *x.field());
+  return xml;
+}
+template <class T, class C> void write(XMLWriter& xml, const std::string& tag, const QDPExpr<T, C>& x) { write(xml, tag, C(x)); }
+template <class T> void read(XMLReader& xml, const std::string& path, OScalar<T>& x) {
+  detail::read_site(xml, path, detail::shape_of<T>, &x.elem());
+}
+
+/// Arrays of real scalars are lists of words, other arrays <elem> children.
+template <class T> requires (detail::bare(detail::shape_of<T>)) void read(XMLReader& xml, const std::string& path, multi1d<OScalar<T>>& a) {
+  multi1d<typename detail::host_word<detail::shape_of<T>.word>::type> words;
+  read(xml, path, words);
+  a.resize(words.size());
+  for (int i = 0; i < a.size(); ++i) a[i] = words[i];
+}
+template <class T> requires (detail::bare(detail::shape_of<T>)) void write(XMLWriter& xml, const std::string& tag, const multi1d<OScalar<T>>& a) {
+  multi1d<typename detail::host_word<detail::shape_of<T>.word>::type> words(a.size());
+  for (int i = 0; i < a.size(); ++i) words[i] = toWordType(a[i]);
+  write(xml, tag, words);
+}
+
+// ---- text
+
+template <class T> std::ostream& operator<<(std::ostream& os, const OScalar<T>& x) {
+  detail::print_site(os, detail::shape_of<T>, &x.elem());
+  return os;
+}
+template <class T> TextReader& operator>>(TextReader& text, OScalar<T>& x) {
+  detail::scan_site(text, detail::shape_of<T>, &x.elem());
+  return text;
+}
+template <class T> void read(TextReader& text, OScalar<T>& x) { text >> x; }
+void write_text(TextWriter& text, detail::Shape shape, const void* site);
+template <class T> TextWriter& operator<<(TextWriter& text, const OScalar<T>& x) {
+  write_text(text, detail::shape_of<T>, &x.elem());
+  return text;
+}
+template <class T> void write(TextWriter& text, const OScalar<T>& x) { text << x; }
+
+// ---- binary
+
+template <class T> void write(BinaryWriter& bin, const OScalar<T>& x) {
+  bin.writeArray(reinterpret_cast<const char*>(&x.elem()), jit::ir::bytes(detail::shape_of<T>.word), detail::shape_of<T>.components());
+}
+template <class T> void read(BinaryReader& bin, OScalar<T>& x) {
+  bin.readArray(reinterpret_cast<char*>(&x.elem()), jit::ir::bytes(detail::shape_of<T>.word), detail::shape_of<T>.components());
+}
+template <class T> void write(BinaryWriter& bin, const OLattice<T>& x) { detail::write_lattice(bin, detail::shape_of<T>, *x.field()); }
+template <class T> void read(BinaryReader& bin, OLattice<T>& x) { detail::read_lattice(bin, detail::shape_of<T>, *x.field()); }
+template <class T> void write(BinaryWriter& bin, const OLattice<T>& x, const multi1d<int>& coord) {
+  detail::write_lattice_site(bin, detail::shape_of<T>, *x.field(), coord);
+}
+template <class T> void read(BinaryReader& bin, OLattice<T>& x, const multi1d<int>& coord) {
+  detail::read_lattice_site(bin, detail::shape_of<T>, *x.field(), coord);
+}
+
+}  // namespace QDP

@@ -1,0 +1,174 @@
+// Kernel IR: the text is the identity, the verifier finds what does not fit, the interpreter computes.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "jit/ir/ir.hpp"
+#include "jit/ir/site_layout.hpp"
+#include "jit/support/error.hpp"
+
+using namespace jit::ir;
+
+namespace {
+
+/// out[0] = a * psi[0](neighbour) + psi[1]; sum of out[0]^2.
+Kernel sample() {
+  Kernel k;
+  k.name = "sample";
+  k.leaves = {{Type::f64, 2, true, false}, {Type::f64, 1, false, true}};
+  k.arguments = {Type::f64};
+  k.slots.push_back({0, false, 8});
+  k.nodes = {
+      {.op = Op::argument, .type = Type::f64, .integer = 0},
+      {.op = Op::load, .type = Type::f64, .place = {0, 1, 0, 0}},
+      {.op = Op::permute, .type = Type::f64, .a = 1, .integer = 1},
+      {.op = Op::load, .type = Type::f64, .place = {0, 0, 1, 0}},
+      {.op = Op::fma, .type = Type::f64, .a = 0, .b = 2, .c = 3},
+      {.op = Op::mul, .type = Type::f64, .a = 4, .b = 4},
+  };
+  k.stores = {{{1, 0, 0, 0}, 4}};
+  k.reductions = {{Reduction::Kind::sum, 5}};
+  return k;
+}
+
+std::string objection(const std::function<void(Kernel&)>& spoil) {
+  Kernel k = sample();
+  spoil(k);
+  try {
+    verify(k);
+  } catch (const jit::InternalError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the text of a kernel says everything but its name") {
+  CHECK(print(sample()) ==
+        "kernel lanes=16 trips=1 domain=range\n"
+        "leaf 0 f64[2] read\n"
+        "leaf 1 f64[1] written\n"
+        "argument 0 f64\n"
+        "slot 1 parent=0 structured xor=8\n"
+        "%0 = argument f64 0\n"
+        "%1 = load f64 leaf0[0] @1\n"
+        "%2 = permute f64 %1 @1\n"
+        "%3 = load f64 leaf0[1]\n"
+        "%4 = fma f64 %0 %2 %3\n"
+        "%5 = mul f64 %4 %4\n"
+        "store leaf1[0] %4\n"
+        "sum %5\n");
+  Kernel renamed = sample();
+  renamed.name = "other";
+  CHECK(hash(renamed) == hash(sample()));
+}
+
+TEST_CASE("any change of what is computed changes the hash") {
+  const std::function<void(Kernel&)> changes[] = {
+      [](Kernel& k) { k.lanes = 8; },
+      [](Kernel& k) { k.trips = 2; },
+      [](Kernel& k) { k.listed = true; },
+      [](Kernel& k) { k.leaves[0].components = 3; },
+      [](Kernel& k) { k.leaves[0].written = true; },
+      [](Kernel& k) { k.arguments.push_back(Type::f32); },
+      [](Kernel& k) { k.slots[1].lane_xor = 4; },
+      [](Kernel& k) { k.slots[1] = {0, true, 0}; },
+      [](Kernel& k) { k.nodes[1].place.component = 1; },
+      [](Kernel& k) { k.nodes[1].place.stride = 1; },
+      [](Kernel& k) { k.nodes[5].op = Op::add; },
+      [](Kernel& k) { k.nodes[5].b = 3; },
+      [](Kernel& k) { k.stores[0].place.stride = 1; },
+      [](Kernel& k) { k.reductions[0].kind = Reduction::Kind::max; },
+      [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = 0.0}; },
+      [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = -0.0}; },
+      [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = 0.1}; },
+      [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = std::nextafter(0.1, 1.0)}; },
+      [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = std::nan("")}; },
+      [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = std::numeric_limits<double>::infinity()}; },
+  };
+  std::vector<jit::Hash128> seen{hash(sample())};
+  for (const auto& change : changes) {
+    Kernel k = sample();
+    change(k);
+    for (const jit::Hash128& other : seen) CHECK(hash(k) != other);
+    seen.push_back(hash(k));
+  }
+}
+
+TEST_CASE("the verifier accepts the sample and names what is wrong in its variants") {
+  CHECK(objection([](Kernel&) {}) == "");
+  CHECK(contains(objection([](Kernel& k) { k.nodes[4].c = 5; }), "operands that come earlier"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[5].b = kNone; }), "operands that come earlier"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[2].b = 0; }), "1 operands"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[4].b = 1; }), "operands of one frame"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[2].a = 3; }), "operands of one frame") == false);
+  CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.slot = 2; }), "a slot below 2"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.leaf = 2; }), "a leaf below 2"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.component = 2; }), "components below 2"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.stride = 1; k.trips = 2; }), "components below 2"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[3].type = Type::f32; }), "type f64 of its leaf"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[5].type = Type::f32; }), "operands of type f32"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[5].op = Op::shl; }), "a type that the operation knows"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[0].integer = 1; }), "an argument below 1"));
+  CHECK(contains(objection([](Kernel& k) { k.leaves[0].read = false; }), "a leaf that is read"));
+  CHECK(contains(objection([](Kernel& k) { k.leaves[1].written = false; }), "a leaf that is written"));
+  CHECK(contains(objection([](Kernel& k) { k.stores[0].value = 1; }), "a value of the site's frame"));
+  CHECK(contains(objection([](Kernel& k) { k.stores[0].place.slot = 1; }), "slot 0"));
+  CHECK(contains(objection([](Kernel& k) { k.lanes = 12; }), "a power of two"));
+  CHECK(contains(objection([](Kernel& k) { k.slots[1].lane_xor = 16; }), "an exchange of lanes"));
+  CHECK(contains(objection([](Kernel& k) { k.slots[1].parent = 1; }), "a parent with a smaller number"));
+  CHECK(contains(objection([](Kernel& k) {
+                   k.slots[1] = {0, true, 0};
+                   k.slots.push_back({1, false, 0});
+                 }),
+                 "a structured parent"));
+}
+
+TEST_CASE("the interpreter computes one site, with strides from trip to trip") {
+  Kernel k;
+  k.leaves = {{Type::f64, 4, true, false}, {Type::f64, 2, false, true}};
+  k.trips = 2;
+  k.nodes = {
+      {.op = Op::load, .type = Type::f64, .place = {0, 0, 0, 2}},
+      {.op = Op::load, .type = Type::f64, .place = {0, 0, 1, 2}},
+      {.op = Op::sub, .type = Type::f64, .a = 0, .b = 1},
+  };
+  k.stores = {{{1, 0, 0, 1}, 2}};
+  k.reductions = {{Reduction::Kind::sum, 2}, {Reduction::Kind::max, 2}, {Reduction::Kind::min, 2}};
+  verify(k);
+  double in[] = {10, 3, 4, 6}, out[2] = {}, results[3];
+  void* fields[] = {in, out};
+  interpret(k, fields, nullptr, results);
+  CHECK(out[0] == 7);
+  CHECK(out[1] == -2);
+  CHECK(results[0] == 5);
+  CHECK(results[1] == 7);
+  CHECK(results[2] == -2);
+}
+
+TEST_CASE("the interpreter has room for long kernels") {
+  Kernel k;
+  k.leaves = {{Type::i32, 1, true, true}};
+  k.nodes = {{.op = Op::load, .type = Type::i32}};
+  for (int i = 0; i < 2000; ++i) k.nodes.push_back({.op = Op::add, .type = Type::i32, .a = i, .b = 0});
+  k.stores = {{{0, 0, 0, 0}, 2000}};
+  std::int32_t x = 3;
+  void* fields[] = {&x};
+  interpret(k, fields, nullptr);
+  CHECK(x == 3 * 2001);
+}
+
+TEST_CASE("device order: blocks of lanes, two blocks per group for large words") {
+  CHECK(jit::block_lanes(16, Type::f32) == 16);
+  CHECK(jit::block_lanes(16, Type::f64) == 8);
+  CHECK(jit::block_lanes(1, Type::f64) == 1);
+  // position 21 = group 1, lane 5
+  CHECK(jit::word_index(16, Type::f32, 3, 21, 2) == (1 * 3 + 2) * 16 + 5);
+  CHECK(jit::word_index(16, Type::f64, 3, 21, 2) == (2 * 3 + 2) * 8 + 5);
+  CHECK(jit::word_index(16, Type::f64, 3, 29, 2) == (3 * 3 + 2) * 8 + 5);
+}

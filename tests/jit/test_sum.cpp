@@ -1,0 +1,186 @@
+// Exact summation: the same bits in every order, with every split, and the right ones.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "jit/ir/sum.hpp"
+
+using jit::ExactSum;
+using jit::SumAccumulator;
+using Kind = jit::ir::Reduction::Kind;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// What a kernel does with one block of summands.
+void add_block(SumAccumulator& acc, const double* x, int lanes, int first_lane) {
+  if (!std::all_of(x, x + lanes, [&](double v) { return std::fabs(v) < acc.limit; })) return tessera_sum_slow(&acc, x, lanes);
+  for (int l = 0; l < lanes; ++l) {
+    double rest = x[l];
+    for (int k = 0; k < 3; ++k) {
+      const double part = (rest + acc.extract[k]) - acc.extract[k];
+      acc.level[k][first_lane + l] += part;
+      rest -= part;
+    }
+  }
+}
+
+/// Sum in blocks of `lanes`, over `threads` accumulators.
+double sum(std::vector<double> x, int lanes = 8, int threads = 1) {
+  while (x.size() % std::size_t(lanes) != 0) x.push_back(0);
+  std::vector<SumAccumulator> acc(static_cast<std::size_t>(threads));
+  for (auto& a : acc) reset(a, Kind::sum);
+  const std::size_t blocks = x.size() / std::size_t(lanes);
+  for (std::size_t b = 0; b < blocks; ++b)
+    add_block(acc[b * acc.size() / blocks], &x[b * std::size_t(lanes)], lanes, b % 2 ? lanes : 0);
+  std::vector<const SumAccumulator*> all;
+  for (auto& a : acc) all.push_back(&a);
+  return jit::merge(all, Kind::sum);
+}
+
+/// The definition: sum of R(x) in 2^(top-84) units, in integers, rounded once. For |top| < 900.
+double definition(const std::vector<double>& x) {
+  double largest = 0;
+  for (double v : x) largest = std::max(largest, std::fabs(v));
+  int top = -868;
+  while (largest >= std::ldexp(1.0, top)) top += 28;
+  __extension__ __int128 units = 0;
+  for (double v : x) units += static_cast<__int128>(std::rint(std::ldexp(static_cast<long double>(v), 84 - top)));
+  return std::ldexp(static_cast<double>(units), top - 84);
+}
+
+std::vector<double> random_numbers(std::mt19937_64& engine, int count, double smallest, double largest) {
+  std::uniform_real_distribution<double> exponent(std::log2(smallest), std::log2(largest)), mantissa(-2, 2);
+  std::vector<double> x;
+  for (int i = 0; i < count; ++i) x.push_back(std::exp2(exponent(engine)) * mantissa(engine));
+  return x;
+}
+
+bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+
+}  // namespace
+
+TEST_CASE("order, lanes and threads do not change a bit, and the bits are those of the definition") {
+  std::mt19937_64 engine(7);
+  const double ranges[][2] = {{0.5, 2}, {1e-5, 1e5}, {1e-40, 1e40}, {1e-200, 1e200}, {1e-230, 1e-190}};
+  for (const auto& range : ranges)
+    for (int count : {1, 7, 1000}) {
+      CAPTURE(range[0]);
+      CAPTURE(count);
+      std::vector<double> x = random_numbers(engine, count, range[0], range[1]);
+      const double expected = definition(x);
+      for (int repeat = 0; repeat < 4; ++repeat) {
+        for (int lanes : {1, 2, 8, 16})
+          for (int threads : {1, 3}) CHECK(same(sum(x, lanes, threads), expected));
+        std::shuffle(x.begin(), x.end(), engine);
+      }
+      std::sort(x.begin(), x.end(), [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+      CHECK(same(sum(x), expected));  // top is raised again and again
+      std::reverse(x.begin(), x.end());
+      CHECK(same(sum(x), expected));  // top is right from the start
+    }
+}
+
+TEST_CASE("numbers of similar size are summed with one rounding") {
+  std::mt19937_64 engine(11);
+  const std::vector<double> x = random_numbers(engine, 4096, 0.25, 1);
+  long double exact = 0;  // 2^12 summands of 53 bits down to 2^-80 of the largest: a pairwise two-sum keeps all of it
+  long double error = 0;
+  for (double v : x) {
+    const long double next = exact + v, back = next - exact;
+    error += (exact - (next - back)) + (v - back);
+    exact = next;
+  }
+  CHECK(sum(x) == static_cast<double>(exact + error));
+}
+
+TEST_CASE("cancellation leaves what is left") {
+  CHECK(sum({1e10, 3.5, -1e10}) == 3.5);
+  CHECK(sum({1.0, 1e-20, -1.0}, 1) == doctest::Approx(1e-20).epsilon(1e-4));  // 1e-20 in units of 2^-84 (top = 28: 2^-56)
+  CHECK(same(sum({1.5, -1.5}), 0.0));
+}
+
+TEST_CASE("a late large summand gives what an early one gives") {
+  std::mt19937_64 engine(3);
+  for (double large : {1e3, 1e12, 1e30, 1e100, 1e290, 1e300, 1.7e308}) {
+    CAPTURE(large);
+    std::vector<double> x = random_numbers(engine, 256, 1e-3, 1);
+    std::vector<double> early = x, late = x;
+    early.insert(early.begin(), large);
+    late.push_back(large);
+    CHECK(same(sum(early, 1), sum(late, 1)));
+    CHECK(same(sum(early, 1), sum(late, 8, 4)));
+  }
+}
+
+TEST_CASE("huge summands: no overflow on the way, infinity only in the result") {
+  const double large = std::numeric_limits<double>::max();
+  CHECK(sum({large, large, -large}, 1) == large);
+  CHECK(sum({std::ldexp(3.0, 990), large, -large}, 2) == std::ldexp(3.0, 990));
+  CHECK(sum({large, large}, 1) == kInfinity);
+  CHECK(sum({-large, -large}, 2, 2) == -kInfinity);
+  CHECK(sum({std::ldexp(1.0, 980), 1.0, -std::ldexp(1.0, 979)}, 1) == std::ldexp(1.0, 979));
+}
+
+TEST_CASE("infinities and NaN come out as in IEEE addition, wherever they stand") {
+  CHECK(sum({1, kInfinity, 3}) == kInfinity);
+  CHECK(sum({1, -kInfinity, 3}, 1) == -kInfinity);
+  CHECK(std::isnan(sum({kInfinity, 2, -kInfinity}, 1)));
+  CHECK(std::isnan(sum({1, std::nan(""), 3})));
+}
+
+TEST_CASE("denormals and zeros") {
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  CHECK(same(sum({}), 0.0));
+  CHECK(same(sum({0.0, -0.0}), 0.0));
+  CHECK(sum({1024 * tiny, 2048 * tiny}) == 3072 * tiny);           // multiples of the smallest unit, 2^-1064
+  CHECK(sum({std::numeric_limits<double>::min(), -1024 * tiny}, 1) == std::numeric_limits<double>::min() - 1024 * tiny);
+  CHECK(sum({tiny, tiny}) == 0);                                   // below it
+}
+
+TEST_CASE("an accumulator of zeroed memory is empty") {
+  SumAccumulator acc{};
+  CHECK(jit::merge({&acc}, Kind::sum) == 0);
+  const double x[] = {1.25, 2.5};
+  add_block(acc, x, 2, 0);
+  CHECK(jit::merge({&acc}, Kind::sum) == 3.75);
+}
+
+TEST_CASE("exact sums add up, also with different windows, and accumulators can be emptied into them midway") {
+  std::mt19937_64 engine(5);
+  const std::vector<double> x = random_numbers(engine, 600, 1e-30, 1e30);
+  const double expected = sum(x);
+  ExactSum parts[3], total;
+  for (int part = 0; part < 3; ++part) {
+    SumAccumulator acc;
+    reset(acc, Kind::sum);
+    for (int i = 0; i < 200; ++i) {
+      add_block(acc, &x[std::size_t(200 * part + i)], 1, 0);
+      if (i % 37 == 0) {
+        parts[part].add(acc);
+        reset(acc, Kind::sum);
+      }
+    }
+    parts[part].add(acc);
+  }
+  for (int part : {2, 0, 1}) total.add(parts[part]);
+  CHECK(same(total.value(), expected));
+}
+
+TEST_CASE("the largest and the smallest") {
+  SumAccumulator acc;
+  reset(acc, Kind::max);
+  CHECK(jit::merge({&acc}, Kind::max) == -kInfinity);
+  acc.extremum[3] = 2;
+  acc.extremum[40] = 5;
+  CHECK(jit::merge({&acc}, Kind::max) == 5);
+  reset(acc, Kind::min);
+  acc.extremum[3] = -2;
+  CHECK(jit::merge({&acc}, Kind::min) == -2);
+}

@@ -1,0 +1,242 @@
+// jit/support: error texts, environment, log, hash, files.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "jit/support/file.hpp"
+#include "jit/support/hash.hpp"
+#include "jit/support/log.hpp"
+
+namespace {
+
+/// Sets a variable, rereads the environment, and puts both back.
+class WithVariable {
+ public:
+  WithVariable(const char* name, const char* value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old, had_ = true;
+    ::setenv(name, value, 1);
+  }
+  ~WithVariable() {
+    if (had_)
+      ::setenv(name_, old_.c_str(), 1);
+    else
+      ::unsetenv(name_);
+    jit::reload_env();
+  }
+
+ private:
+  const char* name_;
+  std::string old_;
+  bool had_ = false;
+};
+
+std::string logged;
+
+struct CaptureLog {
+  CaptureLog() {
+    logged.clear();
+    jit::set_log_sink([](std::string_view line) { logged.append(line).append("\n"); });
+  }
+  ~CaptureLog() {
+    jit::set_log_sink(nullptr);
+    jit::reload_env();
+  }
+};
+
+std::string reload_error() {
+  try {
+    jit::reload_env();
+  } catch (const jit::UserError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::filesystem::path scratch_folder() {
+  const auto folder = std::filesystem::temp_directory_path() / ("tessera_test_support_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+}  // namespace
+
+TEST_CASE("error texts have what, expected, got, where, what now, and leave out what is empty") {
+  CHECK(jit::format_error({.what = "norm2", .expected = "0..1", .got = "2", .where = "set rb3", .what_now = "Use rb3[1]"}) ==
+        "norm2: expected 0..1, got 2 (set rb3). Use rb3[1]");
+  CHECK(jit::format_error({.what = "open", .got = "no such file"}) == "open: got no such file");
+  CHECK(jit::format_error({.what = "open"}) == "open");
+  CHECK_THROWS_AS(throw jit::UserError("x"), jit::Error);
+  CHECK_THROWS_AS(throw jit::DeviceError({.what = "x"}), jit::Error);
+  CHECK_THROWS_AS(throw jit::InternalError("x"), std::runtime_error);
+}
+
+TEST_CASE("every variable has a row of help") {
+  std::set<std::string> names;
+  for (const auto& variable : jit::env_table()) {
+    names.insert(variable.name);
+    CHECK(contains(jit::env_help(), variable.name));
+    CHECK(contains(jit::env_help(), variable.help));
+    CHECK(*variable.type != '\0');
+  }
+  CHECK(names.size() == jit::env_table().size());
+  for (const char* name : {"TESSERA_LOG", "TESSERA_MEM_MAX"}) CHECK(names.contains(name));
+}
+
+TEST_CASE("variables are read as typed values") {
+  WithVariable a("TESSERA_DUMP", "ir,ptx"), b("TESSERA_CACHE_MAX", "2GiB"), c("TESSERA_SYNC", "1"), d("TESSERA_DEVICE", "cuda:1,cpu"),
+      e("TESSERA_LANES", "4"), f("TESSERA_STREAM", "0"), g("TESSERA_PREFETCH", "auto"), h("TESSERA_MEM_MAX", "512M"), i("TESSERA_FUSE", "0");
+  jit::reload_env();
+  CHECK(jit::env().dumps("ir"));
+  CHECK_FALSE(jit::env().dumps("asm"));
+  CHECK(jit::env().cache_max == 2ull << 30);
+  CHECK(jit::env().sync);
+  CHECK(jit::env().device == std::vector<std::string>{"cuda:1", "cpu"});
+  CHECK(jit::env().lanes == 4);
+  CHECK(jit::env().stream == false);
+  CHECK_FALSE(jit::env().prefetch.has_value());
+  CHECK(jit::env().mem_max == 512ull << 20);
+  CHECK_FALSE(jit::env().fuse);
+}
+
+TEST_CASE("an empty variable counts as not set") {
+  WithVariable a("TESSERA_CACHE", ""), b("TESSERA_DEVICE", "");
+  jit::reload_env();
+  CHECK(jit::env().cache);
+  CHECK(jit::env().device.empty());
+}
+
+TEST_CASE("a bad value names the variable and the valid values, and the old values stay") {
+  const struct {
+    const char* name;
+    const char* value;
+    const char* valid;
+  } bad[] = {{"TESSERA_LOG", "loud", "error|warn|info"}, {"TESSERA_DUMP", "ir,llvm", "asm"},     {"TESSERA_CACHE", "yes", "0|1"},
+             {"TESSERA_CACHE_MAX", "2GB", "GiB"},        {"TESSERA_CACHE_MAX", "-1", "bytes"},   {"TESSERA_DEVICE", "gpu", "cuda"},
+             {"TESSERA_DEVICE", "cuda:", "cuda:<n>"},    {"TESSERA_LANES", "0", "auto"},         {"TESSERA_LANES", "4x", "auto"},
+             {"TESSERA_STREAM", "2", "auto|0|1"},        {"TESSERA_PREFETCH", "-1", "<groups>"}, {"TESSERA_MEM_MAX", "99999999999T", "bytes"}};
+  for (const auto& [name, value, valid] : bad) {
+    CAPTURE(name);
+    CAPTURE(value);
+    const std::string before = jit::env().log;
+    WithVariable set(name, value);
+    const std::string error = reload_error();
+    CHECK(contains(error, name));
+    CHECK(contains(error, valid));
+    CHECK(jit::env().log == before);
+  }
+}
+
+TEST_CASE("a misspelt variable is found") {
+  ::setenv("TESSERA_CASHE", "0", 1);
+  const auto names = jit::unknown_env_names();
+  ::unsetenv("TESSERA_CASHE");
+  CHECK(std::find(names.begin(), names.end(), "TESSERA_CASHE") != names.end());
+}
+
+TEST_CASE("log levels and topics decide what is told") {
+  CaptureLog capture;
+  jit::configure_log("info,jit");
+  jit::log_info("jit", "kernel ", "axpy", ' ', 3, " registers ", 1.5, " ", true);
+  jit::log_info("cache", "not this");
+  jit::log_debug("jit", "nor this");
+  jit::log_warn("cache", "but this");
+  CHECK(logged == "tessera info [jit]: kernel axpy 3 registers 1.5 true\ntessera warn [cache]: but this\n");
+  jit::configure_log("error");
+  logged.clear();
+  jit::log_warn("cache", "silent");
+  CHECK(logged.empty());
+  CHECK_FALSE(jit::log_enabled(jit::LogLevel::warn));
+  CHECK_THROWS_AS(jit::configure_log("all"), jit::UserError);
+}
+
+TEST_CASE("the hash depends on the bytes, not on how they came") {
+  const std::string text = "the quick brown fox jumps over the lazy dog";
+  const jit::Hash128 whole = jit::hash_text(text);
+  for (std::size_t split = 0; split <= text.size(); ++split)
+    CHECK(jit::Hasher().bytes(text.data(), split).bytes(text.data() + split, text.size() - split).result() == whole);
+  CHECK(jit::Hasher().text("ab").text("c").result() != jit::Hasher().text("a").text("bc").result());
+  CHECK(jit::hash_text("") != jit::hash_text(std::string(1, '\0')));
+  CHECK(jit::hash_text(std::string(16, '\0')) != jit::hash_text(std::string(32, '\0')));
+  CHECK(whole.hex().size() == 32);
+  CHECK(whole.hex() != jit::hash_text("the quick brown fox jumps over the lazy cog").hex());
+  CHECK(jit::Hash128{1, 0xab}.hex() == "000000000000000100000000000000ab");
+}
+
+TEST_CASE("hashes of similar keys do not collide and change about half of their bits") {
+  std::set<std::string> seen;
+  std::unordered_map<jit::Hash128, int> map;
+  double flipped = 0;
+  jit::Hash128 last;
+  const int n = 20000;
+  for (int i = 0; i < n; ++i) {
+    const jit::Hash128 h = jit::Hasher().value(i).result();
+    seen.insert(h.hex().substr(0, 16));
+    seen.insert(h.hex().substr(16));
+    map[h] = i;
+    if (i > 0) flipped += __builtin_popcountll(h.a ^ last.a) + __builtin_popcountll(h.b ^ last.b);
+    last = h;
+  }
+  CHECK(seen.size() == 2u * n);  // both halves on their own
+  CHECK(map.size() == static_cast<std::size_t>(n));
+  CHECK(flipped / (n - 1) == doctest::Approx(64).epsilon(0.01));
+}
+
+TEST_CASE("a file is replaced as a whole or not at all") {
+  const auto folder = scratch_folder();
+  const std::string path = (folder / "a").string();
+  jit::write_atomically(path, "old");
+  jit::write_atomically(path, std::string("new\0text", 8));
+  CHECK(jit::read_file(path) == std::string("new\0text", 8));
+  {
+    jit::AtomicFile file(path);
+    file.write("half", 4);
+  }  // no commit
+  CHECK(jit::read_file(path) == std::string("new\0text", 8));
+  {
+    jit::AtomicFile file(path);
+    file.write("abcd", 4);
+    file.write_at(1, "XY", 2);
+    file.write("e", 1);
+    file.commit();
+    CHECK_THROWS_AS(file.write("x", 1), jit::InternalError);
+  }
+  CHECK(jit::read_file(path) == "aXYde");
+  int entries = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++entries;
+  CHECK(entries == 1);  // no temporary file is left
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("file errors name the file") {
+  const auto folder = scratch_folder();
+  const std::string missing = (folder / "none" / "x").string();
+  try {
+    jit::read_file(missing);
+    FAIL("no error");
+  } catch (const jit::FileError& e) {
+    CHECK(contains(e.what(), missing));
+    CHECK(e.code() == ENOENT);
+  }
+  CHECK_THROWS_AS(jit::write_atomically(missing, "x"), jit::FileError);
+  CHECK_THROWS_AS(jit::read_file(folder.string()), jit::FileError);
+  jit::make_directories((folder / "b" / "c").string());
+  jit::make_directories((folder / "b" / "c").string());
+  CHECK(std::filesystem::is_directory(folder / "b" / "c"));
+  jit::write_atomically((folder / "file").string(), "x");
+  CHECK_THROWS_AS(jit::make_directories((folder / "file" / "d").string()), jit::FileError);
+  CHECK(jit::free_space((folder / "not" / "yet").string()) > 0);
+  CHECK_THROWS_AS(jit::require_free_space(folder.string(), UINT64_MAX), jit::FileError);
+  std::filesystem::remove_all(folder);
+}

@@ -1,0 +1,235 @@
+// Poke and peek, copymask, single sites, and host access between expressions.
+#include "places.hpp"
+
+using namespace tests;
+using namespace QDP;
+
+namespace {
+
+using D = Sites<double>;
+using F = Sites<float>;
+
+}  // namespace
+
+TEST_CASE("pokeColor replaces one component and keeps the rest") {
+  on_every_lattice([](const Places& places) {
+    const auto z = random_lattice<D::Complex>();
+    const auto vz = values(z);
+    for (const NamedSubset& s : subsets(places.extents())) {
+      CAPTURE(s.name);
+      auto u = random_lattice<D::ColorMatrix>();
+      const auto v = values(u);
+      pokeColor(u[s.subset], z, 2, 1);
+      check_field("pokeColor on a subset", u, [&](std::size_t i) {
+        return s.contains(places.at(i)) ? reference::with_color_component(v[i], vz[i], 2, 1) : v[i]; }, 0);
+    }
+  });
+}
+
+TEST_CASE("pokeColor and pokeSpin of every component") {
+  create_lattice({4, 4, 4, 8});
+  const auto z = random_lattice<D::Complex>();
+  const auto q = random_lattice<F::ColorVector>();
+  const auto vz = values(z), vq = values(q);
+  for (int a = 0; a < 3; ++a)
+    for (int b = 0; b < 3; ++b) {
+      auto u = random_lattice<D::ColorMatrix>();
+      const auto v = values(u);
+      CHECK(&pokeColor(u, z, a, b) == &u);
+      check_field("pokeColor(ColorMatrix)", u, [&](std::size_t i) { return reference::with_color_component(v[i], vz[i], a, b); }, 0);
+    }
+  for (int s = 0; s < 4; ++s) {
+    auto psi = random_lattice<D::Fermion>();
+    const auto v = values(psi);
+    pokeSpin(psi, q, s);  // float into double
+    check_field("pokeSpin(Fermion)", psi, [&](std::size_t i) { return reference::with_spin_component(v[i], vq[i], s, 0); }, 0);
+    auto p = random_lattice<F::Propagator>();
+    const auto vp = values(p);
+    const auto u = random_lattice<F::ColorMatrix>();
+    const auto vu = values(u);
+    pokeSpin(p, u, s, 3 - s);
+    check_field("pokeSpin(Propagator)", p, [&](std::size_t i) { return reference::with_spin_component(vp[i], vu[i], s, 3 - s); }, 0);
+  }
+}
+
+TEST_CASE("poke takes numbers, real fields and expressions of its destination") {
+  create_lattice({3, 5, 7, 2});
+  auto u = random_lattice<D::ColorMatrix>();
+  auto v = values(u);
+  pokeColor(u, 2.5, 1, 1);
+  check_field("a word", u, [&](std::size_t i) { return reference::with_color_component(v[i], reference::real_number(2.5), 1, 1); }, 0);
+  v = values(u);
+  pokeColor(u, trace(u), 0, 2);
+  check_field("of itself", u, [&](std::size_t i) { return reference::with_color_component(v[i], reference::trace(v[i], true, true), 0, 2); }, tol<double>(4));
+  v = values(u);
+  const Places places({3, 5, 7, 2});
+  pokeColor(u, shift(peekColor(u, 0, 0), FORWARD, 1), 2, 2);
+  check_field("of its neighbours", u, [&](std::size_t i) {
+    return reference::with_color_component(v[i], reference::color_component(v[places.neighbour(i, 1, 1)], 0, 0), 2, 2); }, 0);
+  v = values(u);
+  const auto r = random_lattice<D::Real>();
+  const auto vr = values(r);
+  pokeColor(u, r, 0, 1);
+  check_field("a real field", u, [&](std::size_t i) { return reference::with_color_component(v[i], vr[i], 0, 1); }, 0);
+}
+
+TEST_CASE("pokes nest: a colour vector is built and put into a fermion") {
+  create_lattice({2, 2, 2, 2});
+  auto psi = random_lattice<D::Fermion>();
+  auto q = random_lattice<D::ColorVector>();
+  const auto z = random_lattice<D::Complex>();
+  const auto v = values(psi), vq = values(q), vz = values(z);
+  pokeSpin(psi, pokeColor(q, z, 1), 3);
+  check_field("pokeSpin(psi, pokeColor(q, z, 1), 3)", psi, [&](std::size_t i) {
+    return reference::with_spin_component(v[i], reference::with_color_component(vq[i], vz[i], 1, 0), 3, 0); }, 0);
+  const LatticeComplex back = peekColor(peekSpin(psi, 3), 1);
+  check_field("peekColor(peekSpin)", back, [&](std::size_t i) { return vz[i]; }, 0);
+}
+
+TEST_CASE("scalars poke and peek alike") {
+  create_lattice({1, 1, 1, 1});
+  auto p = random_scalar<D::Propagator>();
+  const SiteValue v = value(p.elem());
+  const auto u = random_scalar<D::ColorMatrix>();
+  CHECK(&pokeSpin(p, u, 1, 2) == &p);
+  check_site("pokeSpin", p.elem(), reference::with_spin_component(v, value(u.elem()), 1, 2), 0);
+  check_site("peekSpin", peekSpin(p, 1, 2).elem(), value(u.elem()), 0);
+  auto q = random_scalar<F::ColorVector>();
+  pokeColor(q, Real(0.5), 2);
+  check_site("pokeColor", peekColor(q, 2).elem(), [] { SiteValue z; z.components[0] = {0.5, 0}; return z; }(), 0);
+}
+
+TEST_CASE("copymask writes where the mask holds") {
+  on_every_lattice([](const Places& places) {
+    const auto mask = random_lattice<Boolean::Subtype_t>();
+    const auto src = random_lattice<F::Fermion>();
+    const auto vm = values(mask), vs = values(src);
+    auto dest = random_lattice<F::Fermion>();
+    const auto v = values(dest);
+    copymask(dest, mask, src);
+    check_field("copymask", dest, [&](std::size_t i) { return vm[i].components[0].re != 0 ? vs[i] : v[i]; }, 0);
+    auto part = random_lattice<F::Fermion>();
+    const auto vp = values(part);
+    copymask(part[rb[1]], mask, 2 * src);
+    check_field("copymask on a subset", part, [&](std::size_t i) {
+      const Extents& x = places.at(i);
+      const bool written = (x[0] + x[1] + x[2] + x[3]) % 2 == 1 && vm[i].components[0].re != 0;
+      return written ? reference::add(vs[i], vs[i]) : vp[i]; }, 0);
+  });
+}
+
+TEST_CASE("peekSite and pokeSite address sites by coordinates") {
+  on_every_lattice([](const Places& places) {
+    auto u = random_lattice<F::ColorMatrix>();
+    auto v = values(u);
+    for (std::size_t i = 0; i < v.size(); i += 7) {
+      const auto x = to_multi1d(places.at(i));
+      check_site("peekSite", peekSite(u, x).elem(), v[i], 0);
+      check_site("peekSite of an expression", peekSite(2 * u, x).elem(), reference::add(v[i], v[i]), 0);
+      check_site("getSite", getSite(u, static_cast<int>(i)).elem(), v[i], 0);
+    }
+    const std::size_t i = v.size() - 1;
+    const auto site = random_scalar<F::ColorMatrix>();
+    CHECK(&pokeSite(u, site, to_multi1d(places.at(i))) == &u);
+    v[i] = value(site.elem());
+    check_field("pokeSite", u, [&](std::size_t k) { return v[k]; }, 0);
+    u = u + u;  // on the device now
+    pokeSite(u, site, to_multi1d(places.at(0)));
+    for (SiteValue& k : v) k = reference::add(k, k);
+    v[0] = value(site.elem());
+    LatticeColorMatrixF w;
+    w = u;
+    check_field("pokeSite between kernels", w, [&](std::size_t k) { return v[k]; }, 0);
+  });
+}
+
+TEST_CASE("host writes and kernels see each other's values") {
+  on_every_lattice([](const Places&) {
+    LatticeRealD x;
+    x = 1.0;
+    const int n = Layout::sitesOnNode();
+    for (int i = 0; i < n; ++i) x.elem(i).elem().elem().elem() += i;        // 1 + i
+    LatticeRealD y;
+    y = 2.0 * x;                                                           // 2 + 2 i
+    y.elem(n - 1).elem().elem().elem() = -1;
+    x += y;                                                                // 3 + 3 i, last: n - 1 + 1 - 1
+    double* raw = reinterpret_cast<double*>(x.getF());
+    for (int i = 0; i < n; ++i) CHECK(raw[i] == (i < n - 1 ? 3.0 + 3 * i : n - 1.0));
+    raw[0] = 100;
+    x[rb[0]] = x + 1.0;                                                    // site 0 is even
+    CHECK(std::as_const(x).elem(0).elem().elem().elem() == 101);
+    const LatticeRealD& same = x;
+    CHECK(toDouble(sum(x)) == doctest::Approx([&] { double s = 0; for (int i = 0; i < n; ++i) s += same.elem(i).elem().elem().elem(); return s; }()));
+  });
+}
+
+TEST_CASE("reading through a const field leaves the device copy valid") {
+  create_lattice({4, 4, 4, 8});
+  LatticeRealD x;
+  x = 2.0;
+  const LatticeRealD& read = x;
+  CHECK(read.elem(17).elem().elem().elem() == 2.0);
+  LatticeRealD y;
+  y = x * x;
+  CHECK(toDouble(sum(y)) == 4.0 * 512);
+  CHECK(read.getF()[5].elem().elem().elem() == 2.0);
+}
+
+TEST_CASE("copies are deep; moves and swaps exchange contents") {
+  create_lattice({2, 2, 2, 2});
+  LatticeReal a;
+  a = 1;
+  LatticeReal b = a;
+  b += 1;
+  CHECK(toDouble(sum(a)) == 16);
+  CHECK(toDouble(sum(b)) == 32);
+  std::swap(a, b);
+  CHECK(toDouble(sum(a)) == 32);
+  a = a;
+  CHECK(toDouble(sum(a)) == 32);
+  LatticeReal c = std::move(a);
+  CHECK(toDouble(sum(c)) == 32);
+  a = 5;  // a moved-from field may be assigned again
+  CHECK(toDouble(sum(a)) == 80);
+  const LatticeReal d(c + c);
+  CHECK(toDouble(sum(d)) == 64);
+}
+
+TEST_CASE("a subset's field with storage of its own") {
+  create_lattice({4, 4, 4, 8});
+  const auto src = random_lattice<D::ColorVector>();
+  const auto v = values(src);
+  SubLatticeColorVectorF part(rb[0]);
+  CHECK(part.getOwnsMemory());
+  part = src;
+  LatticeColorVectorD dest;
+  dest = zero;
+  dest[rb[0]] = src;
+  CHECK(toDouble(norm2(part)) == doctest::Approx(toDouble(norm2(src, rb[0]))).epsilon(1e-6));
+  CHECK_FALSE(dest[rb[1]].getOwnsMemory());
+  CHECK(part.subset().color() == 0);
+}
+
+TEST_CASE("QDP_extract and QDP_insert move the sites of a subset") {
+  create_lattice({3, 5, 7, 2});
+  const auto src = random_lattice<F::ColorVector>();
+  multi1d<ColorVectorF> sites(Layout::sitesOnNode());
+  QDP_extract(sites, src, rb3[1]);
+  LatticeColorVectorF dest;
+  dest = zero;
+  QDP_insert(dest, sites, rb3[1]);
+  CHECK(toDouble(norm2(dest - src, rb3[1])) == 0.0);
+  CHECK(toDouble(norm2(dest, rb3[0])) == 0.0);
+}
+
+TEST_CASE("fields in arrays: elementwise assignment and arithmetic") {
+  create_lattice({4, 4, 4, 8});
+  multi1d<LatticeColorMatrixD> u(Nd), v(Nd);
+  for (int mu = 0; mu < Nd; ++mu) u[mu] = random_lattice<D::ColorMatrix>();
+  v = u;
+  v += u;
+  v *= Real(0.5);
+  for (int mu = 0; mu < Nd; ++mu) CHECK(toDouble(norm2(v[mu] - u[mu])) == 0.0);
+  v = zero;
+  CHECK(toDouble(norm2(v)) == 0.0);
+}

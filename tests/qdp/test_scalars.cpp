@@ -1,0 +1,181 @@
+// Scalars: first-class values on the host, with the same algebra as the sites of a lattice.
+#include "operations.hpp"
+
+#include <cmath>
+
+using namespace tests;
+using namespace QDP;
+
+TEST_CASE("real scalars are made from words and from each other") {
+  const Real a = 1.5;
+  const Real b(2);
+  const Double c = a;
+  const RealF f = 0.1;
+  const RealD d = f;
+  const Integer n = 7;
+  const Real from_integer = n;
+  CHECK(toDouble(a) == 1.5);
+  CHECK(toDouble(b) == 2.0);
+  CHECK(toDouble(c) == 1.5);
+  CHECK(toFloat(f) == 0.1f);
+  CHECK(toDouble(d) == static_cast<double>(0.1f));
+  CHECK(toDouble(from_integer) == 7.0);
+  CHECK(toInt(n) == 7);
+  CHECK(toInt(Real(-2.75)) == -2);
+  CHECK(toDouble(Real(zero)) == 0.0);
+  CHECK(toBool(Boolean(true)));
+  CHECK_FALSE(toBool(Boolean(false)));
+  static_assert(std::is_same_v<decltype(toWordType(f)), float>);
+  static_assert(std::is_same_v<decltype(toWordType(n)), int>);
+}
+
+TEST_CASE("arithmetic of real scalars is immediate") {
+  const Real a = 3, b = 0.5;
+  CHECK(toDouble(a * b + a / b - b) == 7.0);
+  CHECK(toDouble(2 * a - 1) == 5.0);
+  CHECK(toDouble(1 / b) == 2.0);
+  CHECK(toDouble(-a) == -3.0);
+  Real c = a;
+  c += b;
+  c *= 2;
+  c -= 1.0;
+  c /= Real(3);
+  CHECK(toDouble(c) == 2.0);
+  CHECK(toDouble(sqrt(Real(2.25))) == 1.5);
+  CHECK(toDouble(pow(Real(2), Real(10))) == 1024.0);
+  CHECK(toDouble(pow(Real(2), 3)) == doctest::Approx(8.0));
+  CHECK(toDouble(atan2(Real(1), Real(1))) == doctest::Approx(std::atan2(1.0, 1.0)));
+  CHECK(toDouble(fabs(Real(-4))) == 4.0);
+  CHECK(toDouble(ceil(Real(1.2)) + floor(Real(1.8))) == 3.0);
+}
+
+TEST_CASE("comparisons of scalars steer the host") {
+  const Real a = 1, b = 2;
+  CHECK(toBool(a < b));
+  CHECK(toBool(a <= b));
+  CHECK_FALSE(toBool(a > b));
+  CHECK(toBool(b >= 2));
+  CHECK(toBool(a == 1));
+  CHECK(toBool(a != b));
+  CHECK(toBool(a < b && b < Real(3)));
+  CHECK(toBool(a > b || b == Real(2)));
+  CHECK(toBool(!(a > b)));
+  CHECK(toDouble(where(a < b, a, b)) == 1.0);
+  CHECK(toBool(Integer(3) > 2));
+}
+
+TEST_CASE("integers divide and count as in C++") {
+  const Integer n = 17;
+  CHECK(toInt(n / 5) == 3);
+  CHECK(toInt(n % 5) == 2);
+  CHECK(toInt(Integer(-17) / Integer(5)) == -3);
+  CHECK(toInt(Integer(-17) % Integer(5)) == -2);
+  CHECK(toInt((n << 2) | Integer(1)) == 69);
+  CHECK(toInt(n & Integer(5)) == 1);
+  CHECK(toInt(n ^ Integer(5)) == 20);
+  CHECK(toInt(~n) == -18);
+  CHECK(toDouble(Real(0.5) * n) == 8.5);
+}
+
+TEST_CASE("complex scalars") {
+  const Complex z = cmplx(Real(3), Real(-4));
+  CHECK(z.elem().elem().elem().real() == 3);
+  CHECK(z.elem().elem().elem().imag() == -4);
+  CHECK(toDouble(real(z)) == 3.0);
+  CHECK(toDouble(imag(conj(z))) == 4.0);
+  CHECK(toDouble(norm2(z)) == 25.0);
+  CHECK(toDouble(localNorm2(z)) == 25.0);
+  const Complex one = z / z;
+  CHECK(toDouble(real(one)) == doctest::Approx(1.0));
+  CHECK(std::abs(toDouble(imag(one))) < 1e-15);
+  const Complex inverse = 1.0 / z;
+  CHECK(toDouble(real(inverse)) == doctest::Approx(3.0 / 25));
+  CHECK(toDouble(imag(inverse)) == doctest::Approx(4.0 / 25));
+  Complex w = 2;
+  w *= z;
+  w += Real(1);
+  w -= timesI(z);
+  CHECK(toDouble(real(w)) == 2 * 3 + 1 - 4.0);
+  CHECK(toDouble(imag(w)) == -8 - 3.0);
+  w = zero;
+  CHECK(toDouble(norm2(w)) == 0.0);
+  w = Real(5);
+  CHECK(toDouble(imag(w)) == 0.0);
+  const ComplexF narrow = z;
+  const Complex back = narrow;
+  CHECK(toDouble(norm2(back - z)) == 0.0);
+}
+
+TEST_CASE("matrices of scalars: unit matrices from numbers, products, traces") {
+  SpinMatrix one = 1.0;
+  CHECK(toDouble(real(trace(one))) == 4.0);
+  ColorMatrix u = 1;
+  CHECK(toDouble(real(trace(u))) == 3.0);
+  Propagator p = 1;
+  CHECK(toDouble(real(trace(p))) == 12.0);
+  const auto a = random_scalar<Sites<double>::Propagator>();
+  const SiteValue va = value(a.elem());
+  const ColorMatrixD t = traceSpin(Gamma(5) * a);
+  check_site("traceSpin(Gamma(5) * a)", t.elem(), reference::trace(reference::multiply(reference::gamma(5), va), true, false), tol<double>(8));
+  const PropagatorD q = a * one + a * u - 2.0 * a;
+  CHECK(toDouble(norm2(q)) < 1e-28);
+  PropagatorD r = a;
+  r *= a;
+  check_site("r *= a", r.elem(), reference::multiply(va, va), tol<double>(60));
+}
+
+TEST_CASE("host values of primitives have the algebra too") {
+  RComplex<double> z(1, 2);
+  z += RComplex<double>(1, -1);
+  z *= RScalar<double>(2);
+  CHECK(z.real() == 4);
+  CHECK(z.imag() == 2);
+  z -= z;
+  CHECK(z.real() == 0);
+  RScalar<double> x(2.0);
+  x /= RScalar<double>(4.0);
+  CHECK(x.elem() == 0.5);
+  CHECK(fabs(RScalar<double>(-1.5)).elem() == 1.5);
+  CHECK(log(RScalar<double>(1.0)).elem() == 0.0);
+  auto u = random_scalar<Sites<double>::ColorMatrix>();
+  const SiteValue v = value(u.elem());
+  const auto site = adj(u.elem()) * u.elem();
+  check_site("adj(u) * u at one site", site, reference::multiply(reference::adjoint(v), v), tol<double>(20));
+  CHECK(realTrace(site).elem().elem().elem() == doctest::Approx(reference::local_norm2(v).components[0].re));
+  PScalar<PColorMatrix<RComplex<double>, 3>> sum = site;
+  sum += site;
+  sum -= site;
+  check_site("+= and -=", sum, value(site), tol<double>(2));
+  zero_rep(sum);
+  CHECK(realTrace(sum).elem().elem().elem() == 0.0);
+}
+
+TEST_CASE("a lattice may be narrowed to a function argument") {
+  create_lattice({2, 2, 2, 2});
+  auto takes_lattice = [](const LatticeReal& x) { return toDouble(sum(x)); };
+  const LatticeReal x(2.0);
+  CHECK(takes_lattice(Double(1.5) * x) == 48.0);
+  CHECK(takes_lattice(x * x) == 64.0);
+}
+
+TEST_CASE("seeds compare, copy and start from a number") {
+  Seed a, b;
+  a = 11;
+  b = a;
+  CHECK(toBool(a == b));
+  CHECK_FALSE(toBool(a != b));
+  b = 12;
+  CHECK(toBool(a != b));
+}
+
+TEST_CASE("word and precision traits") {
+  static_assert(std::is_same_v<WordType<LatticeFermionF>::Type_t, float>);
+  static_assert(std::is_same_v<WordType<Double>::Type_t, double>);
+  static_assert(std::is_same_v<decltype(localNorm2(std::declval<LatticeFermionF>()))::Subtype_t, LatticeRealD::Subtype_t>);
+  static_assert(std::is_same_v<decltype(sum(std::declval<LatticeComplexF>())), DComplex>);
+  static_assert(std::is_same_v<decltype(sum(std::declval<LatticeColorMatrixF>())), DColorMatrix>);
+  static_assert(std::is_same_v<decltype(norm2(std::declval<LatticeFermionF>())), Double>);
+  static_assert(std::is_same_v<decltype(innerProduct(std::declval<LatticeFermionF>(), std::declval<LatticeFermionF>())), DComplex>);
+  static_assert(sizeof(PropagatorD) == 144 * 16 && sizeof(ColorMatrixF) == 72);
+  CHECK(sizeof(LatticeColorMatrixD::Subtype_t) == 144);
+}

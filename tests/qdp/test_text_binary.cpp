@@ -1,0 +1,432 @@
+// Text and binary readers and writers: formats, round trips, checksums, positions, cut and wrong data.
+#include "qdp/io/binary.hpp"
+#include "qdp/io/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "jit/support/error.hpp"
+#include "jit/support/file.hpp"
+
+using namespace QDP;
+
+namespace {
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const jit::UserError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+template <class T>
+std::string bytes_of(const T& x) {
+  BinaryBufferWriter bin;
+  write(bin, x);
+  return bin.str();
+}
+
+template <class T>
+T round_trip(const T& x) {
+  BinaryBufferReader bin(bytes_of(x));
+  T back{};
+  read(bin, back);
+  CHECK(bin.currentPosition() == BinaryReader::pos_type(static_cast<BinaryReader::off_type>(bytes_of(x).size())));
+  return back;
+}
+
+std::string scratch(const std::string& name) { return (std::filesystem::temp_directory_path() / ("tessera_test_io_" + name)).string(); }
+
+enum Colour { red, green };
+
+}  // namespace
+
+// A structure of a program, with overloads in its own namespace.
+namespace program {
+
+struct Key {
+  int t = 0;
+  std::string name;
+  bool operator==(const Key&) const = default;
+};
+
+void write(BinaryWriter& bin, const Key& k) {
+  write(bin, k.t);
+  writeDesc(bin, k.name);
+}
+
+void read(BinaryReader& bin, Key& k) {
+  read(bin, k.t);
+  readDesc(bin, k.name);
+}
+
+}  // namespace program
+
+TEST_CASE("numbers are big-endian, in their own size") {
+  CHECK(bytes_of(0x01020304) == std::string("\1\2\3\4"));
+  CHECK(bytes_of<short>(0x0102) == std::string("\1\2"));
+  CHECK(bytes_of(0x0102030405060708L) == std::string("\1\2\3\4\5\6\7\10"));
+  CHECK(bytes_of(1.0) == std::string("\x3f\xf0\0\0\0\0\0\0", 8));
+  CHECK(bytes_of(1.0f) == std::string("\x3f\x80\0\0", 4));
+  CHECK(bytes_of(true) == "\1");
+  CHECK(bytes_of('c') == "c");
+  CHECK(bytes_of(green) == bytes_of(1));
+  CHECK(bytes_of(std::string("ab")) == "ab\n");
+  CHECK(bytes_of("ab") == "ab\n");
+  CHECK(bytes_of(std::complex<float>(1, 0)).size() == 8);
+}
+
+TEST_CASE("numbers survive a round trip") {
+  CHECK(round_trip(-7) == -7);
+  CHECK(round_trip(4000000000u) == 4000000000u);
+  CHECK(round_trip<short>(-2) == -2);
+  CHECK(round_trip<unsigned short>(65535) == 65535);
+  CHECK(round_trip(-1L << 40) == -1L << 40);
+  CHECK(round_trip(1ul << 63) == 1ul << 63);
+  CHECK(round_trip(-5LL) == -5LL);
+  CHECK(round_trip(0.1f) == 0.1f);
+  CHECK(round_trip(0.1) == 0.1);
+  CHECK(round_trip(true));
+  CHECK(round_trip('z') == 'z');
+  CHECK(round_trip(std::complex<double>(1, -2)) == std::complex<double>(1, -2));
+}
+
+TEST_CASE("strings: lines with a maximum, descriptions with a length") {
+  BinaryBufferWriter out;
+  write(out, std::string("a line"));
+  write(out, std::string());
+  writeDesc(out, std::string("two\nlines"));
+  out << 5 << "end";
+  BinaryBufferReader in(out.str());
+  std::string s;
+  read(in, s, 100);
+  CHECK(s == "a line");
+  read(in, s, 100);
+  CHECK(s.empty());
+  readDesc(in, s);
+  CHECK(s == "two\nlines");
+  int n = 0;
+  in >> n;
+  CHECK(n == 5);
+  CHECK(contains(error_of([&] { read(in, s, 3); }), "fewer than 3 characters"));
+  CHECK(in.fail());
+}
+
+TEST_CASE("containers carry their sizes") {
+  multi1d<int> a(3);
+  a[2] = 9;
+  CHECK(bytes_of(a).size() == 16);
+  CHECK(round_trip(a) == a);
+  CHECK(round_trip(multi1d<int>()).size() == 0);
+  multi1d<multi1d<double>> rows(2);
+  rows[1].resize(2);
+  rows[1][1] = 2.5;
+  CHECK(round_trip(rows)[1][1] == 2.5);
+
+  multi2d<int> b(2, 3);
+  for (int j = 0; j < 2; ++j)
+    for (int i = 0; i < 3; ++i) b(j, i) = 10 * j + i;
+  // QDP++: both sizes, slowest first, then the first index fastest.
+  CHECK(bytes_of(b).substr(0, 8) == bytes_of(2) + bytes_of(3));
+  CHECK(bytes_of(b).substr(8, 12) == bytes_of(0) + bytes_of(10) + bytes_of(1));
+  CHECK(round_trip(b)(1, 2) == 12);
+  multi3d<int> c(2, 3, 4);
+  c(1, 2, 3) = 5;
+  c(1, 0, 0) = 6;
+  CHECK(bytes_of(c).substr(12, 8) == bytes_of(0) + bytes_of(6));
+  CHECK(round_trip(c)(1, 2, 3) == 5);
+  multi4d<short> d(2, 1, 2, 3);
+  d(1, 0, 1, 2) = 7;
+  CHECK(round_trip(d)(1, 0, 1, 2) == 7);
+  multi5d<char> e(1, 2, 1, 2, 3);
+  e(0, 1, 0, 1, 2) = 'e';
+  CHECK(round_trip(e)(0, 1, 0, 1, 2) == 'e');
+  multi1d<int> sizes(2);
+  sizes[0] = 2, sizes[1] = 3;
+  multiNd<int> f(sizes);
+  f.getElem(5) = 8;
+  CHECK(round_trip(f).getElem(5) == 8);
+
+  CHECK(round_trip(std::vector<int>{1, 2}) == std::vector<int>{1, 2});
+  CHECK(round_trip(std::vector<bool>{true, false}) == std::vector<bool>{true, false});
+  CHECK(round_trip(std::list<double>{1, 2}) == std::list<double>{1, 2});
+  CHECK(round_trip(std::map<int, double>{{1, 2.0}}) == std::map<int, double>{{1, 2.0}});
+  CHECK(round_trip(std::pair<int, float>{1, 2.f}) == std::pair<int, float>{1, 2.f});
+  CHECK(round_trip(std::vector<program::Key>{{1, "x"}}) == std::vector<program::Key>{{1, "x"}});
+  Array1dO<int> g(2);
+  g[2] = 4;
+  CHECK(round_trip(g)[2] == 4);
+}
+
+TEST_CASE("the forms with a count carry no size") {
+  multi1d<int> a(2);
+  a[1] = 5;
+  BinaryBufferWriter out;
+  write(out, a, 2);
+  CHECK(out.str().size() == 8);
+  BinaryBufferReader in(out.str());
+  multi1d<int> b(2);
+  read(in, b, 2);
+  CHECK(b == a);
+}
+
+TEST_CASE("reader and writer agree on the checksum, which a changed byte breaks") {
+  BinaryBufferWriter out;
+  write(out, 123456789);
+  write(out, 2.5);
+  write(out, std::string("line"));
+  const std::string bytes = out.str();
+  CHECK(out.getChecksum() == QDPUtil::crc32(0, bytes.data(), bytes.size()));
+  const auto checksum_of = [](const std::string& data) {
+    BinaryBufferReader in(data);
+    int n = 0;
+    double x = 0;
+    std::string s;
+    read(in, n);
+    read(in, x);
+    read(in, s, 10);
+    return in.getChecksum();
+  };
+  CHECK(checksum_of(bytes) == out.getChecksum());
+  std::string wrong = bytes;
+  wrong[5] ^= 1;
+  CHECK(checksum_of(wrong) != out.getChecksum());
+  out.resetChecksum();
+  CHECK(out.getChecksum() == 0);
+}
+
+TEST_CASE("positions: seek from the start, from here, from the end; the checksum starts again") {
+  BinaryBufferWriter out;
+  for (int i = 0; i < 4; ++i) write(out, i);
+  CHECK(out.currentPosition() == BinaryWriter::pos_type(16));
+  BinaryBufferReader in(out.str());
+  int n = -1;
+  in.seekBegin(8);
+  CHECK(in.currentPosition() == BinaryReader::pos_type(8));
+  read(in, n);
+  CHECK(n == 2);
+  in.seekRelative(-8);
+  read(in, n);
+  CHECK(n == 1);
+  in.seekEnd(4);
+  read(in, n);
+  CHECK(n == 3);
+  CHECK(in.getChecksum() != 0);
+  in.rewind();
+  CHECK(in.getChecksum() == 0);
+  read(in, n);
+  CHECK(n == 0);
+  in.seek(in.currentPosition());
+  read(in, n);
+  CHECK(n == 1);
+  out.seekBegin(4);
+  write(out, 10);
+  BinaryBufferReader changed(out.str());
+  multi1d<int> a(4);
+  read(changed, a, 4);
+  CHECK(a[1] == 10);
+  CHECK(a[3] == 3);
+}
+
+TEST_CASE("cut data throw with the position, and a later seek works again") {
+  BinaryBufferReader in(bytes_of(5) + std::string("\1\2"));
+  int n = 0;
+  read(in, n);
+  const std::string e = error_of([&] { read(in, n); });
+  CHECK(contains(e, "expected 4 bytes, got 2 up to the end at byte 6"));
+  CHECK(in.fail());
+  CHECK(n == 5);
+  in.rewind();
+  CHECK_FALSE(in.fail());
+  read(in, n);
+  CHECK(n == 5);
+}
+
+TEST_CASE("a size that cannot be is found before memory is asked for it") {
+  multi1d<double> a;
+  std::string s;
+  {
+    BinaryBufferReader in(bytes_of(-1));
+    CHECK(contains(error_of([&] { read(in, a); }), "got -1"));
+  }
+  {
+    BinaryBufferReader in(bytes_of(2000000000));
+    CHECK(contains(error_of([&] { read(in, a); }), "2000000000 more bytes"));
+  }
+  {
+    BinaryBufferReader in(bytes_of(-5));
+    CHECK(contains(error_of([&] { readDesc(in, s); }), "got -5"));
+  }
+  {
+    BinaryBufferReader in(bytes_of(2000000000));
+    CHECK(contains(error_of([&] { readDesc(in, s); }), "more bytes"));
+  }
+  {
+    BinaryBufferReader in(bytes_of(100000) + bytes_of(100000));
+    multi2d<int> b;
+    CHECK(contains(error_of([&] { read(in, b); }), "number of elements"));
+  }
+}
+
+TEST_CASE("binary files: written, read, closed, missing") {
+  const std::string path = scratch("file.bin");
+  multi1d<double> a(1000);
+  for (int i = 0; i < 1000; ++i) a[i] = 0.5 * i;
+  BinaryFileWriter out(path);
+  CHECK(out.is_open());
+  write(out, a);
+  const auto checksum = out.getChecksum();
+  out.close();
+  CHECK_FALSE(out.is_open());
+  CHECK(contains(error_of([&] { write(out, 1); }), "open first"));
+  CHECK(std::filesystem::file_size(path) == 8004);
+
+  BinaryFileReader in(path);
+  multi1d<double> b;
+  read(in, b);
+  CHECK(b == a);
+  CHECK(in.getChecksum() == checksum);
+  double x = 0;
+  CHECK(contains(error_of([&] { read(in, x); }), path));
+  in.close();
+  CHECK(contains(error_of([&] { read(in, x); }), "open first"));
+  std::filesystem::resize_file(path, 4000);
+  in.open(path);
+  CHECK(contains(error_of([&] { read(in, b); }), "cut short"));
+  in.close();
+  std::filesystem::remove(path);
+  CHECK(contains(error_of([&] { BinaryFileReader none(path); }), path));
+  CHECK(contains(error_of([] { BinaryFileWriter none("/no/such/folder/x"); }), "/no/such/folder/x"));
+}
+
+TEST_CASE("a full disk is an error at the latest when the file is closed") {
+  if (!std::filesystem::exists("/dev/full")) return;
+  BinaryFileWriter out("/dev/full");
+  write(out, 1);
+  CHECK(contains(error_of([&] { out.close(); }), "not complete"));
+  TextFileWriter text("/dev/full");
+  text << "words";
+  CHECK(contains(error_of([&] { text.close(); }), "not complete"));
+}
+
+TEST_CASE("arrays: readArray swaps, the little-endian form does not") {
+  const std::uint32_t words[2] = {0x01020304u, 0x05060708u};
+  BinaryBufferWriter out;
+  out.writeArray(reinterpret_cast<const char*>(words), 4, 2);
+  CHECK(words[0] == 0x01020304u);
+  CHECK(out.str() == std::string("\1\2\3\4\5\6\7\10"));
+  BinaryBufferReader in(out.str());
+  std::uint32_t back[2];
+  in.readArray(reinterpret_cast<char*>(back), 4, 2);
+  CHECK(back[1] == words[1]);
+  in.rewind();
+  in.readArrayLittleEndian(reinterpret_cast<char*>(back), 4, 2);
+  CHECK(back[0] == 0x04030201u);
+  CHECK(in.getChecksum() == 0);
+  std::vector<double> large(20001, 1.0);  // more than one block
+  large[20000] = 2.0;
+  CHECK(round_trip(large) == large);
+}
+
+TEST_CASE("buffers open with content, clear, and the local one is local") {
+  BinaryBufferWriter out(bytes_of(1));
+  write(out, 2);
+  CHECK(out.str() == bytes_of(1) + bytes_of(2));
+  CHECK(out.strPrimaryNode() == out.str());
+  CHECK_FALSE(out.isLocal());
+  out.clear();
+  CHECK(out.str().empty());
+  LocalBinaryBufferWriter local(bytes_of(1));
+  write(local, 2);
+  CHECK(local.isLocal());
+  CHECK(local.str() == bytes_of(1) + bytes_of(2));
+}
+
+TEST_CASE("a reader-writer has one position for both, in memory and in a file") {
+  const std::string path = scratch("both.bin");
+  const auto exercise = [](BinaryReaderWriter& both) {
+    write(both, 1);
+    write(both, 2);
+    write(both, 3);
+    both.rewind();
+    int n = 0;
+    read(both, n);
+    CHECK(n == 1);
+    CHECK(both.currentPosition() == BinaryReaderWriter::pos_type(4));
+    write(both, 20);  // over the 2
+    read(both, n);
+    CHECK(n == 3);
+    both.seekEnd(8);
+    read(both, n);
+    CHECK(n == 20);
+    CHECK(both.getChecksum() != 0);
+    CHECK_FALSE(both.fail());
+  };
+  BinaryBufferReaderWriter buffer;
+  exercise(buffer);
+  CHECK(buffer.str() == bytes_of(1) + bytes_of(20) + bytes_of(3));
+  BinaryFileReaderWriter file(path, std::ios_base::in | std::ios_base::out | std::ios_base::trunc);
+  exercise(file);
+  file.close();
+  CHECK(jit::read_file(path) == bytes_of(1) + bytes_of(20) + bytes_of(3));
+  std::filesystem::remove(path);
+  CHECK(contains(error_of([&] { file.open(path); }), "trunc"));
+}
+
+TEST_CASE("text: words and numbers, separated by what the program writes") {
+  TextBufferWriter out;
+  out << "n " << 5 << ' ' << 2.5 << ' ' << true << "\n" << std::string("word") << ' ' << 0.1f << ' ' << -3L;
+  CHECK(out.str() == "n 5 2.5 1\nword 0.1 -3");
+  TextBufferReader in(out.str());
+  std::string s;
+  int n = 0;
+  double x = 0;
+  bool b = false;
+  float f = 0;
+  long l = 0;
+  in >> s >> n >> x >> b;
+  CHECK(s == "n");
+  CHECK(n == 5);
+  CHECK(x == 2.5);
+  CHECK(b);
+  in >> s >> f >> l;
+  CHECK(s == "word");
+  CHECK(f == 0.1f);
+  CHECK(l == -3);
+  CHECK_FALSE(in.fail());
+  CHECK(contains(error_of([&] { in >> n; }), "got the end"));
+  CHECK(in.fail());
+  CHECK(n == 5);
+}
+
+TEST_CASE("text: a word that is no number is named") {
+  TextBufferReader in("1 2 three");
+  multi1d<int> a(3);
+  CHECK(contains(error_of([&] { in >> a; }), "expected a number, got \"three\""));
+  CHECK(a[1] == 2);
+}
+
+TEST_CASE("text files: written, read, closed, missing") {
+  const std::string path = scratch("file.txt");
+  TextFileWriter out(path);
+  out << 1 << " " << 2 << "\n";
+  out.flush();
+  CHECK(jit::read_file(path) == "1 2\n");
+  out.close();
+  CHECK(contains(error_of([&] { out << 1; }), "open first"));
+  TextFileReader in(path);
+  int a = 0, b = 0;
+  in >> a >> b;
+  CHECK(b == 2);
+  CHECK(contains(error_of([&] { in >> a; }), path));
+  in.close();
+  CHECK_FALSE(in.is_open());
+  std::filesystem::remove(path);
+  CHECK(contains(error_of([&] { in.open(path); }), path));
+}
