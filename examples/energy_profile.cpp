@@ -22,12 +22,11 @@ struct TimeSlices : SetFunc {
 /// 1 - Re tr m / Nc, from the components of m.
 const auto deviation = siteFunction<1, LatticeReal>("deviation", [](const Sym& m) {
   Sym diagonal = real(m.color(0, 0));
-  for (int c = 1; c < Nc; ++c)
-    diagonal += real(m.color(c, c));
+  for (int c = 1; c < Nc; ++c) diagonal += real(m.color(c, c));
   return 1.0 - diagonal * (1.0 / Nc);
 });
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
   QDP_initialize(&argc, &argv);
@@ -44,8 +43,7 @@ int main(int argc, char** argv) {
   const qcd::LoopAction action = qcd::wilson_action(6.0);
   for (int step = 0; step < 10; ++step) {
     action.force(force, u);
-    for (int mu = 0; mu < Nd; ++mu)
-      u[mu] = qcd::su3_exp(Real(0.02) * force[mu]) * u[mu];
+    for (int mu = 0; mu < Nd; ++mu) u[mu] = qcd::su3_exp(Real(0.02) * force[mu]) * u[mu];
   }
 
   LatticeReal energy = zero;
@@ -56,7 +54,6 @@ int main(int argc, char** argv) {
   Set slices;
   slices.make(TimeSlices());
   const multi1d<Double> profile = sumMulti(energy, slices);
-  for (int t = 0; t < profile.size(); ++t)
-    QDPIO::cout << "t = " << t << "  energy " << profile[t] << std::endl;
+  for (int t = 0; t < profile.size(); ++t) QDPIO::cout << "t = " << t << "  energy " << profile[t] << std::endl;
   QDP_finalize();
 }

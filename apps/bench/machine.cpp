@@ -117,7 +117,7 @@ double triad_rate(const Loops<T>& loops, int threads, double min_seconds) {
 
 template <class T>
 double fma_rate(const Loops<T>& loops, int threads, double min_seconds) {
-  constexpr long kRounds = 100000;  // long against starting the threads
+  constexpr long kRounds = 300000;  // long against starting the threads
   volatile double sink = 0;         // the sums are looked at
   const Timing timing = measure(
       [&](long repeats) {

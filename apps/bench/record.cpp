@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <ostream>
 
 namespace bench {
@@ -129,15 +130,18 @@ void print(std::ostream& out, const Record& r) {
 
 void print_kernels(std::ostream& out, const std::vector<KernelRecord>& kernels) {
   out << format("%-14s %-6s %10s %10s %-6s %s\n", "case", "prec", "cold ms", "warm ms", "cached", "kernel");
-  std::vector<double> cold;
+  std::map<std::string, std::vector<double>> cold;  // by case
   for (const KernelRecord& k : kernels) {
-    cold.push_back(k.cold_seconds);
+    cold[k.name].push_back(k.cold_seconds);
     out << format("%-14s %-6s %10.2f %10.3f %-6s %s\n", k.name.c_str(), name_of(k.precision), k.cold_seconds * 1e3,
                   k.warm_seconds * 1e3, k.warm_from_cache ? "yes" : "no", k.kernel.c_str());
   }
-  if (cold.empty()) return;
-  std::nth_element(cold.begin(), cold.begin() + static_cast<long>(cold.size() / 2), cold.end());
-  out << format("%zu kernels, median cold %.2f ms\n", cold.size(), cold[cold.size() / 2] * 1e3);
+  out << "Median cold compile time, largest:\n";
+  for (auto& [name, seconds] : cold) {
+    std::sort(seconds.begin(), seconds.end());
+    out << format("  %-14s %7.2f ms, %7.2f ms of %zu kernels\n", name.c_str(), seconds[seconds.size() / 2] * 1e3,
+                  seconds.back() * 1e3, seconds.size());
+  }
 }
 
 void write_json(std::ostream& out, const Report& report) {

@@ -20,8 +20,8 @@ struct Options {
 
 /// Counted work of a statement, per site it writes or sums over.
 struct Work {
-  double flops;
-  double words;               ///< each operand once, result once
+  double flops = 0;
+  double words = 0;           ///< each operand once, result once
   double share_of_sites = 1;  ///< of the lattice: 0.5 on a checkerboard
 };
 

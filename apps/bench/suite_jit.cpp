@@ -68,6 +68,8 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+Precision base_precision() { return sizeof(QDP::REAL) == 4 ? Precision::kSingle : Precision::kDouble; }
+
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -121,6 +123,8 @@ void run_jit_pass(const Options& options, std::ostream& out) {
     run_expr(session, precision);
     run_dslash(session, precision);
   }
+  session.set_precision(base_precision());
+  run_hmc_trajectory(session);
 }
 
 std::vector<KernelRecord> measure_compilation(const Options& options) {

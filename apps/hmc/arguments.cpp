@@ -15,7 +15,7 @@ namespace {
 /// Flags of the language's own initialisation and how many values follow each.
 const std::map<std::string, int>& language_flags() {
   static const std::map<std::string, int> flags = {
-      {"-geom", QDP::Nd}, {"-iogeom", QDP::Nd}, {"-bind", 1}, {"-p", 1},   {"-poolsize", 1},
+      {"-geom", QDP::Nd}, {"-iogeom", QDP::Nd}, {"-bind", 1},    {"-p", 1}, {"-poolsize", 1},
       {"-cd", 1},         {"-rti", 1},          {"-rtinode", 1}, {"-V", 0},
   };
   return flags;
@@ -29,8 +29,7 @@ std::vector<std::string> own_arguments(int argc, char** argv) {
     if (const auto flag = language_flags().find(argument); flag != language_flags().end())
       i += flag->second;
     else if (argument.starts_with("-qmp-"))
-      while (i + 1 < argc && argv[i + 1][0] != '-')
-        ++i;
+      while (i + 1 < argc && argv[i + 1][0] != '-') ++i;
     else
       own.push_back(argument);
   }
@@ -40,11 +39,10 @@ std::vector<std::string> own_arguments(int argc, char** argv) {
 std::string footer() {
   return "\nWhile it runs: SIGTERM or SIGUSR1 finish the trajectory, save, and exit with status 0.\n"
          "A run that was killed continues with: hmc -i <SavePrefix>_restart_<n>.xml\n\n" +
-         qcd::input_help() +
-         "\nFlags of the language, accepted as well, and environment variables:\n" + QDP::QDP_help();
+         qcd::input_help() + "\n" + QDP::QDP_help();
 }
 
-} // namespace
+}  // namespace
 
 Arguments read_arguments(int argc, char** argv) {
   Arguments arguments;
@@ -53,9 +51,11 @@ Arguments read_arguments(int argc, char** argv) {
   std::string check_input;
   auto* input = app.add_option("-i", arguments.input, "Input document")->type_name("FILE");
   app.add_option("-o", arguments.data, "Data document: energies, acceptance, measurements")->type_name("FILE");
-  app.add_option("-l", arguments.log, "Log document: also every force and link update; grows while the run goes on")->type_name("FILE");
+  app.add_option("-l", arguments.log, "Log document: also every force and link update; grows while the run goes on")
+      ->type_name("FILE");
   auto* check = app.add_option("--check", check_input, "Read this input, report everything wrong with it, do not run")
-                    ->type_name("FILE")->excludes(input);
+                    ->type_name("FILE")
+                    ->excludes(input);
   app.set_version_flag("--version", "hmc (Tessera) " TESSERA_VERSION);
   app.footer(footer);
   try {
@@ -73,4 +73,4 @@ Arguments read_arguments(int argc, char** argv) {
   return arguments;
 }
 
-} // namespace hmc
+}  // namespace hmc

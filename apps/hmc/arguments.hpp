@@ -11,11 +11,11 @@ struct Arguments {
   std::string log = "XMLLOG";
   bool check_only = false;
 
-  bool exit_now = false; ///< --help, --version, or a wrong command line: the text is printed already
+  bool exit_now = false;  ///< --help, --version, or a wrong command line: the text is printed already
   int exit_status = 0;
 };
 
 /// Parses the arguments. Flags that belong to QDP_initialize (-geom 1 1 1 2, -iogeom, -bind, ...) are let through.
 Arguments read_arguments(int argc, char** argv);
 
-} // namespace hmc
+}  // namespace hmc

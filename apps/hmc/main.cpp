@@ -21,8 +21,7 @@ void request_stop(int signal) { stop_signal = signal; }
 
 void create_layout(const std::vector<int>& lattice) {
   QDP::multi1d<int> nrow(QDP::Nd);
-  for (int mu = 0; mu < QDP::Nd; ++mu)
-    nrow[mu] = lattice.at(static_cast<std::size_t>(mu));
+  for (int mu = 0; mu < QDP::Nd; ++mu) nrow[mu] = lattice.at(static_cast<std::size_t>(mu));
   QDP::Layout::setLattSize(nrow);
   QDP::Layout::create();
 }
@@ -91,29 +90,26 @@ int run_leapfrog(const qcd::InputFile& file, const hmc::Arguments& arguments) {
 
 int run(const hmc::Arguments& arguments) {
   const qcd::InputFile file(arguments.input);
-  if (file.root_name() == "Params")
-    return run_hmc(file, arguments);
-  if (file.root_name() == "LeapfrogTest")
-    return run_leapfrog(file, arguments);
-  throw qcd::InputError(arguments.input + ": expected the root element Params or LeapfrogTest, got " + file.root_name());
+  if (file.root_name() == "Params") return run_hmc(file, arguments);
+  if (file.root_name() == "LeapfrogTest") return run_leapfrog(file, arguments);
+  throw qcd::InputError(arguments.input + ": expected the root element Params or LeapfrogTest, got " +
+                        file.root_name());
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
   int status = 1;
   try {
     const hmc::Arguments arguments = hmc::read_arguments(argc, argv);
-    if (arguments.exit_now)
-      return arguments.exit_status;
+    if (arguments.exit_now) return arguments.exit_status;
     QDP::QDP_initialize(&argc, &argv);
     status = run(arguments);
   } catch (const std::exception& error) {
     QDP::QDPIO::cerr << "hmc: " << error.what() << std::endl;
-  } catch (const std::string& error) { // what QDP++ readers throw
+  } catch (const std::string& error) {  // what QDP++ readers throw
     QDP::QDPIO::cerr << "hmc: " << error << std::endl;
   }
-  if (QDP::QDP_isInitialized())
-    QDP::QDP_finalize();
+  if (QDP::QDP_isInitialized()) QDP::QDP_finalize();
   return status;
 }

@@ -10,8 +10,7 @@ namespace {
 
 std::string extents(const std::vector<int>& lattice) {
   std::string text;
-  for (int extent : lattice)
-    text += (text.empty() ? "" : "x") + std::to_string(extent);
+  for (int extent : lattice) text += (text.empty() ? "" : "x") + std::to_string(extent);
   return text;
 }
 
@@ -22,12 +21,11 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-} // namespace
+}  // namespace
 
 std::string clock_text(double seconds) {
   const long s = std::lround(seconds);
-  if (s < 3600)
-    return formatted("%ld:%02ld", s / 60, s % 60);
+  if (s < 3600) return formatted("%ld:%02ld", s / 60, s % 60);
   return formatted("%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
 }
 
@@ -49,11 +47,11 @@ void Progress::update(const qcd::UpdateReport& report) {
 }
 
 void Progress::end(const qcd::RunSummary& summary, const Arguments& arguments) {
-  if (summary.stopped)
-    out_ << "stopped by signal after update " << summary.last_update << "\n";
-  out_ << formatted("%lu updates in %s, %.3g s each; acceptance %.0f%%, <plaquette> %.6f, <exp(-dH)> %.4f\n", summary.updates,
-                    clock_text(summary.seconds).c_str(), summary.seconds / static_cast<double>(summary.updates),
-                    100 * summary.acceptance, summary.mean_plaquette, summary.mean_exp_minus_dh);
+  if (summary.stopped) out_ << "stopped by signal after update " << summary.last_update << "\n";
+  out_ << formatted("%lu updates in %s, %.3g s each; acceptance %.0f%%, <plaquette> %.6f, <exp(-dH)> %.4f\n",
+                    summary.updates, clock_text(summary.seconds).c_str(),
+                    summary.seconds / static_cast<double>(summary.updates), 100 * summary.acceptance,
+                    summary.mean_plaquette, summary.mean_exp_minus_dh);
   out_ << "data           " << arguments.data << "\n"
        << "log            " << arguments.log << "\n"
        << "configuration  " << summary.last_checkpoint.configuration << "\n"
@@ -63,18 +61,19 @@ void Progress::end(const qcd::RunSummary& summary, const Arguments& arguments) {
 
 void Progress::nothing_to_do(const qcd::HmcParameters& parameters) {
   const qcd::McControl& control = parameters.control;
-  out_ << "run is finished: StartUpdateNum " << control.start_update << ", NProductionUpdates " << control.production_updates
-       << ", NUpdatesThisRun " << control.updates_this_run << "\n";
+  out_ << "run is finished: StartUpdateNum " << control.start_update << ", NProductionUpdates "
+       << control.production_updates << ", NUpdatesThisRun " << control.updates_this_run << "\n";
 }
 
 void Progress::input_is_valid(const std::string& file, const qcd::HmcParameters& parameters) {
-  out_ << file << ": valid; lattice " << extents(parameters.dynamics.lattice) << ", " << parameters.dynamics.monomials.size()
-       << " monomial(s), " << parameters.control.updates_to_do() << " update(s)\n";
+  out_ << file << ": valid; lattice " << extents(parameters.dynamics.lattice) << ", "
+       << parameters.dynamics.monomials.size() << " monomial(s), " << parameters.control.updates_to_do()
+       << " update(s)\n";
 }
 
 void Progress::input_is_valid(const std::string& file, const qcd::LeapfrogParameters& parameters) {
-  out_ << file << ": valid; lattice " << extents(parameters.dynamics.lattice) << ", " << parameters.dynamics.monomials.size()
-       << " monomial(s)\n";
+  out_ << file << ": valid; lattice " << extents(parameters.dynamics.lattice) << ", "
+       << parameters.dynamics.monomials.size() << " monomial(s)\n";
 }
 
 void Progress::leapfrog(double delta_h, const Arguments& arguments) {
@@ -82,4 +81,4 @@ void Progress::leapfrog(double delta_h, const Arguments& arguments) {
        << "log   " << arguments.log << "\n";
 }
 
-} // namespace hmc
+}  // namespace hmc

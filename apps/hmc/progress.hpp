@@ -8,7 +8,7 @@
 namespace hmc {
 
 class Progress {
-public:
+ public:
   explicit Progress(QDP::StandardOutputStream& out) : out_(out) {}
 
   void begin(const qcd::HmcParameters& parameters);
@@ -20,11 +20,11 @@ public:
   void input_is_valid(const std::string& file, const qcd::LeapfrogParameters& parameters);
   void leapfrog(double delta_h, const Arguments& arguments);
 
-private:
+ private:
   QDP::StandardOutputStream& out_;
 };
 
 /// 75 -> "1:15", 4000 -> "1:06:40".
 std::string clock_text(double seconds);
 
-} // namespace hmc
+}  // namespace hmc

@@ -100,7 +100,7 @@ void KernelCache::store(const std::string& key_text, const std::string& object) 
   if (file.size() > max_bytes_) return;
   try {
     make_directories(folder_);
-    write_atomically(path(key_text), file);
+    write_atomically(path(key_text), file, /*durable=*/false);
   } catch (const FileError& error) {
     warn_once(error.what());
     return;

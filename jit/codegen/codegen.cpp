@@ -24,7 +24,7 @@ namespace jit {
 namespace {
 
 /// Raise it with every change of the code that is made from the same IR and options.
-constexpr int kGeneratorVersion = 1;
+constexpr int kGeneratorVersion = 2;
 
 class Stopwatch {
  public:
@@ -81,7 +81,7 @@ struct CpuCompiler::State {
     const std::string path = dump_path(kernel, stage);
     try {
       if (!env().dump_dir.empty()) make_directories(env().dump_dir);
-      write_atomically(path, text);
+      write_atomically(path, text, /*durable=*/false);
     } catch (const FileError& error) {
       log_warn("codegen", "no dump: ", error.what());
     }

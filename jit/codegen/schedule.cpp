@@ -125,7 +125,7 @@ class Scheduler {
       for (Value o : follow)
         if (node(o).op == Op::load)
           for (Value u : at(o).users)
-            if (!at(u).done && at_hand(u)) next.push_back(u);
+            if (!at(u).done && at_hand(u, o)) next.push_back(u);
       queue.insert(queue.end(), next.rbegin(), next.rend());
     }
   }
@@ -147,10 +147,12 @@ class Scheduler {
     result_.each.push_back({Step::Kind::store, s});
   }
 
-  /// All operands computed or loaded.
-  bool at_hand(Value u) {
-    for (Value o : operands(node(u)))
-      if (o != ir::kNone && !at(o).done && !(is_source(node(o).op) && node(o).op != Op::load)) return false;
+  /// Whether u can follow now: all operands computed or loaded, or, beside `loaded`, loads that live longer than it.
+  bool at_hand(Value u, Value loaded) {
+    for (Value o : operands(node(u))) {
+      if (o == ir::kNone || at(o).done) continue;
+      if (!is_source(node(o).op) || (node(o).op == Op::load && at(o).uses <= at(loaded).uses)) return false;
+    }
     return true;
   }
 

@@ -6,8 +6,8 @@
 //   - loads, constants and arguments move down to their first use;
 //   - an operation that ends the life of more values than it begins (an accumulation, a store) moves up to where its
 //     last operand appears: a finished row of a product goes into the sum at once;
-//   - after a load that has several users, those whose other operands are at hand follow immediately: each element of
-//     a matrix is loaded once, used for all columns, and forgotten.
+//   - after a load that has several users, those whose other operands are at hand (or will be needed longer than it)
+//     follow immediately: each element of a matrix is loaded once, used for all columns, and forgotten.
 #pragma once
 
 #include <vector>

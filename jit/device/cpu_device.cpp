@@ -18,25 +18,21 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// first has it near), and given back for certain when freed.
 bool is_large(std::size_t bytes) { return bytes >= kHugePage; }
 
-// A statement walks through its operands in step. If all began at the same offset in a page, their lines would compete for
-// the same sets of the first-level cache; so blocks begin at different offsets, 19 lines (a colour matrix and one) apart.
-constexpr std::size_t kStagger = 19 * 64, kStaggers = 16;
-
-std::size_t mapped_bytes(std::size_t bytes) {
+std::size_t whole_pages(std::size_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return (bytes + kStagger * kStaggers + page - 1) / page * page;
+  return (bytes + page - 1) / page * page;
 }
 
-void* map_huge(std::size_t bytes, std::size_t number) {
-  const std::size_t wanted = mapped_bytes(bytes), reserved = wanted + kHugePage;
+void* map_huge(std::size_t bytes) {
+  const std::size_t wanted = whole_pages(bytes), reserved = wanted + kHugePage;
   void* raw = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   const auto start = reinterpret_cast<std::uintptr_t>(raw);
   const std::uintptr_t aligned = (start + kHugePage - 1) / kHugePage * kHugePage;
   if (aligned > start) munmap(raw, aligned - start);
-  munmap(reinterpret_cast<void*>(aligned + wanted), start + reserved - (aligned + wanted));
+  if (aligned < start + kHugePage) munmap(reinterpret_cast<void*>(aligned + wanted), start + kHugePage - aligned);
   madvise(reinterpret_cast<void*>(aligned), wanted, MADV_HUGEPAGE);
-  return reinterpret_cast<void*>(aligned + number % kStaggers * kStagger);
+  return reinterpret_cast<void*>(aligned);
 }
 
 std::uint64_t number_in(const char* path) {
@@ -68,17 +64,15 @@ void run_shares(const DeviceLaunch& launch, int thread, int threads) {
 CpuDevice::CpuDevice() : pool_(ThreadPool::default_threads()), capacity_(usable_memory()) {}
 
 void* CpuDevice::allocate(std::size_t bytes) {
-  if (is_large(bytes)) return map_huge(bytes, large_blocks_++);
+  if (is_large(bytes)) return map_huge(bytes);
   return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 void CpuDevice::free(void* address, std::size_t bytes) noexcept {
-  if (is_large(bytes)) {
-    const auto start = reinterpret_cast<std::uintptr_t>(address) / kHugePage * kHugePage;
-    munmap(reinterpret_cast<void*>(start), mapped_bytes(bytes));
-  } else {
+  if (is_large(bytes))
+    munmap(address, whole_pages(bytes));
+  else
     std::free(address);
-  }
 }
 
 void CpuDevice::clear(void* address, std::size_t bytes) { std::memset(address, 0, bytes); }

@@ -35,7 +35,6 @@ class CpuDevice : public Device {
  private:
   ThreadPool pool_;
   std::size_t capacity_;
-  std::size_t large_blocks_ = 0;  ///< allocated so far
 };
 
 }  // namespace jit

@@ -8,7 +8,7 @@ namespace jit {
 constexpr int kMaxLanes = 64;
 
 /// One floating-point sum, exact in order (see sum.hpp for the arithmetic). One object per thread and reduction.
-struct SumAccumulator {
+struct alignas(64) SumAccumulator {
   double level[3][kMaxLanes];  ///< partial sums per lane: multiples of 2^(top-28), 2^(top-56), 2^(top-84)
   double extract[3];           ///< 1.5 * 2^(top - 28 (k+1) + 52): adding and subtracting rounds to the level's unit
   double limit;                ///< 2^top: |x| >= limit (or NaN) takes the slow path. 0 before the first summand.

@@ -91,21 +91,21 @@ void AtomicFile::write_at(std::uint64_t offset, const void* data, std::size_t by
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(bool durable) {
   if (descriptor_ < 0) throw InternalError("commit of \"" + path_ + "\" after commit or an earlier error");
-  if (::fsync(descriptor_) != 0 && errno != EINVAL) fail("fsync");  // EINVAL: a file system without sync
+  if (durable && ::fsync(descriptor_) != 0 && errno != EINVAL) fail("fsync");  // EINVAL: a file system without sync
   const int descriptor = descriptor_;
   descriptor_ = -1;
   if (::close(descriptor) != 0) fail("close");
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename to");
   temporary_.clear();
-  sync_folder(path_);
+  if (durable) sync_folder(path_);
 }
 
-void write_atomically(const std::string& path, std::string_view content) {
+void write_atomically(const std::string& path, std::string_view content, bool durable) {
   AtomicFile file(path);
   file.write(content.data(), content.size());
-  file.commit();
+  file.commit(durable);
 }
 
 std::string read_file(const std::string& path) {

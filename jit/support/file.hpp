@@ -31,7 +31,7 @@ class AtomicFile {
 
   void write(const void* data, std::size_t bytes);                           ///< appends; throws FileError
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes);  ///< leaves the append position alone
-  void commit();                                                             ///< fsync + rename; throws FileError
+  void commit(bool durable = true);  ///< fsync (unless not durable) + rename; throws FileError
 
  private:
   [[noreturn]] void fail(const char* operation);
@@ -42,8 +42,9 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Replaces `path` by `content`, all or nothing. Throws FileError; then the old file is intact.
-void write_atomically(const std::string& path, std::string_view content);
+/// Replaces `path` by `content`, all or nothing. Throws FileError; then the old file is intact. Not durable: saves the
+/// wait for the disk; after a crash of the machine the file may be torn (for what carries its own checksum).
+void write_atomically(const std::string& path, std::string_view content, bool durable = true);
 
 /// The whole file. Throws FileError.
 std::string read_file(const std::string& path);

@@ -16,16 +16,14 @@ std::vector<WeightedPath> joined(std::vector<WeightedPath> a, const std::vector<
 /// All plaquettes, temporal and spatial ones weighted by the anisotropy.
 std::vector<WeightedPath> plaquettes(double coefficient, const Anisotropy& aniso) {
   std::vector<WeightedPath> loops = all_plaquettes(coefficient);
-  for (auto& [path, weight] : loops)
-    weight *= aniso.factor(path[0].mu, path[1].mu);
+  for (auto& [path, weight] : loops) weight *= aniso.factor(path[0].mu, path[1].mu);
   return loops;
 }
 
 /// [AnisoParam {anisoP, t_dir, xi_0}], isotropic where absent or anisoP is false.
 Anisotropy read_anisotropy(const Input& action) {
   Anisotropy aniso;
-  if (!action.has("AnisoParam"))
-    return aniso;
+  if (!action.has("AnisoParam")) return aniso;
   const Input group = action.group("AnisoParam");
   aniso.on = group.flag("anisoP");
   if (aniso.on) {
@@ -40,12 +38,12 @@ LoopAction read_plaquette_matrix(const Input& action) {
   std::vector<WeightedPath> loops;
   const std::vector<Input> rows = action.elements("coeffs");
   if (static_cast<int>(rows.size()) != Nd) {
-    action.error("coeffs", "one <elem> of " + std::to_string(Nd) + " numbers per direction", std::to_string(rows.size()) + " <elem>");
+    action.error("coeffs", "one <elem> of " + std::to_string(Nd) + " numbers per direction",
+                 std::to_string(rows.size()) + " <elem>");
     return LoopAction();
   }
   std::vector<std::vector<double>> c;
-  for (const Input& row : rows)
-    c.push_back(row.reals("", Nd));
+  for (const Input& row : rows) c.push_back(row.reals("", Nd));
   for (std::size_t mu = 0; mu < Nd; ++mu)
     for (std::size_t nu = 0; nu < mu; ++nu) {
       if (c[mu][nu] != c[nu][mu])
@@ -69,21 +67,19 @@ LoopAction read_rectangles(const Input& action) {
   } else {
     spatial = long_temporal = short_temporal = action.real("coeff");
   }
-  if (action.flag("no_temporal_2link", false))
-    long_temporal = 0;
+  if (action.flag("no_temporal_2link", false)) long_temporal = 0;
 
   std::vector<WeightedPath> loops;
   for (int mu = 0; mu < Nd; ++mu)
     for (int nu = 0; nu < Nd; ++nu) {
-      if (nu == mu)
-        continue;
+      if (nu == mu) continue;
       const double c = mu == aniso.t_dir ? long_temporal : nu == aniso.t_dir ? short_temporal : spatial;
       loops.push_back({rectangle_loop(mu, nu), c * aniso.factor(mu, nu)});
     }
   return LoopAction(std::move(loops));
 }
 
-} // namespace
+}  // namespace
 
 LoopAction wilson_action(double beta, const Anisotropy& aniso) { return LoopAction(plaquettes(beta, aniso)); }
 
@@ -93,7 +89,7 @@ LoopAction improved_action(double beta, double c1) {
 
 const Table<LoopAction>& gauge_action_table() {
   static const Table<LoopAction> table(
-      "gauge action",
+      "a gauge action",
       {
           {"WILSON_GAUGEACT", "beta, [AnisoParam{anisoP, t_dir, xi_0}]: S = -beta/Nc sum Re tr P",
            [](const Input& in) { return wilson_action(in.real("beta"), read_anisotropy(in)); }},
@@ -106,7 +102,7 @@ const Table<LoopAction>& gauge_action_table() {
            "[no_temporal_2link = false]: S = -1/Nc sum coeff Re tr R",
            read_rectangles},
 
-          // The 5/3 of the tree-level coefficient is part of beta. AnisoParam acts on the plaquettes only, as in Chroma.
+          // The 5/3 of the tree-level coefficient is part of beta. AnisoParam acts on the plaquettes only (Chroma).
           {"LW_TREE_GAUGEACT", "beta, u0, [AnisoParam]: S = -beta/Nc [ sum Re tr P - 1/(20 u0^2) sum Re tr R ]",
            [](const Input& in) {
              const double beta = in.real("beta"), u0 = in.real("u0", positive());
@@ -127,4 +123,4 @@ const Table<LoopAction>& gauge_action_table() {
   return table;
 }
 
-} // namespace qcd
+}  // namespace qcd

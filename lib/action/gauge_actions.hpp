@@ -27,4 +27,4 @@ LoopAction improved_action(double beta, double c1);
 /// GaugeAction/Name -> loops. Each row documents its elements.
 const Table<LoopAction>& gauge_action_table();
 
-} // namespace qcd
+}  // namespace qcd

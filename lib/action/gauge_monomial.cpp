@@ -6,4 +6,4 @@ QDP::Double GaugeMonomial::action(const GaugeField& u, const Log&) { return loop
 
 void GaugeMonomial::force(GaugeField& f, const GaugeField& u, const Log&) { loops_.force(f, u); }
 
-} // namespace qcd
+}  // namespace qcd

@@ -7,15 +7,15 @@
 namespace qcd {
 
 class GaugeMonomial : public Monomial {
-public:
+ public:
   explicit GaugeMonomial(LoopAction loops) : loops_(std::move(loops)) {}
 
   QDP::Double action(const GaugeField& u, const Log& log) override;
   void force(GaugeField& f, const GaugeField& u, const Log& log) override;
   std::string log_tag() const override { return "GaugeMonomial"; }
 
-private:
+ private:
   LoopAction loops_;
 };
 
-} // namespace qcd
+}  // namespace qcd

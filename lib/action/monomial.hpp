@@ -11,7 +11,7 @@
 namespace qcd {
 
 class Monomial {
-public:
+ public:
   virtual ~Monomial() = default;
 
   /// S(U), and details (solver counts) in `log`.
@@ -36,4 +36,4 @@ public:
 /// The monomials of a run by their monomial_id.
 using MonomialMap = std::map<std::string, std::shared_ptr<Monomial>>;
 
-} // namespace qcd
+}  // namespace qcd

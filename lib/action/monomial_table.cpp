@@ -8,15 +8,15 @@ namespace qcd {
 
 const Table<std::shared_ptr<Monomial>>& monomial_table() {
   static const Table<std::shared_ptr<Monomial>> table(
-      "monomial", {
-                      {"GAUGE_MONOMIAL", "GaugeAction{Name, ..., [GaugeBC] or [GaugeState{Name, [GaugeBC]}]}",
-                       [](const Input& in) -> std::shared_ptr<Monomial> {
-                         const Input action = in.group("GaugeAction");
-                         require_periodic_gauge_state(action);
-                         const auto* row = gauge_action_table().find(action);
-                         return row ? std::make_shared<GaugeMonomial>(row->make(action)) : nullptr;
-                       }},
-                  });
+      "a monomial", {
+                        {"GAUGE_MONOMIAL", "GaugeAction{Name, ..., [GaugeBC] or [GaugeState{Name, [GaugeBC]}]}",
+                         [](const Input& in) -> std::shared_ptr<Monomial> {
+                           const Input action = in.group("GaugeAction");
+                           require_periodic_gauge_state(action);
+                           const auto* row = gauge_action_table().find(action);
+                           return row ? std::make_shared<GaugeMonomial>(row->make(action)) : nullptr;
+                         }},
+                    });
   return table;
 }
 
@@ -27,8 +27,7 @@ MonomialMap read_monomials(const Input& input) {
     const std::string id = named_object.word("monomial_id");
     const auto* row = monomial_table().find(elem);
     std::shared_ptr<Monomial> monomial = row ? row->make(elem) : nullptr;
-    if (id.empty())
-      continue;
+    if (id.empty()) continue;
     if (!monomials.emplace(id, std::move(monomial)).second)
       named_object.error("monomial_id", "an id of its own for each monomial", id + " a second time");
   }
@@ -40,11 +39,10 @@ std::vector<std::string> read_monomial_ids(const Input& input, const std::string
   for (const std::string& id : ids)
     if (!id.empty() && !monomials.contains(id)) {
       std::string known = "the monomial_id of a monomial in the list Monomials:";
-      for (const auto& [name, monomial] : monomials)
-        known += ' ' + name;
+      for (const auto& [name, monomial] : monomials) known += ' ' + name;
       input.error(tag, known, id);
     }
   return ids;
 }
 
-} // namespace qcd
+}  // namespace qcd

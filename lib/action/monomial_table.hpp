@@ -9,11 +9,11 @@ namespace qcd {
 /// Monomials/elem/Name -> monomial. A new kind of term is one row.
 const Table<std::shared_ptr<Monomial>>& monomial_table();
 
-/// Makes the monomials of the list `Monomials` in `input`, keyed by NamedObject/monomial_id. Records an error for unknown
-/// names and for ids given twice.
+/// Makes the monomials of the list `Monomials` in `input`, keyed by NamedObject/monomial_id. Records an error for
+/// unknown names and for ids given twice.
 MonomialMap read_monomials(const Input& input);
 
 /// The list `tag` (<elem> ids) in `input`, each id checked against `monomials`.
 std::vector<std::string> read_monomial_ids(const Input& input, const std::string& tag, const MonomialMap& monomials);
 
-} // namespace qcd
+}  // namespace qcd

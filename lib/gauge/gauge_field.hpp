@@ -19,4 +19,4 @@ inline void require_gauge_field(const GaugeField& u, const char* where) {
                      std::to_string(QDP::Nd) + "), got " + std::to_string(u.size()));
 }
 
-} // namespace qcd
+}  // namespace qcd

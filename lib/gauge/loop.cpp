@@ -10,15 +10,13 @@ using namespace QDP;
 
 bool Path::closed() const {
   std::vector<int> displacement(Nd, 0);
-  for (const Step& step : steps_)
-    displacement.at(static_cast<std::size_t>(step.mu)) += step.sign;
+  for (const Step& step : steps_) displacement.at(static_cast<std::size_t>(step.mu)) += step.sign;
   return std::all_of(displacement.begin(), displacement.end(), [](int d) { return d == 0; });
 }
 
 Path Path::reversed() const {
   std::vector<Step> steps(steps_.rbegin(), steps_.rend());
-  for (Step& step : steps)
-    step = -step;
+  for (Step& step : steps) step = -step;
   return Path(std::move(steps));
 }
 
@@ -48,8 +46,7 @@ Path rectangle_loop(int mu, int nu) {
 std::vector<WeightedPath> all_plaquettes(double weight) {
   std::vector<WeightedPath> loops;
   for (int mu = 1; mu < Nd; ++mu)
-    for (int nu = 0; nu < mu; ++nu)
-      loops.push_back({plaquette_loop(mu, nu), weight});
+    for (int nu = 0; nu < mu; ++nu) loops.push_back({plaquette_loop(mu, nu), weight});
   return loops;
 }
 
@@ -57,8 +54,7 @@ std::vector<WeightedPath> all_rectangles(double weight) {
   std::vector<WeightedPath> loops;
   for (int mu = 0; mu < Nd; ++mu)
     for (int nu = 0; nu < Nd; ++nu)
-      if (nu != mu)
-        loops.push_back({rectangle_loop(mu, nu), weight});
+      if (nu != mu) loops.push_back({rectangle_loop(mu, nu), weight});
   return loops;
 }
 
@@ -72,17 +68,15 @@ Displacement walk(const Path& path, Displacement at, const Visit& visit) {
   for (int k = 0; k < path.length(); ++k) {
     const auto [mu, sign] = path[k];
     auto& coordinate = at.at(static_cast<std::size_t>(mu));
-    if (sign < 0)
-      --coordinate;
+    if (sign < 0) --coordinate;
     visit(mu, sign, at);
-    if (sign > 0)
-      ++coordinate;
+    if (sign > 0) ++coordinate;
   }
   return at;
 }
 
-/// U_mu(x + at). The shifts are applied in one fixed order of directions, so that a link used by several paths is the same
-/// sub-expression and is loaded once.
+/// U_mu(x + at). The shifts are applied in one fixed order of directions, so that a link used by several paths is the
+/// same sub-expression and is loaded once.
 ColorMatrixExpr displaced_link(const GaugeField& u, int mu, const Displacement& at) {
   ColorMatrixExpr link = +u[mu];
   for (int nu = 0; nu < Nd; ++nu)
@@ -94,12 +88,11 @@ ColorMatrixExpr displaced_link(const GaugeField& u, int mu, const Displacement& 
 /// Links in one kernel at most: all plaquettes of four dimensions fit.
 constexpr int kFusedLinks = 24;
 
-} // namespace
+}  // namespace
 
 ColorMatrixExpr path_product(const GaugeField& u, const Path& path, const Path& after) {
   require_gauge_field(u, "path_product");
-  if (path.length() == 0)
-    throw ShapeError("path_product: expected a path of at least one step, got an empty one");
+  if (path.length() == 0) throw ShapeError("path_product: expected a path of at least one step, got an empty one");
   const Displacement start = walk(after, Displacement(Nd, 0), [](auto&&...) {});
   std::optional<ColorMatrixExpr> product;
   walk(path, start, [&](int mu, int sign, const Displacement& at) {
@@ -123,8 +116,7 @@ ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath
     sum = sum ? *sum + term : term;
     links += path.length();
   }
-  if (!sum)
-    throw ShapeError("weighted_sum: expected at least one path, got none");
+  if (!sum) throw ShapeError("weighted_sum: expected at least one path, got none");
   return *sum;
 }
 
@@ -135,19 +127,16 @@ Double sum_real_trace(const GaugeField& u, const std::vector<WeightedPath>& loop
 std::vector<WeightedPath> staples(const std::vector<WeightedPath>& loops, int mu) {
   std::map<Path, double> merged;
   for (const auto& [loop, weight] : loops) {
-    if (!loop.closed())
-      throw ShapeError("staples(): expected closed loops, got " + loop.str());
+    if (!loop.closed()) throw ShapeError("staples(): expected closed loops, got " + loop.str());
     for (int k = 0; k < loop.length(); ++k) {
-      if (loop[k].mu != mu)
-        continue;
+      if (loop[k].mu != mu) continue;
       const Path from_link = loop[k].sign > 0 ? loop.rotated(k) : loop.reversed().rotated(loop.length() - 1 - k);
       merged[from_link.tail(1)] += weight;
     }
   }
   std::vector<WeightedPath> result;
-  for (const auto& [path, weight] : merged)
-    result.push_back({path, weight});
+  for (const auto& [path, weight] : merged) result.push_back({path, weight});
   return result;
 }
 
-} // namespace qcd
+}  // namespace qcd

@@ -29,7 +29,7 @@ inline Step backward(int mu) { return {mu, -1}; }
 
 /// The signs and directions of a walk; comparable, so that equal paths can be merged.
 class Path {
-public:
+ public:
   Path() = default;
   Path(std::initializer_list<Step> steps) : steps_(steps) {}
   explicit Path(std::vector<Step> steps) : steps_(std::move(steps)) {}
@@ -37,15 +37,15 @@ public:
   int length() const { return static_cast<int>(steps_.size()); }
   const Step& operator[](int k) const { return steps_[static_cast<std::size_t>(k)]; }
 
-  bool closed() const;                ///< returns to its start on an infinite lattice
-  Path reversed() const;              ///< the same links walked the other way: its product is the adjoint
-  Path rotated(int first) const;      ///< of a loop: the same loop starting at step `first`
-  Path tail(int first) const;         ///< the steps from `first` on
-  std::string str() const;            ///< "+x+y-x-y"; directions beyond the fourth by number
+  bool closed() const;            ///< returns to its start on an infinite lattice
+  Path reversed() const;          ///< the same links walked the other way: its product is the adjoint
+  Path rotated(int first) const;  ///< of a loop: the same loop starting at step `first`
+  Path tail(int first) const;     ///< the steps from `first` on
+  std::string str() const;        ///< "+x+y-x-y"; directions beyond the fourth by number
 
   auto operator<=>(const Path&) const = default;
 
-private:
+ private:
   std::vector<Step> steps_;
 };
 
@@ -72,17 +72,18 @@ std::vector<WeightedPath> all_plaquettes(double weight = 1);
 /// The Nd(Nd-1) rectangles, 2x1 and 1x2, each with the same weight.
 std::vector<WeightedPath> all_rectangles(double weight = 1);
 
-/// The derivative of sum_l w_l sum_x Re tr W_l(x) with respect to the links of direction mu: paths R_k and weights such that
+/// The derivative of sum_l w_l sum_x Re tr W_l(x) with respect to the links of direction mu: paths R_k and weights such
+/// that
 ///   d/dt sum_l w_l sum_x Re tr W_l |_{U_mu -> exp(t X) U_mu}  =  sum_x Re tr [ X(x) U_mu(x) sum_k w_k R_k(x + mu) ].
 /// By the product rule each step of a loop along +-mu gives one path: rotate the loop (for -mu, its reverse, which has
 /// the same Re tr) until that link comes first, and take the rest. Equal paths are merged.
 std::vector<WeightedPath> staples(const std::vector<WeightedPath>& loops, int mu);
 
-/// sum_k w_k P_k, the weighted sum of path products (at least one); `after` as above. Long sums are computed in parts, so
-/// that no kernel grows beyond bounds; what is returned is the last part plus the sum of the others.
+/// sum_k w_k P_k, the weighted sum of path products (at least one); `after` as above. Long sums are computed in parts,
+/// so that no kernel grows beyond bounds; what is returned is the last part plus the sum of the others.
 ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after = {});
 
 /// sum_k w_k sum_x Re tr W_k(x); for loops, gauge invariant.
 QDP::Double sum_real_trace(const GaugeField& u, const std::vector<WeightedPath>& loops);
 
-} // namespace qcd
+}  // namespace qcd

@@ -8,8 +8,7 @@ using namespace QDP;
 
 LoopAction::LoopAction(std::vector<WeightedPath> loops) : loops_(std::move(loops)) {
   std::erase_if(loops_, [](const WeightedPath& loop) { return loop.weight == 0; });
-  for (int mu = 0; mu < Nd; ++mu)
-    staples_.push_back(staples(loops_, mu));
+  for (int mu = 0; mu < Nd; ++mu) staples_.push_back(staples(loops_, mu));
 }
 
 Double LoopAction::action(const GaugeField& u) const { return Double(-1.0 / Nc) * sum_real_trace(u, loops_); }
@@ -27,4 +26,4 @@ void LoopAction::force(GaugeField& f, const GaugeField& u) const {
   }
 }
 
-} // namespace qcd
+}  // namespace qcd

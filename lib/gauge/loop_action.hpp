@@ -11,7 +11,7 @@ namespace qcd {
 /// Action and force of one list of weighted loops. The force comes from the same list by differentiation (staples()),
 /// so a new action is a new list.
 class LoopAction {
-public:
+ public:
   LoopAction() = default;
   /// Each loop once, in one orientation, with its coefficient c_l. Throws ShapeError for an open path.
   explicit LoopAction(std::vector<WeightedPath> loops);
@@ -25,9 +25,9 @@ public:
   ///   F_mu(x) = -(1/(2 Nc)) taproj[ U_mu(x) sum_k c_k R_k(x + mu) ].
   void force(GaugeField& f, const GaugeField& u) const;
 
-private:
+ private:
   std::vector<WeightedPath> loops_;
-  std::vector<std::vector<WeightedPath>> staples_; ///< [mu]
+  std::vector<std::vector<WeightedPath>> staples_;  ///< [mu]
 };
 
-} // namespace qcd
+}  // namespace qcd

@@ -8,8 +8,7 @@ using namespace QDP;
 
 void unit_start(GaugeField& u) {
   u.resize(Nd);
-  for (int mu = 0; mu < Nd; ++mu)
-    u[mu] = Real(1);
+  for (int mu = 0; mu < Nd; ++mu) u[mu] = Real(1);
 }
 
 void weak_field_start(GaugeField& u) {
@@ -54,4 +53,4 @@ void disordered_start(GaugeField& u) {
   }
 }
 
-} // namespace qcd
+}  // namespace qcd

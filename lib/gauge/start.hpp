@@ -17,4 +17,4 @@ void weak_field_start(GaugeField& u);
 /// Gives Chroma's DISORDERED for the same seed.
 void disordered_start(GaugeField& u);
 
-} // namespace qcd
+}  // namespace qcd

@@ -13,7 +13,7 @@ QDP::Sym exp(const QDP::Sym& x);
 QDP::Sym exp12(const QDP::Sym& x);
 QDP::Sym unitarize(const QDP::Sym& u);
 QDP::Sym unitarity_defect(const QDP::Sym& u);
-} // namespace site
+}  // namespace site
 
 /// taproj(m) = (m - m^+)/2 - tr(m - m^+)/(2 Nc): the traceless anti-Hermitian part. Idempotent.
 inline const auto taproj = QDP::siteFunction<1>("taproj", site::taproj);
@@ -26,22 +26,23 @@ inline const auto su3_exp = QDP::siteFunction<1>("su3_exp", site::exp);
 /// The Taylor series of exp(x) up to x^12; unitary only for small x. Defines the DISORDERED start.
 inline const auto su3_exp12 = QDP::siteFunction<1>("su3_exp12", site::exp12);
 
-/// The nearby matrix of SU(Nc) by Gram-Schmidt on the columns: the first is normalised, each next one made orthogonal and
-/// normalised, the last is the conjugate cross product of the others (so det = 1). Nc <= 3.
+/// The nearby matrix of SU(Nc) by Gram-Schmidt on the columns: the first is normalised, each next one made orthogonal
+/// and normalised, the last is the conjugate cross product of the others (so det = 1). Nc <= 3.
 inline const auto su3_unitarize = QDP::siteFunction<1>("su3_unitarize", site::unitarize);
 
-/// Real, 0 in SU(Nc): sqrt( |u^+ u - 1|^2 + |u - su3_unitarize(u)|^2 ), Frobenius norms; the second term sees the determinant.
+/// Real, 0 in SU(Nc): sqrt( |u^+ u - 1|^2 + |u - su3_unitarize(u)|^2 ), Frobenius norms; the second term sees the
+/// determinant.
 inline const auto su3_defect = QDP::siteFunction<1, QDP::LatticeReal>("su3_defect", site::unitarity_defect);
 
 /// The largest defect that rounding may cause: 1e-10 for double words, 1e-5 for float (files in float carry 2e-7).
 double unitarity_tolerance();
 
-/// Projects the links whose defect exceeds unitarity_tolerance(); the others keep their bits, so that reading back a saved
-/// field changes nothing. Returns how many links were projected.
+/// Projects the links whose defect exceeds unitarity_tolerance(); the others keep their bits, so that reading back a
+/// saved field changes nothing. Returns how many links were projected.
 long reunitarize(GaugeField& u);
 
-/// Throws NumericsError if a link of `u` is further from the group than unitarity_tolerance() or not finite; `when` names
-/// the moment for the message.
+/// Throws NumericsError if a link of `u` is further from the group than unitarity_tolerance() or not finite; `when`
+/// names the moment for the message.
 void check_unitarity(const QDP::LatticeColorMatrix& u, const char* when);
 
-} // namespace qcd
+}  // namespace qcd

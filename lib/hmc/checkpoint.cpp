@@ -19,8 +19,7 @@ CheckpointFiles checkpoint_files(const McControl& control, unsigned long update_
 Seed make_seed(const std::array<int, 4>& digits) {
   std::ostringstream text;
   text << "<RNG><Seed>";
-  for (int digit : digits)
-    text << "<elem>" << digit << "</elem>";
+  for (int digit : digits) text << "<elem>" << digit << "</elem>";
   text << "</Seed></RNG>";
   std::istringstream stream(text.str());
   XMLReader xml(stream);
@@ -32,7 +31,8 @@ Seed make_seed(const std::array<int, 4>& digits) {
 namespace {
 
 /// The input of the run that continues from here.
-void write_restart(XMLWriter& xml, const HmcParameters& parameters, unsigned long update_no, const std::string& cfg_file) {
+void write_restart(XMLWriter& xml, const HmcParameters& parameters, unsigned long update_no,
+                   const std::string& cfg_file) {
   const McControl& c = parameters.control;
   Seed seed;
   RNG::savern(seed);
@@ -54,20 +54,18 @@ void write_restart(XMLWriter& xml, const HmcParameters& parameters, unsigned lon
   write(xml, "SaveVolfmt", c.save_volfmt);
   write(xml, "ParallelIO", c.parallel_io);
   write(xml, "ReproCheckP", c.check_repro);
-  if (c.check_repro)
-    write(xml, "ReproCheckFrequency", c.repro_frequency);
+  if (c.check_repro) write(xml, "ReproCheckFrequency", c.repro_frequency);
   write(xml, "ReverseCheckP", c.check_reverse);
-  if (c.check_reverse)
-    write(xml, "ReverseCheckFrequency", c.reverse_frequency);
+  if (c.check_reverse) write(xml, "ReverseCheckFrequency", c.reverse_frequency);
   write(xml, "MonitorForces", c.monitor_forces);
-  if (!parameters.measurements_xml.empty())
-    xml.writeXML('\n' + parameters.measurements_xml);
+  if (!parameters.measurements_xml.empty()) xml.writeXML('\n' + parameters.measurements_xml);
   pop(xml);
   xml.writeXML('\n' + parameters.trajectory_xml);
   pop(xml);
 }
 
-void write_configuration(const std::string& name, const McControl& control, const XMLBufferWriter& restart, const GaugeField& u) {
+void write_configuration(const std::string& name, const McControl& control, const XMLBufferWriter& restart,
+                         const GaugeField& u) {
   XMLBufferWriter file_xml;
   push(file_xml, "HMC");
   write_program_info(file_xml);
@@ -76,8 +74,7 @@ void write_configuration(const std::string& name, const McControl& control, cons
   QDPFileWriter file(file_xml, name, QDPIO_SINGLEFILE, control.parallel_io ? QDPIO_PARALLEL : QDPIO_SERIAL);
   write(file, record_xml, u);
   close(file);
-  if (file.bad())
-    throw InputError(name + ": the configuration could not be written");
+  if (file.bad()) throw InputError(name + ": the configuration could not be written");
 }
 
 /// Replaces the file in one step, so that nobody ever reads half of it.
@@ -87,16 +84,15 @@ void replace_file(const std::string& name, const std::string& content) {
   file << content;
   file.close();
   std::error_code error;
-  if (file)
-    std::filesystem::rename(temporary, name, error);
+  if (file) std::filesystem::rename(temporary, name, error);
   if (!file || error) {
     std::remove(temporary.c_str());
-    throw InputError(name + ": the restart file could not be written" + (error ? ": " + error.message() : std::string()) +
-                     ". Is the disk full or the folder missing?");
+    throw InputError(name + ": the restart file could not be written" +
+                     (error ? ": " + error.message() : std::string()) + ". Is the disk full or the folder missing?");
   }
 }
 
-} // namespace
+}  // namespace
 
 CheckpointFiles save_checkpoint(const HmcParameters& parameters, unsigned long update_no, const GaugeField& u) {
   const CheckpointFiles files = checkpoint_files(parameters.control, update_no);
@@ -107,4 +103,4 @@ CheckpointFiles save_checkpoint(const HmcParameters& parameters, unsigned long u
   return files;
 }
 
-} // namespace qcd
+}  // namespace qcd

@@ -22,4 +22,4 @@ CheckpointFiles save_checkpoint(const HmcParameters& parameters, unsigned long u
 /// The seed with these base-4096 digits, lowest first, as the element Seed lists them.
 QDP::Seed make_seed(const std::array<int, 4>& digits);
 
-} // namespace qcd
+}  // namespace qcd

@@ -18,10 +18,8 @@ void write_force_monitor(const Log& log, const GaugeField& f, const multi1d<Real
 
     square += squares[mu] / Real(Nd);
     average += averages[mu] / Real(Nd);
-    if (toBool(maximum < largest[mu]))
-      maximum = largest[mu];
-    if (toBool(maximum_step < largest_step[mu]))
-      maximum_step = largest_step[mu];
+    if (toBool(maximum < largest[mu])) maximum = largest[mu];
+    if (toBool(maximum_step < largest_step[mu])) maximum_step = largest_step[mu];
   }
 
   const auto group = log.group("Forces");
@@ -35,4 +33,4 @@ void write_force_monitor(const Log& log, const GaugeField& f, const multi1d<Real
   log.write("F_max_dt", maximum_step);
 }
 
-} // namespace qcd
+}  // namespace qcd

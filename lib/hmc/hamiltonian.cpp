@@ -20,8 +20,7 @@ Double kinetic_energy(const GaugeField& p) {
   // Subtracted site by site: the sum stays small, and so does its rounding.
   const Double mean = (Nc * Nc - 1) / 2.0;
   Double energy = zero;
-  for (int mu = 0; mu < Nd; ++mu)
-    energy += sum(localNorm2(p[mu]) - mean);
+  for (int mu = 0; mu < Nd; ++mu) energy += sum(localNorm2(p[mu]) - mean);
   return energy;
 }
 
@@ -31,14 +30,14 @@ Hamiltonian::Hamiltonian(const MonomialMap& monomials, const std::vector<std::st
     if (found == monomials.end() || !found->second)
       throw InputError("Hamiltonian: there is no monomial with the id " + id);
     if (!found->second->exact())
-      throw InputError("Hamiltonian: the monomial " + id + " has no exact action; it can be used in the integrator only");
+      throw InputError("Hamiltonian: the monomial " + id +
+                       " has no exact action; it can be used in the integrator only");
     monomials_.push_back(found->second);
   }
 }
 
 void Hamiltonian::refresh(const GaugeField& u) {
-  for (const auto& monomial : monomials_)
-    monomial->refresh(u);
+  for (const auto& monomial : monomials_) monomial->refresh(u);
 }
 
 Energies Hamiltonian::measure(const PhaseSpace& state, const Log& log) const {
@@ -63,4 +62,4 @@ Energies Hamiltonian::measure(const PhaseSpace& state, const Log& log) const {
   return e;
 }
 
-} // namespace qcd
+}  // namespace qcd

@@ -10,7 +10,7 @@
 namespace qcd {
 
 struct Energies {
-  QDP::Double kinetic; ///< sum over links of |P|^2 - 4, where |P|^2 = tr P^+ P and 4 is its mean for Nc = 3
+  QDP::Double kinetic;  ///< sum over links of |P|^2 - 4, where |P|^2 = tr P^+ P and 4 is its mean for Nc = 3
   QDP::Double potential;
 };
 
@@ -18,15 +18,15 @@ struct Energies {
 QDP::Double kinetic_energy(const GaugeField& p);
 
 class Hamiltonian {
-public:
+ public:
   /// The monomials of `ids`. Throws InputError if one is unknown or not exact.
   Hamiltonian(const MonomialMap& monomials, const std::vector<std::string>& ids);
 
   void refresh(const GaugeField& u);
   Energies measure(const PhaseSpace& state, const Log& log) const;
 
-private:
+ private:
   std::vector<std::shared_ptr<Monomial>> monomials_;
 };
 
-} // namespace qcd
+}  // namespace qcd

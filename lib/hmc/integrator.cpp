@@ -16,8 +16,7 @@ namespace {
 
 multi1d<Real> step_sizes(double dt, const StepContext& context) {
   multi1d<Real> sizes(Nd);
-  for (int mu = 0; mu < Nd; ++mu)
-    sizes[mu] = Real(dt) * context.factor[mu];
+  for (int mu = 0; mu < Nd; ++mu) sizes[mu] = Real(dt) * context.factor[mu];
   return sizes;
 }
 
@@ -35,16 +34,13 @@ void total_force(GaugeField& f, const GaugeField& u, const KickMonomials& monomi
     const auto tag = log.group(monomial->log_tag());
     GaugeField& target = first ? f : one;
     monomial->force(target, u, log);
-    if (context.monitor_forces && log.active())
-      write_force_monitor(log, target, context.factor);
+    if (context.monitor_forces && log.active()) write_force_monitor(log, target, context.factor);
     if (!first)
-      for (int mu = 0; mu < Nd; ++mu)
-        f[mu] += one[mu];
+      for (int mu = 0; mu < Nd; ++mu) f[mu] += one[mu];
     first = false;
   }
   if (first)
-    for (int mu = 0; mu < Nd; ++mu)
-      f[mu] = zero;
+    for (int mu = 0; mu < Nd; ++mu) f[mu] = zero;
 }
 
 /// P <- taproj(P + dt F(u)).
@@ -55,8 +51,7 @@ void kick(GaugeField& p, const GaugeField& u, double dt, const KickMonomials& mo
   context.log.write("dt_actual_per_dir", step);
   GaugeField f;
   total_force(f, u, monomials, context);
-  for (int mu = 0; mu < Nd; ++mu)
-    p[mu] = taproj(p[mu] + step[mu] * f[mu]);
+  for (int mu = 0; mu < Nd; ++mu) p[mu] = taproj(p[mu] + step[mu] * f[mu]);
 }
 
 /// U <- exp(dt P) U, checked and projected back to the group.
@@ -72,7 +67,8 @@ void drift(GaugeField& u, const GaugeField& p, double dt, const StepContext& con
   }
 }
 
-/// Force-gradient kick: P <- P + h F(U'), U' = exp(g F(U)) U. Source: Yin and Mawhinney, arXiv:1111.5059, eqs. (2.4), (2.5).
+/// Force-gradient kick: P <- P + h F(U'), U' = exp(g F(U)) U. Source: Yin and Mawhinney, arXiv:1111.5059, eqs. (2.4),
+/// (2.5).
 void gradient_kick(PhaseSpace& state, double h, double g, const KickMonomials& monomials, const StepContext& context) {
   PhaseSpace moved;
   for (int mu = 0; mu < Nd; ++mu) {
@@ -85,59 +81,58 @@ void gradient_kick(PhaseSpace& state, double h, double g, const KickMonomials& m
 }
 
 class Drift : public Evolution {
-public:
+ public:
   explicit Drift(int steps) : steps_(steps) {}
   void run(PhaseSpace& state, double tau, const StepContext& context) const override {
-    for (int i = 0; i < steps_; ++i)
-      drift(state.u, state.p, tau / steps_, context);
+    for (int i = 0; i < steps_; ++i) drift(state.u, state.p, tau / steps_, context);
   }
 
-private:
+ private:
   int steps_;
 };
 
 class Kick : public Evolution {
-public:
+ public:
   Kick(int steps, KickMonomials monomials) : steps_(steps), monomials_(std::move(monomials)) {}
   void run(PhaseSpace& state, double tau, const StepContext& context) const override {
-    for (int i = 0; i < steps_; ++i)
-      kick(state.p, state.u, tau / steps_, monomials_, context);
+    for (int i = 0; i < steps_; ++i) kick(state.p, state.u, tau / steps_, monomials_, context);
   }
 
-private:
+ private:
   int steps_;
   KickMonomials monomials_;
 };
 
 class Splitting : public Evolution {
-public:
+ public:
   Splitting(std::vector<Stage> stages, KickMonomials monomials, std::unique_ptr<Evolution> drift)
       : stages_(std::move(stages)), monomials_(std::move(monomials)), drift_(std::move(drift)) {
-    if (!drift_)
-      drift_ = std::make_unique<Drift>(1);
+    if (!drift_) drift_ = std::make_unique<Drift>(1);
   }
 
-protected:
+ protected:
   void run_steps(PhaseSpace& state, double tau, int steps, const StepContext& context) const {
     const double dt = tau / steps;
-    const bool join = steps > 1 && stages_.front().kind == stages_.back().kind && stages_.front().kind != Stage::gradient_kick;
+    const bool join =
+        steps > 1 && stages_.front().kind == stages_.back().kind && stages_.front().kind != Stage::gradient_kick;
     for (int step = 0; step < steps; ++step)
       for (std::size_t k = 0; k < stages_.size(); ++k) {
         Stage stage = stages_[k];
-        if (join && k == 0 && step > 0)
-          continue;
-        if (join && k + 1 == stages_.size() && step + 1 < steps)
-          stage.h += stages_.front().h;
+        if (join && k == 0 && step > 0) continue;
+        if (join && k + 1 == stages_.size() && step + 1 < steps) stage.h += stages_.front().h;
         apply(stage, state, dt, context);
       }
   }
 
-private:
+ private:
   void apply(const Stage& stage, PhaseSpace& state, double dt, const StepContext& context) const {
     switch (stage.kind) {
-    case Stage::kick: return kick(state.p, state.u, stage.h * dt, monomials_, context);
-    case Stage::drift: return drift_->run(state, stage.h * dt, context);
-    case Stage::gradient_kick: return gradient_kick(state, stage.h * dt, stage.g * dt * dt, monomials_, context);
+      case Stage::kick:
+        return kick(state.p, state.u, stage.h * dt, monomials_, context);
+      case Stage::drift:
+        return drift_->run(state, stage.h * dt, context);
+      case Stage::gradient_kick:
+        return gradient_kick(state, stage.h * dt, stage.g * dt * dt, monomials_, context);
     }
   }
 
@@ -147,27 +142,27 @@ private:
 };
 
 class FixedSteps : public Splitting {
-public:
+ public:
   FixedSteps(int steps, std::vector<Stage> stages, KickMonomials monomials, std::unique_ptr<Evolution> drift)
       : Splitting(std::move(stages), std::move(monomials), std::move(drift)), steps_(steps) {}
   void run(PhaseSpace& state, double tau, const StepContext& context) const override {
     run_steps(state, tau, steps_, context);
   }
 
-private:
+ private:
   int steps_;
 };
 
 /// As many steps as keep the step size at or below a limit.
 class LimitedStep : public Splitting {
-public:
+ public:
   LimitedStep(double limit, std::vector<Stage> stages, KickMonomials monomials, std::unique_ptr<Evolution> drift)
       : Splitting(std::move(stages), std::move(monomials), std::move(drift)), limit_(limit) {}
   void run(PhaseSpace& state, double tau, const StepContext& context) const override {
     run_steps(state, tau, std::max(1, static_cast<int>(std::ceil(std::fabs(tau) / limit_))), context);
   }
 
-private:
+ private:
   double limit_;
 };
 
@@ -186,8 +181,7 @@ std::vector<Stage> palindrome(std::vector<Stage> half, Stage middle) {
 
 /// Kicks and drifts exchanged.
 std::vector<Stage> exchanged(std::vector<Stage> stages) {
-  for (Stage& stage : stages)
-    stage.kind = stage.kind == Stage::kick ? Stage::drift : Stage::kick;
+  for (Stage& stage : stages) stage.kind = stage.kind == Stage::kick ? Stage::drift : Stage::kick;
   return stages;
 }
 
@@ -225,27 +219,53 @@ std::vector<Stage> force_gradient(const std::vector<double>&) {
 constexpr Scheme::Parameter kLambda = {"lambda", 0.1931833275037836};
 constexpr const char* kOmelyan = "Omelyan, Mryglod, Folk, Comput. Phys. Commun. 151 (2003) 272";
 
-} // namespace
+}  // namespace
 
 const std::vector<Scheme>& schemes() {
   static const std::vector<Scheme> table = {
       {"LCM_STS_LEAPFROG", "2nd order, kick first", {}, leapfrog_s},
       {"LCM_TST_LEAPFROG", "2nd order, drift first", {}, leapfrog_t},
-      {"LCM_STS_MIN_NORM_2", std::string("2nd order, minimum norm, kick first; ") + kOmelyan, {kLambda}, minimum_norm_s},
-      {"LCM_TST_MIN_NORM_2", std::string("2nd order, minimum norm, drift first; ") + kOmelyan, {kLambda}, minimum_norm_t},
-      {"LCM_STS_MIN_NORM_2_DTAU", "as LCM_STS_MIN_NORM_2, steps of at most delta_tau_max", {kLambda}, minimum_norm_s, true},
-      {"LCM_TST_MIN_NORM_2_DTAU", "as LCM_TST_MIN_NORM_2, steps of at most delta_tau_max", {kLambda}, minimum_norm_t, true},
-      {"LCM_4MN4FP", std::string("4th order, 4 forces, drift first; ") + kOmelyan,
-       {{"rho", 0.1786178958448091}, {"theta", -0.06626458266981843}, {"lambda", 0.7123418310626056}}, four_kicks},
-      {"LCM_4MN5FP", std::string("4th order, 5 forces, drift first; ") + kOmelyan,
-       {{"theta", 0.08398315262876693}, {"rho", 0.2539785108410595}, {"lambda", 0.6822365335719091}, {"mu", -0.03230286765269967}},
+      {"LCM_STS_MIN_NORM_2",
+       std::string("2nd order, minimum norm, kick first; ") + kOmelyan,
+       {kLambda},
+       minimum_norm_s},
+      {"LCM_TST_MIN_NORM_2",
+       std::string("2nd order, minimum norm, drift first; ") + kOmelyan,
+       {kLambda},
+       minimum_norm_t},
+      {"LCM_STS_MIN_NORM_2_DTAU",
+       "as LCM_STS_MIN_NORM_2, steps of at most delta_tau_max",
+       {kLambda},
+       minimum_norm_s,
+       true},
+      {"LCM_TST_MIN_NORM_2_DTAU",
+       "as LCM_TST_MIN_NORM_2, steps of at most delta_tau_max",
+       {kLambda},
+       minimum_norm_t,
+       true},
+      {"LCM_4MN4FP",
+       std::string("4th order, 4 forces, drift first; ") + kOmelyan,
+       {{"rho", 0.1786178958448091}, {"theta", -0.06626458266981843}, {"lambda", 0.7123418310626056}},
+       four_kicks},
+      {"LCM_4MN5FP",
+       std::string("4th order, 5 forces, drift first; ") + kOmelyan,
+       {{"theta", 0.08398315262876693},
+        {"rho", 0.2539785108410595},
+        {"lambda", 0.6822365335719091},
+        {"mu", -0.03230286765269967}},
        five_kicks_p},
-      {"LCM_4MN5FV", std::string("4th order, 5 forces, kick first; ") + kOmelyan,
-       {{"theta", 0.08398315262876693}, {"rho", 0.2539785108410595}, {"lambda", 0.6822365335719091}, {"mu", -0.03230286765269967}},
+      {"LCM_4MN5FV",
+       std::string("4th order, 5 forces, kick first; ") + kOmelyan,
+       {{"theta", 0.08398315262876693},
+        {"rho", 0.2539785108410595},
+        {"lambda", 0.6822365335719091},
+        {"mu", -0.03230286765269967}},
        five_kicks_v},
-      {"LCM_CREUTZ_GOCKSCH_4", "4th order, 3 forces; Creutz and Gocksch, Phys. Rev. Lett. 63 (1989) 9", {}, creutz_gocksch},
-      {"LCM_STS_FORCE_GRAD", "4th order, force gradient; Yin and Mawhinney, arXiv:1111.5059",
-       {}, force_gradient},
+      {"LCM_CREUTZ_GOCKSCH_4",
+       "4th order, 3 forces; Creutz and Gocksch, Phys. Rev. Lett. 63 (1989) 9",
+       {},
+       creutz_gocksch},
+      {"LCM_STS_FORCE_GRAD", "4th order, force gradient; Yin and Mawhinney, arXiv:1111.5059", {}, force_gradient},
   };
   return table;
 }
@@ -253,8 +273,7 @@ const std::vector<Scheme>& schemes() {
 const Scheme& find_scheme(const std::string& name) {
   std::string known;
   for (const Scheme& scheme : schemes()) {
-    if (scheme.name == name)
-      return scheme;
+    if (scheme.name == name) return scheme;
     known += ' ' + scheme.name;
   }
   throw InputError("integrator " + name + ": expected one of" + known);
@@ -274,8 +293,7 @@ using IntegratorTable = Table<std::unique_ptr<Evolution>, const MonomialMap&>;
 KickMonomials read_kick_monomials(const Input& input, const std::string& tag, const MonomialMap& monomials) {
   KickMonomials kicks;
   for (const std::string& id : read_monomial_ids(input, tag, monomials))
-    if (const auto found = monomials.find(id); found != monomials.end())
-      kicks.push_back(found->second);
+    if (const auto found = monomials.find(id); found != monomials.end()) kicks.push_back(found->second);
   return kicks;
 }
 
@@ -291,11 +309,12 @@ std::unique_ptr<Evolution> read_scheme(const Scheme& scheme, const Input& input,
   std::vector<Stage> stages = scheme.stages(parameters);
   KickMonomials kicks = read_kick_monomials(input, "monomial_ids", monomials);
   std::unique_ptr<Evolution> drift;
-  if (input.has("SubIntegrator"))
-    drift = read_evolution(input.group("SubIntegrator"), monomials);
+  if (input.has("SubIntegrator")) drift = read_evolution(input.group("SubIntegrator"), monomials);
   if (scheme.step_from_delta_tau)
-    return std::make_unique<LimitedStep>(input.real("delta_tau_max", positive()), std::move(stages), std::move(kicks), std::move(drift));
-  return std::make_unique<FixedSteps>(input.integer("n_steps", at_least(1)), std::move(stages), std::move(kicks), std::move(drift));
+    return std::make_unique<LimitedStep>(input.real("delta_tau_max", positive()), std::move(stages), std::move(kicks),
+                                         std::move(drift));
+  return std::make_unique<FixedSteps>(input.integer("n_steps", at_least(1)), std::move(stages), std::move(kicks),
+                                      std::move(drift));
 }
 
 std::string schema(const Scheme& scheme) {
@@ -314,7 +333,8 @@ IntegratorTable make_integrator_table() {
     rows.push_back({scheme.name, schema(scheme), [&scheme](const Input& input, const MonomialMap& monomials) {
                       return read_scheme(scheme, input, monomials);
                     }});
-  rows.push_back({"LCM_EXP_S", "n_steps, monomial_list{elem...}: kicks only", [](const Input& input, const MonomialMap& monomials) {
+  rows.push_back({"LCM_EXP_S", "n_steps, monomial_list{elem...}: kicks only",
+                  [](const Input& input, const MonomialMap& monomials) {
                     const int steps = input.integer("n_steps", at_least(1));
                     return std::unique_ptr<Evolution>(
                         new Kick(steps, read_kick_monomials(input, "monomial_list", monomials)));
@@ -323,10 +343,10 @@ IntegratorTable make_integrator_table() {
                   [](const Input& input, const MonomialMap&) {
                     return std::unique_ptr<Evolution>(new Drift(input.integer("n_steps", at_least(1))));
                   }});
-  return IntegratorTable("integrator", std::move(rows));
+  return IntegratorTable("an integrator", std::move(rows));
 }
 
-} // namespace
+}  // namespace
 
 const IntegratorTable& integrator_table() {
   static const IntegratorTable table = make_integrator_table();
@@ -340,10 +360,8 @@ Integrator Integrator::read(const Input& input, const MonomialMap& monomials) {
       const auto find = [&](const char* tag) -> std::shared_ptr<Monomial> {
         const std::string id = elem.word(tag);
         const auto found = monomials.find(id);
-        if (found != monomials.end())
-          return found->second;
-        if (!id.empty())
-          elem.error(tag, "the monomial_id of a monomial in the list Monomials", id);
+        if (found != monomials.end()) return found->second;
+        if (!id.empty()) elem.error(tag, "the monomial_id of a monomial in the list Monomials", id);
         return nullptr;
       };
       integrator.copies_.emplace_back(find("copyFrom"), find("copyTo"));
@@ -356,8 +374,7 @@ Integrator Integrator::read(const Input& input, const MonomialMap& monomials) {
 }
 
 void Integrator::copy_fields() const {
-  for (const auto& [from, to] : copies_)
-    to->copy_fields_from(*from);
+  for (const auto& [from, to] : copies_) to->copy_fields_from(*from);
 }
 
 void Integrator::run(PhaseSpace& state, const Log& log, bool monitor_forces) const {
@@ -368,4 +385,4 @@ void Integrator::run(PhaseSpace& state, const Log& log, bool monitor_forces) con
   evolution_->run(state, tau_, context);
 }
 
-} // namespace qcd
+}  // namespace qcd

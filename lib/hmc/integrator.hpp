@@ -2,8 +2,9 @@
 //
 //   kick  S(h):  P <- taproj( P + h F(U) )          drift  T(h):  U <- exp(h P) U
 //
-// A scheme is a palindrome of stages (integrator_table); the drift of a scheme is either T itself or, with a SubIntegrator,
-// a whole scheme with other monomials and smaller steps. All are reversible and preserve the area of phase space.
+// A scheme is a palindrome of stages (integrator_table); the drift of a scheme is either T itself or, with a
+// SubIntegrator, a whole scheme with other monomials and smaller steps. All are reversible and preserve the area of
+// phase space.
 #pragma once
 
 #include "lib/action/monomial.hpp"
@@ -18,16 +19,16 @@ namespace qcd {
 
 /// What the elementary steps need besides the state.
 struct StepContext {
-  QDP::multi1d<QDP::Real> factor; ///< of the step size, per direction: 1/xi_mom for t_dir if anisotropic
-  Log log;                        ///< leapP and leapQ entries
-  bool monitor_forces = false;    ///< also the forces' sizes (costs a few sums per force)
+  QDP::multi1d<QDP::Real> factor;  ///< of the step size, per direction: 1/xi_mom for t_dir if anisotropic
+  Log log;                         ///< leapP and leapQ entries
+  bool monitor_forces = false;     ///< also the forces' sizes (costs a few sums per force)
 
   StepContext();
 };
 
 /// Evolves the state by time tau.
 class Evolution {
-public:
+ public:
   virtual ~Evolution() = default;
   virtual void run(PhaseSpace& state, double tau, const StepContext& context) const = 0;
 };
@@ -35,9 +36,9 @@ public:
 /// One stage of a scheme; h in units of the step size.
 struct Stage {
   enum Kind {
-    kick,         ///< S(h dt)
-    drift,        ///< T(h dt) or the sub-integrator
-    gradient_kick ///< S(h dt) with the force taken at exp(g dt^2 F(U)) U: the force-gradient term
+    kick,          ///< S(h dt)
+    drift,         ///< T(h dt) or the sub-integrator
+    gradient_kick  ///< S(h dt) with the force taken at exp(g dt^2 F(U)) U: the force-gradient term
   };
   Kind kind = kick;
   double h = 0;
@@ -51,10 +52,10 @@ struct Scheme {
     double value;
   };
   std::string name;
-  std::string about; ///< order and source
+  std::string about;  ///< order and source
   std::vector<Parameter> parameters;
   std::vector<Stage> (*stages)(const std::vector<double>& parameters);
-  bool step_from_delta_tau = false; ///< n_steps = ceil(tau / delta_tau_max)
+  bool step_from_delta_tau = false;  ///< n_steps = ceil(tau / delta_tau_max)
 };
 
 const std::vector<Scheme>& schemes();
@@ -65,8 +66,8 @@ const Scheme& find_scheme(const std::string& name);
 /// The monomials whose force a kick applies, with their ids.
 using KickMonomials = std::vector<std::shared_ptr<Monomial>>;
 
-/// `steps` repetitions of a scheme; `drift` is null for the plain drift. The last kick or drift of one step and the first
-/// of the next are done as one.
+/// `steps` repetitions of a scheme; `drift` is null for the plain drift. The last kick or drift of one step and the
+/// first of the next are done as one.
 std::unique_ptr<Evolution> make_evolution(std::vector<Stage> stages, int steps, KickMonomials monomials,
                                           std::unique_ptr<Evolution> drift = nullptr);
 
@@ -75,7 +76,7 @@ const Table<std::unique_ptr<Evolution>, const MonomialMap&>& integrator_table();
 
 /// MDIntegrator: trajectory length, step anisotropy, copy list, and the outermost integrator.
 class Integrator {
-public:
+ public:
   struct Copy {
     std::string from, to;
   };
@@ -91,12 +92,12 @@ public:
   /// One trajectory of length tau().
   void run(PhaseSpace& state, const Log& log = {}, bool monitor_forces = false) const;
 
-private:
+ private:
   double tau_ = 1;
   std::unique_ptr<Evolution> evolution_;
-  std::vector<std::pair<std::shared_ptr<Monomial>, std::shared_ptr<Monomial>>> copies_; ///< from, to
+  std::vector<std::pair<std::shared_ptr<Monomial>, std::shared_ptr<Monomial>>> copies_;  ///< from, to
   int t_dir_ = QDP::Nd - 1;
   double xi_mom_ = 1;
 };
 
-} // namespace qcd
+}  // namespace qcd

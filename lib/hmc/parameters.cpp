@@ -4,14 +4,14 @@
 #include "lib/action/monomial_table.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace qcd {
 
 using namespace QDP;
 
 unsigned long McControl::updates_to_do() const {
-  if (start_update >= production_updates)
-    return 0;
+  if (start_update >= production_updates) return 0;
   return std::min(updates_this_run, total_updates() - start_update);
 }
 
@@ -25,22 +25,19 @@ unsigned long count(const Input& input, const std::string& name) {
 std::array<int, 4> read_seed(const Input& rng) {
   std::array<int, 4> seed{};
   const std::vector<Input> elems = rng.elements("Seed");
-  if (!rng.has("Seed"))
-    return seed;
+  if (!rng.has("Seed")) return seed;
   if (elems.size() != seed.size()) {
     rng.error("Seed", "four <elem>", std::to_string(elems.size()));
     return seed;
   }
-  for (std::size_t i = 0; i < seed.size(); ++i)
-    seed[i] = elems[i].integer("", {0, i < 3 ? 4095.0 : 2047.0});
+  for (std::size_t i = 0; i < seed.size(); ++i) seed[i] = elems[i].integer("", {0, i < 3 ? 4095.0 : 2047.0});
   return seed;
 }
 
 /// A check that is on with frequency 10 unless the input says otherwise.
 void read_check(const Input& input, const std::string& name, bool& on, unsigned long& frequency) {
   on = input.flag(name + "CheckP", true);
-  if (on)
-    frequency = static_cast<unsigned long>(input.integer(name + "CheckFrequency", at_least(1), 10));
+  if (on) frequency = static_cast<unsigned long>(input.integer(name + "CheckFrequency", at_least(1), 10));
 }
 
 McControl read_control(const Input& input) {
@@ -52,6 +49,9 @@ McControl read_control(const Input& input) {
   c.updates_this_run = count(input, "NUpdatesThisRun");
   c.save_interval = static_cast<unsigned long>(input.integer("SaveInterval", at_least(1)));
   c.save_prefix = input.word("SavePrefix");
+  const std::filesystem::path folder = std::filesystem::path(c.save_prefix).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    input.error("SavePrefix", "a prefix in a folder that exists", c.save_prefix);
   c.save_volfmt = input.word("SaveVolfmt");
   if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE")
     input.error("SaveVolfmt", "SINGLEFILE (one file whatever the number of ranks)", c.save_volfmt);
@@ -75,7 +75,7 @@ Dynamics read_dynamics(const Input& input) {
   return d;
 }
 
-} // namespace
+}  // namespace
 
 HmcParameters read_hmc_parameters(const Input& root) {
   HmcParameters p;
@@ -85,8 +85,7 @@ HmcParameters read_hmc_parameters(const Input& root) {
   p.start = read_gauge_init(cfg);
   p.control = read_control(control);
   p.measurements = read_measurements(control);
-  if (control.has("InlineMeasurements"))
-    p.measurements_xml = control.group("InlineMeasurements").xml();
+  if (control.has("InlineMeasurements")) p.measurements_xml = control.group("InlineMeasurements").xml();
   const Input trajectory = root.group("HMCTrj");
   p.dynamics = read_dynamics(trajectory);
   p.trajectory_xml = trajectory.xml();
@@ -122,7 +121,7 @@ std::string input_help() {
   or, for the energies of one trajectory,
   LeapfrogTest{nrow, GaugeStartup{cfg_type, ...}, [MonitorForces], Monomials, Hamiltonian, MDIntegrator}
 )";
-  const auto section = [&](const auto& table) { text += "\nNames of a " + table.kind() + ":\n" + table.help(); };
+  const auto section = [&](const auto& table) { text += "\nNames of " + table.kind() + ":\n" + table.help(); };
   section(gauge_init_table());
   section(monomial_table());
   section(gauge_action_table());
@@ -131,4 +130,4 @@ std::string input_help() {
   return text;
 }
 
-} // namespace qcd
+}  // namespace qcd

@@ -49,8 +49,8 @@ struct HmcParameters {
   McControl control;
   Dynamics dynamics;
   std::vector<ScheduledMeasurement> measurements;
-  std::string measurements_xml; ///< verbatim, for restart files; may be empty
-  std::string trajectory_xml;   ///< HMCTrj verbatim, likewise
+  std::string measurements_xml;  ///< verbatim, for restart files; may be empty
+  std::string trajectory_xml;    ///< HMCTrj verbatim, likewise
 };
 
 struct LeapfrogParameters {
@@ -69,4 +69,4 @@ LeapfrogParameters read_leapfrog_parameters(const Input& root);
 /// The elements of both documents and the tables of names, for --help.
 std::string input_help();
 
-} // namespace qcd
+}  // namespace qcd

@@ -33,10 +33,10 @@ namespace {
 
 /// Seconds since construction.
 class Clock {
-public:
+ public:
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
-private:
+ private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
@@ -54,16 +54,21 @@ GaugeField make_start(const GaugeInit& start, const std::string& cfg_type, const
 
 bool same_bits(const GaugeField& a, const GaugeField& b) {
   for (int mu = 0; mu < Nd; ++mu)
-    if (toDouble(norm2(a[mu] - b[mu])) != 0)
-      return false;
+    if (toDouble(norm2(a[mu] - b[mu])) != 0) return false;
   return true;
 }
 
 class Simulation {
-public:
+ public:
   Simulation(HmcParameters& parameters, XMLFileWriter& data, XMLFileWriter& log, const RunHooks& hooks)
-      : parameters_(parameters), control_(parameters.control), hooks_(hooks), data_(data), log_(log), record_{&data, &log},
-        detail_{&log}, data_only_{&data},
+      : parameters_(parameters),
+        control_(parameters.control),
+        hooks_(hooks),
+        data_(data),
+        log_(log),
+        record_{&data, &log},
+        detail_{&log},
+        data_only_{&data},
         hamiltonian_(parameters.dynamics.monomials, parameters.dynamics.hamiltonian_ids) {}
 
   RunSummary run() {
@@ -79,21 +84,19 @@ public:
       for (unsigned long i = 0; i < to_do && !summary_.stopped; ++i) {
         const unsigned long n = control_.start_update + i + 1;
         update(n, i + 1, to_do);
-        if (hooks_.stop_requested && hooks_.stop_requested())
-          summary_.stopped = i + 1 < to_do;
+        if (hooks_.stop_requested && hooks_.stop_requested()) summary_.stopped = i + 1 < to_do;
         if (n % control_.save_interval == 0 || summary_.stopped || i + 1 == to_do) {
           summary_.last_checkpoint = save_checkpoint(parameters_, n, u_);
           saved_at = n;
         }
       }
-      if (to_do > 0 && saved_at == 0)
-        summary_.last_checkpoint = save_checkpoint(parameters_, summary_.last_update, u_);
+      if (to_do > 0 && saved_at == 0) summary_.last_checkpoint = save_checkpoint(parameters_, summary_.last_update, u_);
     }
     summary_.seconds = clock_.seconds();
     return summary_;
   }
 
-private:
+ private:
   void update(unsigned long n, unsigned long done, unsigned long to_do) {
     const double begin = clock_.seconds();
     UpdateReport report;
@@ -116,8 +119,7 @@ private:
     count(report);
     report.acceptance = summary_.acceptance;
     report.seconds_left = clock_.seconds() / static_cast<double>(done) * static_cast<double>(to_do - done);
-    if (hooks_.report)
-      hooks_.report(report);
+    if (hooks_.report) hooks_.report(report);
   }
 
   TrajectoryResult trajectory(unsigned long n, bool warm_up) {
@@ -134,7 +136,8 @@ private:
       RNG::savern(start_seed);
       start = u_;
     }
-    const TrajectoryResult result = run_trajectory(u_, hamiltonian_, *parameters_.dynamics.integrator, options, record_, detail_);
+    const TrajectoryResult result =
+        run_trajectory(u_, hamiltonian_, *parameters_.dynamics.integrator, options, record_, detail_);
     record_.write("seconds_for_trajectory", clock.seconds());
     if (check_repro) {
       repeat(n, result, start, start_seed, warm_up);
@@ -152,13 +155,15 @@ private:
     options.warm_up = warm_up;
     const TrajectoryResult again = run_trajectory(start, hamiltonian_, *parameters_.dynamics.integrator, options);
     RNG::savern(again_seed);
-    if (again.delta_h != first.delta_h || again.accepted != first.accepted || toBool(end_seed != again_seed) || !same_bits(u_, start)) {
+    if (again.delta_h != first.delta_h || again.accepted != first.accepted || toBool(end_seed != again_seed) ||
+        !same_bits(u_, start)) {
       record_.write("ReproCheck", false);
       data_.flush();
       log_.flush();
-      throw NumericsError("update " + std::to_string(n) + ": the same trajectory done twice gave dH = " +
-                          std::to_string(first.delta_h) + " and " + std::to_string(again.delta_h) +
-                          ", expected the same to the bit. This points to a hardware fault or a bug; please report it.");
+      throw NumericsError(
+          "update " + std::to_string(n) + ": the same trajectory done twice gave dH = " +
+          std::to_string(first.delta_h) + " and " + std::to_string(again.delta_h) +
+          ", expected the same to the bit. This points to a hardware fault or a bug; please report it.");
     }
   }
 
@@ -172,13 +177,13 @@ private:
         plaquette = write_plaquettes(n, u_, data_only_);
       }
       for (const ScheduledMeasurement& scheduled : parameters_.measurements) {
-        if (!scheduled.due(n))
-          continue;
+        if (!scheduled.due(n)) continue;
         const auto elem = data_only_.group("elem");
         if (scheduled.xml_file.empty()) {
           scheduled.measurement->measure(n, u_, data_only_);
         } else {
           const std::string name = scheduled.xml_file + "." + std::to_string(n);
+          data_only_.write("update_no", n);
           data_only_.write("xml_file", name);
           XMLFileWriter file(name);
           scheduled.measurement->measure(n, u_, Log{&file});
@@ -191,7 +196,7 @@ private:
   }
 
   void count(const UpdateReport& report) {
-    if (!report.warm_up && counting_warm_up_) { // averages start over with the first update after the warm-up
+    if (!report.warm_up && counting_warm_up_) {  // averages start over with the first update after the warm-up
       counting_warm_up_ = false;
       counted_ = 0;
       plaquettes_ = exponentials_ = accepted_ = 0;
@@ -223,7 +228,7 @@ private:
   double accepted_ = 0, plaquettes_ = 0, exponentials_ = 0;
 };
 
-} // namespace
+}  // namespace
 
 RunSummary run_simulation(HmcParameters& parameters, XMLFileWriter& data, XMLFileWriter& log, const RunHooks& hooks) {
   return Simulation(parameters, data, log, hooks).run();
@@ -252,4 +257,4 @@ double run_leapfrog_test(LeapfrogParameters& parameters, XMLFileWriter& data, XM
   return toDouble(kinetic + potential);
 }
 
-} // namespace qcd
+}  // namespace qcd

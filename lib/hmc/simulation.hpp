@@ -26,10 +26,10 @@ struct UpdateReport {
 struct RunSummary {
   unsigned long updates = 0;
   unsigned long last_update = 0;
-  bool stopped = false;           ///< by request, before all updates were done
+  bool stopped = false;  ///< by request, before all updates were done
   double acceptance = 0;
-  double mean_plaquette = 0;      ///< over this run's updates after warm-up (all, if there is none)
-  double mean_exp_minus_dh = 0;   ///< 1 in equilibrium
+  double mean_plaquette = 0;     ///< over this run's updates after warm-up (all, if there is none)
+  double mean_exp_minus_dh = 0;  ///< 1 in equilibrium
   double seconds = 0;
   CheckpointFiles last_checkpoint;
 };
@@ -41,8 +41,10 @@ struct RunHooks {
 };
 
 /// Makes the start field and runs the updates. The layout must exist. `data` and `log` have their root element open;
-/// both are flushed after every update. Throws NumericsError if a trajectory does not repeat to the bit or leaves SU(Nc).
-RunSummary run_simulation(HmcParameters& parameters, QDP::XMLFileWriter& data, QDP::XMLFileWriter& log, const RunHooks& hooks);
+/// both are flushed after every update. Throws NumericsError if a trajectory does not repeat to the bit or leaves
+/// SU(Nc).
+RunSummary run_simulation(HmcParameters& parameters, QDP::XMLFileWriter& data, QDP::XMLFileWriter& log,
+                          const RunHooks& hooks);
 
 /// One trajectory; writes the energies and DeltaE to `log`. Returns dH.
 double run_leapfrog_test(LeapfrogParameters& parameters, QDP::XMLFileWriter& data, QDP::XMLFileWriter& log);
@@ -50,4 +52,4 @@ double run_leapfrog_test(LeapfrogParameters& parameters, QDP::XMLFileWriter& dat
 /// The group ProgramInfo: version, precision, date, lattice.
 void write_program_info(QDP::XMLWriter& xml);
 
-} // namespace qcd
+}  // namespace qcd

@@ -14,4 +14,4 @@ struct PhaseSpace {
 /// P = taproj(sqrt(1/2) gaussian): weight exp(-sum |P|^2), <|P|^2> = Nc^2 - 1 over 2 per link (conv. 2).
 void refresh_momenta(GaugeField& p);
 
-} // namespace qcd
+}  // namespace qcd

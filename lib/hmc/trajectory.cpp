@@ -11,37 +11,35 @@ namespace {
 /// sum over directions of the norm of the difference, per link.
 double distance_per_link(const GaugeField& a, const GaugeField& b) {
   double total = 0;
-  for (int mu = 0; mu < Nd; ++mu)
-    total += std::sqrt(toDouble(norm2(a[mu] - b[mu])));
+  for (int mu = 0; mu < Nd; ++mu) total += std::sqrt(toDouble(norm2(a[mu] - b[mu])));
   return total / (static_cast<double>(Nd) * static_cast<double>(Layout::vol()));
 }
 
 void flip(GaugeField& p) {
-  for (int mu = 0; mu < Nd; ++mu)
-    p[mu] = -p[mu];
+  for (int mu = 0; mu < Nd; ++mu) p[mu] = -p[mu];
 }
 
-/// Integrates back from `end` and logs the distance from `start`.
-void log_reversibility(PhaseSpace end, const PhaseSpace& start, const Energies& start_energies, const Hamiltonian& hamiltonian,
-                       const Integrator& integrator, const TrajectoryOptions& options, const Log& detail) {
+/// Integrates back from `end` and logs the distance from the start.
+void log_reversibility(PhaseSpace end, const GaugeField& start_u, const GaugeField& start_p,
+                       const Energies& start_energies, const Hamiltonian& hamiltonian, const Integrator& integrator,
+                       const TrajectoryOptions& options, const Log& detail) {
   flip(end.p);
   integrator.run(end, detail, options.monitor_forces);
   flip(end.p);
   const Energies e = hamiltonian.measure(end, detail);
   const Double kinetic = e.kinetic - start_energies.kinetic, potential = e.potential - start_energies.potential;
   const auto group = detail.group("ReversibilityMetrics");
-  detail.write("DeltaDeltaH", Double(std::fabs(toDouble(kinetic + potential))));
-  detail.write("DeltaDeltaKE", Double(std::fabs(toDouble(kinetic))));
-  detail.write("DeltaDeltaPE", Double(std::fabs(toDouble(potential))));
-  detail.write("DeltaQPerSite", Double(distance_per_link(end.u, start.u)));
-  detail.write("DeltaPPerSite", Double(distance_per_link(end.p, start.p)));
+  detail.write("DeltaDeltaH", Double(fabs(kinetic + potential)));
+  detail.write("DeltaDeltaKE", Double(fabs(kinetic)));
+  detail.write("DeltaDeltaPE", Double(fabs(potential)));
+  detail.write("DeltaQPerSite", distance_per_link(end.u, start_u));
+  detail.write("DeltaPPerSite", distance_per_link(end.p, start_p));
 }
 
-} // namespace
+}  // namespace
 
 bool metropolis(double delta_h) {
-  if (delta_h <= 0)
-    return true;
+  if (delta_h <= 0) return true;
   Double r;
   random(r);
   return toDouble(r) <= std::exp(-delta_h);
@@ -52,20 +50,21 @@ TrajectoryResult run_trajectory(GaugeField& u, Hamiltonian& hamiltonian, const I
   const auto group = record.group("HMCTrajectory");
   record.write("WarmUpP", options.warm_up);
 
-  PhaseSpace start;
-  start.u = u;
-  refresh_momenta(start.p);
-  hamiltonian.refresh(start.u);
+  PhaseSpace state;
+  state.u = u;
+  refresh_momenta(state.p);
+  hamiltonian.refresh(state.u);
 
   Energies before;
   {
     const auto old = record.group("H_old");
-    before = hamiltonian.measure(start, detail);
+    before = hamiltonian.measure(state, detail);
     record.write("KE_old", before.kinetic);
     record.write("PE_old", before.potential);
   }
 
-  PhaseSpace state = start;
+  GaugeField start_p;  // `u` keeps the links; the momenta are needed again only to check the way back
+  if (options.check_reversibility) start_p = state.p;
   integrator.copy_fields();
   integrator.run(state, detail, options.monitor_forces);
 
@@ -90,10 +89,9 @@ TrajectoryResult run_trajectory(GaugeField& u, Hamiltonian& hamiltonian, const I
   record.write("AcceptP", result.accepted);
 
   if (options.check_reversibility)
-    log_reversibility(state, start, before, hamiltonian, integrator, options, detail);
-  if (result.accepted)
-    u = state.u;
+    log_reversibility(state, u, start_p, before, hamiltonian, integrator, options, detail);
+  if (result.accepted) u = state.u;
   return result;
 }
 
-} // namespace qcd
+}  // namespace qcd

@@ -7,8 +7,8 @@
 namespace qcd {
 
 struct TrajectoryOptions {
-  bool warm_up = false;             ///< accept without asking
-  bool check_reversibility = false; ///< integrate back and log how far from the start it ends
+  bool warm_up = false;              ///< accept without asking
+  bool check_reversibility = false;  ///< integrate back and log how far from the start it ends
   bool monitor_forces = true;
 };
 
@@ -29,4 +29,4 @@ bool metropolis(double delta_h);
 TrajectoryResult run_trajectory(GaugeField& u, Hamiltonian& hamiltonian, const Integrator& integrator,
                                 const TrajectoryOptions& options, const Log& record = {}, const Log& detail = {});
 
-} // namespace qcd
+}  // namespace qcd

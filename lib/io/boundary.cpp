@@ -5,20 +5,18 @@ namespace qcd {
 namespace {
 
 void require_periodic_bc(const Input& group) {
-  if (!group.has("GaugeBC"))
-    return;
+  if (!group.has("GaugeBC")) return;
   const Input bc = group.group("GaugeBC");
   const std::string name = bc.word("Name");
   if (!name.empty() && name != "PERIODIC_GAUGEBC")
     bc.error("Name", "a gauge boundary condition, one of PERIODIC_GAUGEBC", name);
 }
 
-} // namespace
+}  // namespace
 
 void require_periodic_gauge_state(const Input& group) {
   require_periodic_bc(group);
-  if (!group.has("GaugeState"))
-    return;
+  if (!group.has("GaugeState")) return;
   const Input state = group.group("GaugeState");
   const std::string name = state.word("Name");
   if (!name.empty() && name != "SIMPLE_GAUGE_STATE" && name != "PERIODIC_GAUGE_STATE")
@@ -26,4 +24,4 @@ void require_periodic_gauge_state(const Input& group) {
   require_periodic_bc(state);
 }
 
-} // namespace qcd
+}  // namespace qcd

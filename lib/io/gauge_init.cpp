@@ -14,8 +14,7 @@ namespace {
 /// cfg_file, which must be there now: better known before the run than after it waited in a queue.
 std::string existing_file(const Input& cfg) {
   const std::string name = cfg.word("cfg_file");
-  if (!name.empty() && !std::ifstream(name))
-    cfg.error("cfg_file", "a file that can be read", name);
+  if (!name.empty() && !std::ifstream(name)) cfg.error("cfg_file", "a file that can be read", name);
   return name;
 }
 
@@ -28,11 +27,9 @@ GaugeInit read_lime(const Input& cfg) {
     XMLReader file_xml, record_xml;
     QDPFileReader file(file_xml, name, parallel ? QDPIO_PARALLEL : QDPIO_SERIAL);
     QDP::read(file, record_xml, u);
-    if (file.bad())
-      throw InputError(name + ": expected a SciDAC or ILDG file with a gauge field, the reader failed");
+    if (file.bad()) throw InputError(name + ": expected a SciDAC or ILDG file with a gauge field, the reader failed");
     QDP::close(file);
-    if (reunit)
-      reunitarize(u);
+    if (reunit) reunitarize(u);
   };
 }
 
@@ -45,19 +42,20 @@ GaugeInit read_nersc(const Input& cfg) {
   };
 }
 
-} // namespace
+}  // namespace
 
 const Table<GaugeInit>& gauge_init_table() {
   static const Table<GaugeInit> table(
-      "start (cfg_type)",
-      {
-          {"UNIT", "U = 1", [](const Input&) -> GaugeInit { return unit_start; }},
-          {"WEAK_FIELD", "near U = 1, from the random number generator", [](const Input&) -> GaugeInit { return weak_field_start; }},
-          {"DISORDERED", "far from U = 1, from the random number generator", [](const Input&) -> GaugeInit { return disordered_start; }},
-          {"SZINQIO", "cfg_file, [parallel_io], [reunit]: SciDAC or ILDG file", read_lime},
-          {"SCIDAC", "the same as SZINQIO", read_lime},
-          {"NERSC", "cfg_file: NERSC archive file", read_nersc},
-      });
+      "a start (cfg_type)", {
+                                {"UNIT", "U = 1", [](const Input&) -> GaugeInit { return unit_start; }},
+                                {"WEAK_FIELD", "near U = 1, from the random number generator",
+                                 [](const Input&) -> GaugeInit { return weak_field_start; }},
+                                {"DISORDERED", "far from U = 1, from the random number generator",
+                                 [](const Input&) -> GaugeInit { return disordered_start; }},
+                                {"SZINQIO", "cfg_file, [parallel_io], [reunit]: SciDAC or ILDG file", read_lime},
+                                {"SCIDAC", "the same as SZINQIO", read_lime},
+                                {"NERSC", "cfg_file: NERSC archive file", read_nersc},
+                            });
   return table;
 }
 
@@ -66,4 +64,4 @@ GaugeInit read_gauge_init(const Input& cfg) {
   return row ? row->make(cfg) : GaugeInit{};
 }
 
-} // namespace qcd
+}  // namespace qcd

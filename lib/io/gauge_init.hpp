@@ -17,4 +17,4 @@ const Table<GaugeInit>& gauge_init_table();
 /// Reads a group Cfg or GaugeStartup; an empty function after recording an error.
 GaugeInit read_gauge_init(const Input& cfg);
 
-} // namespace qcd
+}  // namespace qcd

@@ -33,7 +33,7 @@ inline Range at_least(int low) { return {static_cast<double>(low), std::numeric_
 /// A getter that finds nothing right records an error and returns a neutral value, so that checking goes on.
 /// The name "" means the group's own text.
 class Input {
-public:
+ public:
   bool has(const std::string& name) const;
 
   /// The child group `name`. Missing: an error, and a group whose getters stay silent.
@@ -65,7 +65,7 @@ public:
   /// A reader positioned at this group.
   QDP::XMLReader reader() const;
 
-private:
+ private:
   friend class InputFile;
   struct Document;
   Input(std::shared_ptr<Document> document, std::string path, bool exists);
@@ -82,7 +82,7 @@ private:
 
 /// A parsed document and the errors found in it so far.
 class InputFile {
-public:
+ public:
   /// Throws InputError if the file cannot be read or is not XML (with the line).
   explicit InputFile(const std::string& file_name);
   /// The same for a document in memory; `name` stands for the file name in messages.
@@ -97,10 +97,10 @@ public:
   /// Throws InputError listing all errors, if there are any.
   void require_valid() const;
 
-private:
+ private:
   InputFile(std::shared_ptr<Input::Document> document, const std::string& name);
 
   std::shared_ptr<Input::Document> document_;
 };
 
-} // namespace qcd
+}  // namespace qcd

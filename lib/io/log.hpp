@@ -11,7 +11,7 @@ namespace qcd {
 
 /// A set of XML documents written alike. A default-made Log writes nothing, for callers who want the numbers only.
 class Log {
-public:
+ public:
   Log() = default;
   Log(std::initializer_list<QDP::XMLWriter*> writers) : writers_(writers) {}
 
@@ -19,33 +19,30 @@ public:
 
   template <class T>
   void write(const std::string& tag, const T& value) const {
-    for (QDP::XMLWriter* xml : writers_)
-      QDP::write(*xml, tag, value);
+    for (QDP::XMLWriter* xml : writers_) QDP::write(*xml, tag, value);
   }
 
   /// An open element, closed at the end of the scope.
   class Group {
-  public:
+   public:
     Group(const Log& log, const std::string& tag) : log_(log) {
-      for (QDP::XMLWriter* xml : log_.writers_)
-        QDP::push(*xml, tag);
+      for (QDP::XMLWriter* xml : log_.writers_) QDP::push(*xml, tag);
     }
     ~Group() {
-      for (QDP::XMLWriter* xml : log_.writers_)
-        QDP::pop(*xml);
+      for (QDP::XMLWriter* xml : log_.writers_) QDP::pop(*xml);
     }
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
 
-  private:
+   private:
     const Log& log_;
   };
   [[nodiscard]] Group group(const std::string& tag) const { return Group(*this, tag); }
 
   const std::vector<QDP::XMLWriter*>& writers() const { return writers_; }
 
-private:
+ private:
   std::vector<QDP::XMLWriter*> writers_;
 };
 
-} // namespace qcd
+}  // namespace qcd

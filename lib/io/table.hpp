@@ -12,13 +12,14 @@ namespace qcd {
 /// `T` is what a row makes; `Context` is what making it needs besides the input.
 template <class T, class... Context>
 class Table {
-public:
+ public:
   struct Row {
     std::string name;
-    std::string schema; ///< elements read, [optional] ones in brackets, and what it means
+    std::string schema;  ///< elements read, [optional] ones in brackets, and what it means
     std::function<T(const Input&, Context...)> make;
   };
 
+  /// `kind` with its article: "a gauge action".
   Table(std::string kind, std::vector<Row> rows) : kind_(std::move(kind)), rows_(std::move(rows)) {}
 
   const std::string& kind() const { return kind_; }
@@ -28,12 +29,10 @@ public:
   const Row* find(const Input& input, const std::string& tag = "Name") const {
     const std::string name = input.word(tag);
     for (const Row& row : rows_)
-      if (row.name == name)
-        return &row;
+      if (row.name == name) return &row;
     if (!name.empty()) {
-      std::string valid = "a " + kind_ + ", one of";
-      for (const Row& row : rows_)
-        valid += ' ' + row.name;
+      std::string valid = kind_ + ", one of";
+      for (const Row& row : rows_) valid += ' ' + row.name;
       input.error(tag, valid, name);
     }
     return nullptr;
@@ -42,14 +41,13 @@ public:
   /// One paragraph per row, for --help.
   std::string help() const {
     std::string text;
-    for (const Row& row : rows_)
-      text += "  " + row.name + "\n      " + row.schema + "\n";
+    for (const Row& row : rows_) text += "  " + row.name + "\n      " + row.schema + "\n";
     return text;
   }
 
-private:
+ private:
   std::string kind_;
   std::vector<Row> rows_;
 };
 
-} // namespace qcd
+}  // namespace qcd

@@ -11,7 +11,7 @@ namespace {
 /// 1/(n V Nc): turns a sum over n loops per site into the average of tr/Nc.
 Double per_site_and_colour(int n) { return Double(1) / (Double(n) * Double(Layout::vol()) * Double(Nc)); }
 
-} // namespace
+}  // namespace
 
 Plaquettes measure_plaquettes(const GaugeField& u) {
   Plaquettes p;
@@ -27,8 +27,7 @@ Plaquettes measure_plaquettes(const GaugeField& u) {
     }
   p.average *= Double(2.0 / (Nd * (Nd - 1)));
   p.time *= Double(1.0 / (Nd - 1));
-  if constexpr (Nd > 2)
-    p.space *= Double(2.0 / ((Nd - 1) * (Nd - 2)));
+  if constexpr (Nd > 2) p.space *= Double(2.0 / ((Nd - 1) * (Nd - 2)));
   p.link = average_link(u);
   return p;
 }
@@ -42,10 +41,10 @@ Double sum_rectangles(const GaugeField& u) { return sum_real_trace(u, all_rectan
 DComplex polyakov_loop(const GaugeField& u, int mu) {
   require_gauge_field(u, "polyakov_loop");
   if (mu < 0 || mu >= Nd)
-    throw ShapeError("polyakov_loop: expected a direction 0.." + std::to_string(Nd - 1) + ", got " + std::to_string(mu));
+    throw ShapeError("polyakov_loop: expected a direction 0.." + std::to_string(Nd - 1) + ", got " +
+                     std::to_string(mu));
   LatticeColorMatrix line = u[mu];
-  for (int n = 1; n < Layout::lattSize()[mu]; ++n)
-    line = u[mu] * shift(line, FORWARD, mu);
+  for (int n = 1; n < Layout::lattSize()[mu]; ++n) line = u[mu] * shift(line, FORWARD, mu);
   DComplex loop = sum(trace(line));
   loop *= per_site_and_colour(1);
   return loop;
@@ -54,9 +53,8 @@ DComplex polyakov_loop(const GaugeField& u, int mu) {
 Double average_link(const GaugeField& u) {
   require_gauge_field(u, "average_link");
   Double total = zero;
-  for (int mu = 0; mu < Nd; ++mu)
-    total += sum(real(trace(u[mu])));
+  for (int mu = 0; mu < Nd; ++mu) total += sum(real(trace(u[mu])));
   return per_site_and_colour(Nd) * total;
 }
 
-} // namespace qcd
+}  // namespace qcd

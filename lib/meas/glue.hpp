@@ -7,10 +7,10 @@ namespace qcd {
 
 /// Averages of Re tr U_p / Nc over sites, and of Re tr U / Nc over links; all 1 for U = 1. Time is direction Nd-1.
 struct Plaquettes {
-  QDP::Double average;                ///< over all planes
-  QDP::Double space;                  ///< planes without time
-  QDP::Double time;                   ///< planes with time
-  QDP::multi2d<QDP::Double> plane;    ///< [mu][nu], symmetric
+  QDP::Double average;              ///< over all planes
+  QDP::Double space;                ///< planes without time
+  QDP::Double time;                 ///< planes with time
+  QDP::multi2d<QDP::Double> plane;  ///< [mu][nu], symmetric
   QDP::Double link;
 };
 
@@ -28,4 +28,4 @@ QDP::DComplex polyakov_loop(const GaugeField& u, int mu);
 /// Re tr U / Nc averaged over links (gauge dependent).
 QDP::Double average_link(const GaugeField& u);
 
-} // namespace qcd
+}  // namespace qcd

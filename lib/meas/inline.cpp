@@ -24,24 +24,25 @@ double write_plaquettes(unsigned long update_no, const GaugeField& u, const Log&
 namespace {
 
 class PlaquetteMeasurement : public Measurement {
-public:
-  void measure(unsigned long update_no, const GaugeField& u, const Log& log) override { write_plaquettes(update_no, u, log); }
+ public:
+  void measure(unsigned long update_no, const GaugeField& u, const Log& log) override {
+    write_plaquettes(update_no, u, log);
+  }
 };
 
 class PolyakovLoopMeasurement : public Measurement {
-public:
+ public:
   void measure(unsigned long update_no, const GaugeField& u, const Log& log) override {
     const auto group = log.group("PolyakovLoop");
     log.write("update_no", update_no);
     multi1d<DComplex> loops(Nd);
-    for (int mu = 0; mu < Nd; ++mu)
-      loops[mu] = polyakov_loop(u, mu);
+    for (int mu = 0; mu < Nd; ++mu) loops[mu] = polyakov_loop(u, mu);
     log.write("poly_loop", loops);
   }
 };
 
 class RectangleMeasurement : public Measurement {
-public:
+ public:
   void measure(unsigned long update_no, const GaugeField& u, const Log& log) override {
     const auto group = log.group("Rectangle");
     log.write("update_no", update_no);
@@ -56,20 +57,19 @@ void read_common(const Input& input) {
     param.integer("version", {2, 2}, 2);
     require_periodic_gauge_state(param);
   }
-  if (!input.has("NamedObject"))
-    return;
+  if (!input.has("NamedObject")) return;
   const Input object = input.group("NamedObject");
   const std::string id = object.word("gauge_id");
   if (!id.empty() && id != "default_gauge_field")
     object.error("gauge_id", "default_gauge_field, the field of the run", id);
 }
 
-} // namespace
+}  // namespace
 
 const Table<std::unique_ptr<Measurement>>& measurement_table() {
   using Row = Table<std::unique_ptr<Measurement>>::Row;
   static const Table<std::unique_ptr<Measurement>> table(
-      "measurement",
+      "a measurement",
       {
           Row{"PLAQUETTE", "[Param{version 2}], [NamedObject{gauge_id}]: plaquettes by plane, link trace",
               [](const Input& in) -> std::unique_ptr<Measurement> {
@@ -92,16 +92,14 @@ const Table<std::unique_ptr<Measurement>>& measurement_table() {
 
 std::vector<ScheduledMeasurement> read_measurements(const Input& input) {
   std::vector<ScheduledMeasurement> list;
-  if (!input.has("InlineMeasurements"))
-    return list;
+  if (!input.has("InlineMeasurements")) return list;
   for (const Input& elem : input.elements("InlineMeasurements")) {
     const auto* row = measurement_table().find(elem);
     const int frequency = elem.integer("Frequency", at_least(1), 1);
     const std::string xml_file = elem.word("xml_file", "");
-    if (row)
-      list.push_back({frequency, xml_file, row->make(elem)});
+    if (row) list.push_back({frequency, xml_file, row->make(elem)});
   }
   return list;
 }
 
-} // namespace qcd
+}  // namespace qcd

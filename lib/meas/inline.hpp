@@ -11,7 +11,7 @@
 namespace qcd {
 
 class Measurement {
-public:
+ public:
   virtual ~Measurement() = default;
   /// Measures on `u` and writes one group to `log`.
   virtual void measure(unsigned long update_no, const GaugeField& u, const Log& log) = 0;
@@ -23,7 +23,7 @@ const Table<std::unique_ptr<Measurement>>& measurement_table();
 /// A measurement with the updates it is due at.
 struct ScheduledMeasurement {
   int frequency = 1;
-  std::string xml_file; ///< empty: into the data file; otherwise a file of its own per update, %d or a suffix .<update>
+  std::string xml_file;  ///< empty: into the data file; otherwise into a file <xml_file>.<update> per update
   std::unique_ptr<Measurement> measurement;
 
   bool due(unsigned long update_no) const { return update_no % static_cast<unsigned long>(frequency) == 0; }
@@ -35,4 +35,4 @@ std::vector<ScheduledMeasurement> read_measurements(const Input& input);
 /// Writes the group Plaquette: w_plaq, s_plaq, t_plaq, plane_<nu><mu>_plaq, link. Returns w_plaq.
 double write_plaquettes(unsigned long update_no, const GaugeField& u, const Log& log);
 
-} // namespace qcd
+}  // namespace qcd

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -87,13 +88,15 @@ void bind(Binding& to, const Node& n, int frame) {
   switch (n.op) {
     case Op::field: {
       const int i = to.leaf(n.field.get());
-      to.mix(pack(n.shape) ^ static_cast<std::uint64_t>(i) << 56 ^ static_cast<std::uint64_t>(frame) << 48);
+      to.mix(pack(n.shape));
+      to.mix(static_cast<std::uint64_t>(i) << 32 | static_cast<std::uint64_t>(frame));
       break;
     }
     case Op::value: {
       int i = n.uses > 1 ? to.value(&n) : -1;
       if (i < 0) i = static_cast<int>(to.values.size()), to.values.push_back(&n), append_words(to.scalars, n.host, n.shape);
-      to.mix(pack(n.shape) ^ static_cast<std::uint64_t>(i) << 56 ^ 0x5555ull << 32);
+      to.mix(pack(n.shape) ^ 0x5555ull << 32);
+      to.mix(static_cast<std::uint64_t>(i));
       break;
     }
     case Op::shift: {
@@ -420,6 +423,32 @@ void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
   launch(bound, kernel, domain, results);
 }
 
+namespace {
+/// One operation on host values: leaf 0 is the result, leaves 1.. the operands.
+ir::Kernel host_program(Op op, Shape result, std::uint64_t attribute, std::span<const HostOperand> operands) {
+  ir::Kernel k;
+  k.lanes = 1;
+  k.leaves.push_back({result.word, static_cast<std::int16_t>(result.components())});
+  ir::Builder builder(k);
+  Algebra algebra(builder);
+  std::vector<Tensor> x;
+  for (const HostOperand& o : operands) {
+    if (!o.components) continue;
+    const auto leaf = static_cast<std::int16_t>(k.leaves.size());
+    k.leaves.push_back({o.shape.word, static_cast<std::int16_t>(o.shape.components())});
+    Tensor t(o.shape);
+    for (std::size_t i = 0; i < t.v.size(); ++i) t.v[i] = builder.load({leaf, 0, static_cast<std::int16_t>(i), 0});
+    x.push_back(std::move(t));
+  }
+  const Tensor value = algebra.apply(op, result, attribute, x);
+  for (std::size_t i = 0; i < value.v.size(); ++i)
+    k.stores.push_back({{0, 0, static_cast<std::int16_t>(i), 0}, algebra.word(value.v[i], result.word)});
+  builder.finish();
+  k.leaves[0].written = true;
+  return k;
+}
+}  // namespace
+
 void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOperand a, HostOperand b, HostOperand c) {
   struct Key {
     std::uint64_t op, attribute, shapes[4];
@@ -434,28 +463,8 @@ void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOpe
   const ir::Kernel* program = nullptr;
   {
     std::lock_guard lock(guard);
-    auto [it, fresh] = programs.try_emplace(key);
-    if (fresh) {
-      ir::Kernel& k = it->second;
-      k.lanes = 1;
-      k.leaves.push_back({result.word, static_cast<std::int16_t>(result.components())});
-      ir::Builder builder(k);
-      Algebra algebra(builder);
-      std::vector<Tensor> x;
-      for (const HostOperand& o : operands) {
-        if (!o.components) continue;
-        const auto leaf = static_cast<std::int16_t>(k.leaves.size());
-        k.leaves.push_back({o.shape.word, static_cast<std::int16_t>(o.shape.components())});
-        Tensor t(o.shape);
-        for (std::size_t i = 0; i < t.v.size(); ++i) t.v[i] = builder.load({leaf, 0, static_cast<std::int16_t>(i), 0});
-        x.push_back(std::move(t));
-      }
-      const Tensor value = algebra.apply(op, result, attribute, x);
-      for (std::size_t i = 0; i < value.v.size(); ++i)
-        k.stores.push_back({{0, 0, static_cast<std::int16_t>(i), 0}, algebra.word(value.v[i], result.word)});
-      builder.finish();
-      k.leaves[0].written = true;
-    }
+    auto it = programs.find(key);
+    if (it == programs.end()) it = programs.emplace(key, host_program(op, result, attribute, operands)).first;  // a site function may throw
     program = &it->second;
   }
   void* fields[4] = {out};

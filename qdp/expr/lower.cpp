@@ -55,6 +55,12 @@ Tensor Algebra::constant(double re, double im, Type t, bool complex) {
 Tensor Algebra::convert(const Tensor& a, Shape to) {
   if (a.shape == to) return a;
   Tensor r(to);
+  if (to.color.kind == Kind::seed && a.shape.color.kind != Kind::seed) {  // the limbs of an integer, 12 bits each; the last stays zero
+    const Value x = word(a.v[0], to.word), mask = b.constant_int(to.word, 4095);
+    for (std::size_t i = 0; i < 3; ++i)
+      r.v[i] = b.binary(ir::Op::and_, b.binary(ir::Op::shr, x, b.constant_int(to.word, 12 * static_cast<int>(i))), mask);
+    return r;
+  }
   const int ns = to.spin.kind == Kind::matrix ? to.spin.n : 1, nc = to.color.kind == Kind::matrix ? to.color.n : 1;
   const bool spread_spin = a.shape.spin != to.spin, spread_color = a.shape.color != to.color;
   for (int s = 0; s < to.spin.size(); ++s)

@@ -127,8 +127,10 @@ constexpr Shape rule_gamma_right(Shape a, Shape, Shape) { return a.spin == Level
 constexpr Shape rule_peek_color(Shape a, Shape, Shape) { return a.color.is_scalar() ? kInvalid : a.with_levels(a.spin, {}); }
 constexpr Shape rule_peek_spin(Shape a, Shape, Shape) { return a.spin.is_scalar() ? kInvalid : a.with_levels({}, a.color); }
 constexpr bool assignable_level(Level to, Level from) { return to == from || (to.kind == Kind::matrix && from.is_scalar()); }
-/// Can a value of type `from` be assigned to a field of type `to`? Words convert freely; a scalar fills a diagonal.
+/// Can a value of type `from` be assigned to a field of type `to`? Words convert freely; a scalar fills a diagonal; an
+/// integer becomes a seed.
 constexpr bool assignable(Shape to, Shape from) {
+  if (has_seed(to) && !has_seed(from)) return from.valid && from.scalar_levels() && !from.complex && !is_float(from.word);
   return from.valid && assignable_level(to.spin, from.spin) && assignable_level(to.color, from.color) && (to.complex || !from.complex);
 }
 constexpr Shape rule_poke_color(Shape a, Shape b, Shape) {

@@ -71,6 +71,8 @@ void QDP_initialize(int* argc, char*** argv) {
         }
     }
   }
+  for (const std::string& name : jit::unknown_env_names())
+    QDPIO::cerr << "warning: the environment variable " << name << " is not one of Tessera's; -h lists them\n";
   (void)jit::Runtime::instance();  // reads the environment: bad values are reported here
   initialized = true;
 }

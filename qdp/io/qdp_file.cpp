@@ -35,11 +35,17 @@ io::ScidacRecordInfo info_of(const detail::RecordTarget& t) {
   return info;
 }
 
-void put_xml(XMLReader& xml, const std::string& text) {
+/// User text that is not XML (other programs write what they like there) arrives as the content of <text>.
+void put_xml(XMLReader& xml, std::string text) {
   xml.close();
+  while (!text.empty() && text.back() == '\0') text.pop_back();
   if (text.empty()) return;
-  std::istringstream in(text);
-  xml.open(in);
+  std::istringstream in(text), plain("<text>" + xml::escape(text) + "</text>");
+  try {
+    xml.open(in);
+  } catch (const XMLError&) {
+    xml.open(plain);
+  }
 }
 
 std::string text_of(XMLBufferWriter& xml) {

@@ -29,14 +29,14 @@ void use_range_if_possible(jit::Domain& domain, int lanes) {
   domain.masks = {};
 }
 
-} // namespace
+}  // namespace
 
 std::vector<jit::Domain> make_domains(const jit::SiteOrder& order, const multi1d<int>& colors, int n) {
   std::vector<jit::Domain> domains(n);
   for (std::int64_t group = 0; group < order.groups; ++group) {
     const auto color_of = [&](int lane) { return colors[order.host_index[group * order.lanes + lane]]; };
     std::uint64_t left = occupied(order, group);
-    while (left != 0) { // one colour of the group at a time
+    while (left != 0) {  // one colour of the group at a time
       const int color = color_of(std::countr_zero(left));
       std::uint64_t mask = 0;
       for (std::uint64_t rest = left; rest != 0; rest &= rest - 1)
@@ -54,4 +54,4 @@ std::vector<jit::Domain> make_domains(const jit::SiteOrder& order, const multi1d
   return domains;
 }
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

@@ -19,13 +19,14 @@ bool Geometry::contains(const Coord& x) const {
   return true;
 }
 
-// Both directions go from the slowest coordinate to the fastest. A slice of fixed coordinate c in direction mu is a box of
-// mu dimensions, and two slices next to each other hold every site of such a box once, whatever the parity asked for.
+// Both directions go from the slowest coordinate to the fastest. A slice of fixed coordinate c in direction mu is a box
+// of mu dimensions, and two slices next to each other hold every site of such a box once, whatever the parity asked
+// for.
 
 std::int64_t Geometry::index(const Coord& x) const {
   const int site_parity = parity(x);
   std::int64_t before = site_parity == 0 ? 0 : volume(0);
-  int relative = site_parity; // parity asked for, seen from the corner of the present slice
+  int relative = site_parity;  // parity asked for, seen from the corner of the present slice
   for (int mu = QDP_ND - 1; mu >= 0; --mu) {
     before += (x[mu] >> 1) * box_[mu];
     if (x[mu] & 1) before += in_box(mu, relative);
@@ -56,4 +57,4 @@ std::int64_t Geometry::lexicographic(const Coord& x) const {
   return number;
 }
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

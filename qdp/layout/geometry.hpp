@@ -1,7 +1,7 @@
 // A lattice as pure arithmetic: coordinates, parity, and the host order of the sites.
 //
-// Host order is QDP++'s red-black ("cb2") order: even sites first, and lexicographic, x fastest, within each parity. QDP++
-// stops if the first extent is odd; here any extents will do (if all are odd, there is one even site more).
+// Host order is QDP++'s red-black ("cb2") order: even sites first, and lexicographic, x fastest, within each parity.
+// QDP++ stops if the first extent is odd; here any extents will do (if all are odd, there is one even site more).
 #pragma once
 
 #include "qdp_config.h"
@@ -29,7 +29,7 @@ inline int parity(const Coord& x) {
 }
 
 class Geometry {
-public:
+ public:
   /// Extents are at least 1.
   explicit Geometry(const Coord& extents);
 
@@ -46,12 +46,12 @@ public:
   /// Lexicographic number of a site, x fastest.
   std::int64_t lexicographic(const Coord& x) const;
 
-private:
+ private:
   /// Sites in a box of the first `dims` extents that have the parity of its corner (0) or the other (1).
   std::int64_t in_box(int dims, int parity) const { return (box_[dims] + 1 - parity) / 2; }
 
   Coord extents_;
-  std::array<std::int64_t, QDP_ND + 1> box_; ///< [d] sites in a box of the first d extents
+  std::array<std::int64_t, QDP_ND + 1> box_;  ///< [d] sites in a box of the first d extents
 };
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

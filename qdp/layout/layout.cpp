@@ -1,5 +1,6 @@
 #include "qdp/layout/layout.hpp"
 
+#include "qdp/io/primary.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
@@ -20,10 +21,10 @@ namespace {
 
 /// All that the namespace Layout remembers.
 struct Process {
-  multi1d<int> extents; ///< as set, perhaps not created yet
+  multi1d<int> extents;  ///< as set, perhaps not created yet
   std::optional<detail::LayoutState> layout;
   std::uint64_t generations = 0;
-  multi1d<int> subgrid, ranks, rank; ///< extents of a rank's part, of the grid of ranks, this rank's place in it
+  multi1d<int> subgrid, ranks, rank;  ///< extents of a rank's part, of the grid of ranks, this rank's place in it
 };
 
 Process& process() {
@@ -98,7 +99,30 @@ detail::Coord from_lexicographic(std::int64_t number, const detail::Coord& exten
   return x;
 }
 
-} // namespace
+}  // namespace
+
+multi1d<int> crtesn(int ipos, const multi1d<int>& latt_size) {
+  multi1d<int> coord(latt_size.size());
+  int rest = ipos;
+  for (int mu = 0; mu < latt_size.size(); ++mu) {
+    coord[mu] = rest % latt_size[mu];
+    rest /= latt_size[mu];
+  }
+  if (ipos < 0 || rest != 0)
+    throw jit::UserError({.what = "crtesn", .expected = "a site number of the box", .got = std::to_string(ipos)});
+  return coord;
+}
+
+int local_site(const multi1d<int>& coord, const multi1d<int>& latt_size) {
+  int site = 0;
+  for (int mu = latt_size.size() - 1; mu >= 0; --mu) {
+    if (coord[mu] < 0 || coord[mu] >= latt_size[mu])
+      throw jit::UserError({.what = "local_site", .expected = "0.." + std::to_string(latt_size[mu] - 1) + " in direction " + std::to_string(mu),
+                            .got = std::to_string(coord[mu])});
+    site = site * latt_size[mu] + coord[mu];
+  }
+  return site;
+}
 
 namespace detail {
 
@@ -116,9 +140,8 @@ const std::shared_ptr<const jit::SiteOrder>& site_order() { return layout("latti
 
 Coord to_coord(const multi1d<int>& x, const char* what) {
   if (x.size() != QDP_ND)
-    throw jit::UserError({.what = what,
-                          .expected = std::to_string(QDP_ND) + " coordinates",
-                          .got = std::to_string(x.size())});
+    throw jit::UserError(
+        {.what = what, .expected = std::to_string(QDP_ND) + " coordinates", .got = std::to_string(x.size())});
   Coord coord;
   for (int mu = 0; mu < QDP_ND; ++mu) coord[mu] = x[mu];
   return coord;
@@ -140,7 +163,7 @@ void fill_coordinates(int mu, std::int32_t* out) {
   for (std::int64_t site = 0; site < sites.volume(); ++site) out[site] = sites.coord(site)[mu];
 }
 
-} // namespace detail
+}  // namespace detail
 
 namespace Layout {
 
@@ -156,6 +179,9 @@ void create() {
   p.subgrid = p.extents;
   p.ranks = filled(1);
   p.rank = filled(0);
+  io::Process whole = io::process();
+  whole.sites = static_cast<unsigned long long>(lattice.volume());  // FlopCounter counts per site
+  io::set_process(whole);
   initDefaultSets();
   initDefaultMaps();
   detail::set_random_seed(detail::kDefaultSeed);
@@ -265,6 +291,6 @@ const multi1d<int>& getIONodeGrid() {
 
 int numIONodeGrid() { return 1; }
 
-} // namespace Layout
+}  // namespace Layout
 
-} // namespace QDP
+}  // namespace QDP

@@ -4,8 +4,8 @@
 //   Layout::setLattSize(nrow);
 //   Layout::create();
 //
-// create() may be called again in one process: fields, subsets and maps made before keep the order they were made for and
-// must not meet new ones in an expression.
+// create() may be called again in one process: fields, subsets and maps made before keep the order they were made for
+// and must not meet new ones in an expression.
 #pragma once
 
 #include "jit/runtime/sites.hpp"
@@ -82,7 +82,12 @@ void setIONodeGrid(const multi1d<int>& io_grid);
 const multi1d<int>& getIONodeGrid();
 int numIONodeGrid();
 
-} // namespace Layout
+}  // namespace Layout
+
+/// Coordinates of a lexicographic number, first direction fastest, in a box of these extents; and the reverse.
+/// Throw jit::UserError for a number or coordinate outside the box.
+multi1d<int> crtesn(int ipos, const multi1d<int>& latt_size);
+int local_site(const multi1d<int>& coord, const multi1d<int>& latt_size);
 
 namespace detail {
 
@@ -90,7 +95,7 @@ namespace detail {
 struct LayoutState {
   Geometry lattice;
   std::shared_ptr<const jit::SiteOrder> order;
-  std::uint64_t generation; ///< 1 for the first create(), and so on
+  std::uint64_t generation;  ///< 1 for the first create(), and so on
 };
 
 /// The present layout. Throws jit::UserError, naming `what`, before Layout::create().
@@ -105,6 +110,6 @@ multi1d<int> to_multi1d(const Coord& x);
 /// Coordinate mu of every site, in host order: [sitesOnNode()] values to `out`.
 void fill_coordinates(int mu, std::int32_t* out);
 
-} // namespace detail
+}  // namespace detail
 
-} // namespace QDP
+}  // namespace QDP

@@ -20,8 +20,8 @@ std::vector<std::int32_t> sources(const char* what, const ArrayMapFunc& function
     const Coord x = lattice.coord(site);
     const Coord y = to_coord(function(to_multi1d(x), sign, dir), what);
     if (!lattice.contains(y))
-      throw jit::UserError({.what = std::string(what) + ": map function, sign " + std::to_string(sign) + ", direction " +
-                                    std::to_string(dir),
+      throw jit::UserError({.what = std::string(what) + ": map function, sign " + std::to_string(sign) +
+                                    ", direction " + std::to_string(dir),
                             .expected = "a source site on the lattice " + to_string(lattice.extents()),
                             .got = to_string(y),
                             .where = "for site " + to_string(x),
@@ -46,18 +46,18 @@ std::vector<std::int32_t> neighbours(const Geometry& lattice, int sign, int mu) 
 
 /// One map as a family of one.
 class OneMap : public ArrayMapFunc {
-public:
+ public:
   explicit OneMap(const MapFunc& function) : function_(function) {}
   multi1d<int> operator()(const multi1d<int>& coordinate, int sign, int) const override {
     return function_(coordinate, sign);
   }
   int numArray() const override { return 1; }
 
-private:
+ private:
   const MapFunc& function_;
 };
 
-} // namespace
+}  // namespace
 
 MapFamily MapFamily::make(const char* what, const ArrayMapFunc& function, bool both_signs) {
   MapFamily family;
@@ -92,7 +92,8 @@ void MapFamily::fail(int sign, int dir) const {
                           .got = "an empty one",
                           .what_now = "call make(function), for shift Layout::create(), before its first use"});
   if (sign == 0)
-    throw jit::UserError({.what = std::string(what_) + ": sign", .expected = "FORWARD (+1) or BACKWARD (-1)", .got = "0"});
+    throw jit::UserError(
+        {.what = std::string(what_) + ": sign", .expected = "FORWARD (+1) or BACKWARD (-1)", .got = "0"});
   throw jit::UserError({.what = std::string(what_) + ": direction",
                         .expected = "0.." + std::to_string(directions_ - 1),
                         .got = std::to_string(dir)});
@@ -105,11 +106,9 @@ void MapFamily::fail_layout() const {
                         .what_now = "make maps again after Layout::create()"});
 }
 
-} // namespace detail
+}  // namespace detail
 
-void Map::make(const MapFunc& function) {
-  family_ = detail::MapFamily::make("Map", detail::OneMap(function), false);
-}
+void Map::make(const MapFunc& function) { family_ = detail::MapFamily::make("Map", detail::OneMap(function), false); }
 
 multi1d<int> Map::goffset() const {
   const std::vector<std::int32_t> source = detail::host_sources(table());
@@ -118,9 +117,7 @@ multi1d<int> Map::goffset() const {
   return offsets;
 }
 
-void ArrayMap::make(const ArrayMapFunc& function) {
-  family_ = detail::MapFamily::make("ArrayMap", function, false);
-}
+void ArrayMap::make(const ArrayMapFunc& function) { family_ = detail::MapFamily::make("ArrayMap", function, false); }
 
 void BiDirectionalMap::make(const MapFunc& function) {
   family_ = detail::MapFamily::make("BiDirectionalMap", detail::OneMap(function), true);
@@ -132,4 +129,4 @@ void ArrayBiDirectionalMap::make(const ArrayMapFunc& function) {
 
 void initDefaultMaps() { shift.family_ = detail::MapFamily::nearest_neighbours(); }
 
-} // namespace QDP
+}  // namespace QDP

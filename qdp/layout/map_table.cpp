@@ -39,7 +39,7 @@ void find_structure(const jit::SiteOrder& order, jit::SiteMap& map) {
   pad(map.group_source);
 }
 
-} // namespace
+}  // namespace
 
 MapTable make_map_table(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<std::int32_t>& source) {
   static std::atomic<std::uint64_t> last_id{0};
@@ -64,4 +64,4 @@ std::vector<std::int32_t> host_sources(const MapTable& table) {
   return source;
 }
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

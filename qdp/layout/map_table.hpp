@@ -13,8 +13,8 @@ namespace QDP::detail {
 /// Light to copy. Two tables with one id are the same map.
 struct MapTable {
   std::shared_ptr<const jit::SiteMap> sites;
-  std::shared_ptr<const jit::SiteOrder> order; ///< the layout it was made for
-  std::uint64_t id = 0;                        ///< 0: not made
+  std::shared_ptr<const jit::SiteOrder> order;  ///< the layout it was made for
+  std::uint64_t id = 0;                         ///< 0: not made
 };
 
 /// The table of `source`: [sites] host index of the site that each site's value comes from, in host order.
@@ -25,4 +25,4 @@ MapTable make_map_table(const std::shared_ptr<const jit::SiteOrder>& order, cons
 /// The reverse of make_map_table.
 std::vector<std::int32_t> host_sources(const MapTable& table);
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

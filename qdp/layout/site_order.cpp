@@ -56,7 +56,7 @@ void fill_linear(const Geometry& lattice, jit::SiteOrder& order) {
   }
 }
 
-} // namespace
+}  // namespace
 
 std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes) {
   if (lanes < 1 || !std::has_single_bit(static_cast<unsigned>(lanes))) return {};
@@ -96,4 +96,4 @@ std::shared_ptr<const jit::SiteOrder> make_site_order(const Geometry& lattice, i
   return with_positions(std::move(order));
 }
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

@@ -1,9 +1,9 @@
 // The order of the sites on a device (design D2): which sites form a group that one vector instruction works on.
 //
 // Virtual nodes: k directions are cut in two halves, 2^k = lanes, and a group is the same site of each of the 2^k
-// sub-lattices. Then the neighbours of a group are again a group, in the same lanes, or, where the neighbourhood crosses
-// the edge of a sub-lattice in a cut direction, with lanes l -> l ^ bit(direction). Groups are ordered like the sites of a
-// sub-lattice in host order: even ones first.
+// sub-lattices. Then the neighbours of a group are again a group, in the same lanes, or, where the neighbourhood
+// crosses the edge of a sub-lattice in a cut direction, with lanes l -> l ^ bit(direction). Groups are ordered like the
+// sites of a sub-lattice in host order: even ones first.
 #pragma once
 
 #include "jit/runtime/sites.hpp"
@@ -22,9 +22,9 @@ struct LaneCut {
   Coord extents{};
 };
 
-/// The cut of a lattice into `lanes` sub-lattices that keeps all sites of a group at one parity: extents of cut directions
-/// are divisible by four. Of several, the one that cuts the longest directions, where edges are rarest; the later of equals.
-/// None if there is no such cut, or lanes is not a power of two up to 2^Nd.
+/// The cut of a lattice into `lanes` sub-lattices that keeps all sites of a group at one parity: extents of cut
+/// directions are divisible by four. Of several, the one that cuts the longest directions, where edges are rarest; the
+/// later of equals. None if there is no such cut, or lanes is not a power of two up to 2^Nd.
 std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes);
 
 /// The order of a lattice's sites in groups of `lanes` sites (1 to 64). Virtual nodes where the lattice can be cut;
@@ -32,4 +32,4 @@ std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes);
 /// One lane is host order. Throws jit::UserError if positions would not fit 32 bits.
 std::shared_ptr<const jit::SiteOrder> make_site_order(const Geometry& lattice, int lanes);
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

@@ -83,7 +83,7 @@ int hypercube_color(const Coord& x) {
   return color | (cube & 1) << QDP_ND;
 }
 
-} // namespace
+}  // namespace
 
 void Subset::fail_empty() {
   throw jit::UserError({.what = "Subset",
@@ -173,4 +173,4 @@ void initDefaultSets() {
   odd = rb[1];
 }
 
-} // namespace QDP
+}  // namespace QDP

@@ -4,8 +4,8 @@
 //   Set timeslices(TimeSliceFunc(3));     // by the user, at any time after Layout::create()
 //   sumMulti(x, timeslices)
 //
-// Sets and subsets are light to copy: they share their tables, which live as long as anyone needs them. They belong to the
-// layout they were made for.
+// Sets and subsets are light to copy: they share their tables, which live as long as anyone needs them. They belong to
+// the layout they were made for.
 #pragma once
 
 #include "jit/runtime/sites.hpp"
@@ -19,7 +19,7 @@ namespace QDP {
 
 /// The colour of a site, 0 .. numSubsets() - 1.
 class SetFunc {
-public:
+ public:
   virtual ~SetFunc() = default;
   virtual int operator()(const multi1d<int>& coordinate) const = 0;
   virtual int numSubsets() const = 0;
@@ -31,30 +31,30 @@ namespace detail {
 
 struct SetTables;
 
-const std::shared_ptr<const jit::SiteOrder>& site_order(); // layout.hpp
+const std::shared_ptr<const jit::SiteOrder>& site_order();  // layout.hpp
 
 /// What is known of the sites of one colour.
 struct SubsetTables {
   int color = 0;
-  bool ordered = false;         ///< the host indices are start..end without holes
-  int start = -1, end = -1;     ///< first and last host index if ordered
-  multi1d<int> sites;           ///< host indices, ascending
-  jit::Domain domain;           ///< the same sites as a kernel visits them
+  bool ordered = false;      ///< the host indices are start..end without holes
+  int start = -1, end = -1;  ///< first and last host index if ordered
+  multi1d<int> sites;        ///< host indices, ascending
+  jit::Domain domain;        ///< the same sites as a kernel visits them
   const SetTables* set = nullptr;
 };
 
 /// Everything of a set.
 struct SetTables {
-  std::string name;             ///< "rb3", or "set" for the user's
+  std::string name;  ///< "rb3", or "set" for the user's
   std::shared_ptr<const jit::SiteOrder> order;
-  multi1d<int> colors;          ///< [sites] by host index
+  multi1d<int> colors;  ///< [sites] by host index
   std::vector<SubsetTables> subsets;
 };
 
-} // namespace detail
+}  // namespace detail
 
 class Subset {
-public:
+ public:
   Subset() = default;
   virtual ~Subset() = default;
   Subset(const Subset&) = default;
@@ -78,23 +78,26 @@ public:
   /// Throws jit::UserError if the subset was made for an earlier layout.
   const jit::Domain& domain() const {
     const detail::SubsetTables& own = tables();
-    if (own.set->order != detail::site_order()) [[unlikely]] fail_layout();
+    if (own.set->order != detail::site_order()) [[unlikely]]
+      fail_layout();
     return own.domain;
   }
   /// The same, and throws jit::UserError for a field of an earlier layout too.
   const jit::Domain& domain_for(const jit::SiteOrder& field_order) const {
     const jit::Domain& own = domain();
-    if (&field_order != order().get()) [[unlikely]] fail_field();
+    if (&field_order != order().get()) [[unlikely]]
+      fail_field();
     return own;
   }
   const std::shared_ptr<const jit::SiteOrder>& order() const { return tables().set->order; }
   /// "rb3[1]", for messages.
   std::string name() const;
 
-private:
+ private:
   friend class Set;
   const detail::SubsetTables& tables() const {
-    if (!tables_) [[unlikely]] fail_empty();
+    if (!tables_) [[unlikely]]
+      fail_empty();
     return *tables_;
   }
   [[noreturn]] static void fail_empty();
@@ -105,7 +108,7 @@ private:
 };
 
 class Set {
-public:
+ public:
   Set() = default;
   Set(const SetFunc& function) { make(function); }
   virtual ~Set() = default;
@@ -117,14 +120,15 @@ public:
 
   /// Throws jit::UserError if the index is out of range. The reference is valid as long as this set.
   const Subset& operator[](int subset_index) const {
-    if (subset_index < 0 || subset_index >= numSubsets()) [[unlikely]] fail_index(subset_index);
+    if (subset_index < 0 || subset_index >= numSubsets()) [[unlikely]]
+      fail_index(subset_index);
     return subsets_[subset_index];
   }
   int numSubsets() const { return static_cast<int>(subsets_.size()); }
   /// Colour of each site, by host index.
   const multi1d<int>& latticeColoring() const;
 
-private:
+ private:
   friend class Subset;
   friend void initDefaultSets();
   void share(std::shared_ptr<const detail::SetTables> tables);
@@ -148,4 +152,4 @@ extern Subset even, odd;
 /// Makes the sets above anew; Layout::create() does.
 void initDefaultSets();
 
-} // namespace QDP
+}  // namespace QDP

@@ -32,4 +32,4 @@ std::vector<std::uint64_t> site_multipliers(const Geometry& lattice) {
 
 std::uint64_t step_multiplier(const Geometry& lattice) { return lcg_power(kLcgMultiplier, lattice.volume() + 1); }
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

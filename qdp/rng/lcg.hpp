@@ -1,9 +1,9 @@
 // QDP++'s random number generator: its numbers, site by site, whatever the layout.
 //
-// Linear congruential, s <- a s mod 2^47, a = 1222 2^36 + 1498 2^24 + 712 2^12 + 1645. A lattice field draws at site x from
-// the stream that starts at s a^k(x), k(x) = 1 + lexicographic number of x in the whole lattice, and every further number of
-// the site is A = a^(V+1) on; after the draw the seed is s A^n, n the real components of a site, also if the subset was
-// empty. A scalar draws s a, s a^2, ...
+// Linear congruential, s <- a s mod 2^47, a = 1222 2^36 + 1498 2^24 + 712 2^12 + 1645. A lattice field draws at site x
+// from the stream that starts at s a^k(x), k(x) = 1 + lexicographic number of x in the whole lattice, and every further
+// number of the site is A = a^(V+1) on; after the draw the seed is s A^n, n the real components of a site, also if the
+// subset was empty. A scalar draws s a, s a^2, ...
 #pragma once
 
 #include "qdp/layout/geometry.hpp"
@@ -43,4 +43,4 @@ std::vector<std::uint64_t> site_multipliers(const Geometry& lattice);
 /// a^(V+1) mod 2^47.
 std::uint64_t step_multiplier(const Geometry& lattice);
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

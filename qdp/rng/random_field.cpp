@@ -17,8 +17,8 @@ using ir::Value;
 
 namespace {
 
-/// How a kernel goes through the components of a site: `trips` times the same code for `chunk` components, so that the code
-/// of a propagator is no longer than that of a link.
+/// How a kernel goes through the components of a site: `trips` times the same code for `chunk` components, so that the
+/// code of a propagator is no longer than that of a link.
 struct Trips {
   int trips, chunk;
   bool operator==(const Trips&) const = default;
@@ -60,10 +60,10 @@ jit::Field& multiplier_field(Trips trips) {
 
 constexpr std::int16_t kTarget = 0, kMultipliers = 1;
 
-/// Kernels that draw: component c of a trip takes the state (s_c * site multiplier) mod 2^47, where the s_c, the global seed
-/// moved on, are scalar arguments. So the draws of a site do not wait for each other.
+/// Kernels that draw: component c of a trip takes the state (s_c * site multiplier) mod 2^47, where the s_c, the global
+/// seed moved on, are scalar arguments. So the draws of a site do not wait for each other.
 class DrawKernel {
-public:
+ public:
   DrawKernel(const char* name, const jit::Field& field, Trips trips, bool listed)
       : builder_(kernel_), word_(field.word()), trips_(trips) {
     kernel_.name = name;
@@ -104,7 +104,7 @@ public:
     return std::move(kernel_);
   }
 
-private:
+ private:
   Value integer_op(ir::Op op, Value x, std::int64_t constant) {
     return builder_.binary(op, x, builder_.constant_int(builder_.type(x), constant));
   }
@@ -139,7 +139,8 @@ ir::Kernel gaussian_kernel(const jit::Field& field, Trips trips, bool complex, b
 
 enum class Draw { uniform, normal_real, normal_complex };
 
-void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain, const std::vector<std::uint64_t>& seeds) {
+void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain,
+            const std::vector<std::uint64_t>& seeds) {
   const jit::Hash128 key = jit::Hasher()
                                .text("random numbers")
                                .value(kind)
@@ -159,7 +160,7 @@ void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain
   runtime.launch({.kernel = kernel, .fields = fields, .maps = maps, .scalars = seeds, .domain = &domain});
 }
 
-} // namespace
+}  // namespace
 
 void random_field(jit::Field& field, const Subset& subset) {
   check_random_word("random", field.word());
@@ -177,7 +178,7 @@ void random_field(jit::Field& field, const Subset& subset) {
 void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
   check_random_word("gaussian", field.word());
   const jit::Domain& domain = subset.domain_for(field.order());
-  const int stride = complex ? 2 : 1; // the imaginary parts of both draws are not used
+  const int stride = complex ? 2 : 1;  // the imaginary parts of both draws are not used
   const std::uint64_t step = step_multiplier(layout("gaussian").lattice);
   const std::uint64_t used_step = lcg_power(step, stride), draw_step = lcg_power(step, field.components());
   const Trips trips = trips_for(field.components(), stride);
@@ -197,4 +198,4 @@ void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
 
 void release_site_multipliers() { multiplier_cache().clear(); }
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

@@ -11,8 +11,8 @@ class Subset;
 
 namespace QDP::detail {
 
-/// Uniform numbers in [0, 1] on the sites of a subset, in the order of the components of a site (spin, colour row, colour
-/// column, re, im). Single precision resolution for every word. The seed moves on also if the subset is empty.
+/// Uniform numbers in [0, 1] on the sites of a subset, in the order of the components of a site (spin, colour row,
+/// colour column, re, im). Single precision resolution for every word. The seed moves on also if the subset is empty.
 /// Throws jit::UserError for a field that is not of real words or not of the subset's layout.
 void random_field(jit::Field& field, const Subset& subset);
 
@@ -23,4 +23,4 @@ void gaussian_field(jit::Field& field, bool complex, const Subset& subset);
 /// Gives back the fields of site multipliers; they are made again when needed.
 void release_site_multipliers();
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

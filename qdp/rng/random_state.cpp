@@ -37,7 +37,7 @@ void fill_gaussian(Word* words, int n, bool complex) {
   }
 }
 
-} // namespace
+}  // namespace
 
 std::uint64_t random_seed() { return seed_of_process(); }
 void set_random_seed(std::uint64_t seed) { seed_of_process() = seed & kLcgMask; }
@@ -66,4 +66,4 @@ void gaussian_scalar(void* words, jit::ir::Type word, int n, bool complex) {
     fill_gaussian(static_cast<double*>(words), n, complex);
 }
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

@@ -23,4 +23,4 @@ void gaussian_scalar(void* words, jit::ir::Type word, int n, bool complex);
 /// Throws jit::UserError, naming `what`, if the word is not a real number.
 void check_random_word(const char* what, jit::ir::Type word);
 
-} // namespace QDP::detail
+}  // namespace QDP::detail

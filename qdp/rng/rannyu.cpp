@@ -8,7 +8,7 @@ namespace QDP::RANNYU {
 
 namespace {
 
-constexpr int kTop = 1, kMiddle = 3513, kLow = 821; // limbs of 31167285 = 2^24 + 3513 2^12 + 821
+constexpr int kTop = 1, kMiddle = 3513, kLow = 821;  // limbs of 31167285 = 2^24 + 3513 2^12 + 821
 
 RNGState_t& process_state() {
   static RNGState_t state = [] {
@@ -25,7 +25,7 @@ void check(const multi1d<int>& seed, const char* what) {
     throw jit::UserError({.what = what, .expected = "a seed of 4 numbers", .got = std::to_string(seed.size())});
 }
 
-} // namespace
+}  // namespace
 
 void random(RNGState_t& ran_state) {
   check(ran_state.seed, "RANNYU::random");
@@ -57,4 +57,4 @@ void setrn(const multi1d<int>& iseed) {
 
 multi1d<int> savern() { return process_state().seed; }
 
-} // namespace QDP::RANNYU
+}  // namespace QDP::RANNYU

@@ -15,7 +15,7 @@ void to_seed(Seed& seed, std::uint64_t value) {
   for (int i = 0; i < 4; ++i) seed.elem().elem().elem(i).elem() = limbs[i];
 }
 
-} // namespace
+}  // namespace
 
 void setrn(const Seed& seed) { detail::set_random_seed(from_seed(seed)); }
 void savern(Seed& seed) { to_seed(seed, detail::random_seed()); }
@@ -34,4 +34,4 @@ float sranf(Seed& seed, Seed& skewed_seed, const Seed& seed_mult) {
   return detail::lcg_uniform(state);
 }
 
-} // namespace QDP::RNG
+}  // namespace QDP::RNG

@@ -26,13 +26,13 @@ void finalizeRNG();
 /// The number of `skewed_seed`; then both seeds move on by `seed_mult`.
 float sranf(Seed& seed, Seed& skewed_seed, const Seed& seed_mult);
 
-} // namespace RNG
+}  // namespace RNG
 
 namespace detail {
 /// Site types that random numbers exist for: real or complex, float or double.
 template <class T>
 concept Drawable = jit::ir::is_float(shape_of<T>.word);
-} // namespace detail
+}  // namespace detail
 
 template <detail::Drawable T>
 void random(OScalar<T>& x) {
@@ -53,7 +53,8 @@ void random(OSubLattice<T> x) {
 
 template <detail::Drawable T>
 void gaussian(OScalar<T>& x) {
-  detail::gaussian_scalar(&x.elem(), detail::shape_of<T>.word, detail::shape_of<T>.components(), detail::shape_of<T>.complex);
+  detail::gaussian_scalar(&x.elem(), detail::shape_of<T>.word, detail::shape_of<T>.components(),
+                          detail::shape_of<T>.complex);
 }
 template <detail::Drawable T>
 void gaussian(OLattice<T>& x, const Subset& s) {
@@ -68,4 +69,4 @@ void gaussian(OSubLattice<T> x) {
   detail::gaussian_field(*x.field(), detail::shape_of<T>.complex, x.subset());
 }
 
-} // namespace QDP
+}  // namespace QDP

@@ -85,7 +85,7 @@ template <class W> using word_scalar = OScalar<PScalar<PScalar<RScalar<W>>>>;
 /// Can X be assigned to a site of type T?
 template <class T, class X> concept AssignableFrom =
     ((LatticeLike<X> || ScalarLike<X>) && assignable(shape_of<T>, operand_shape<X>)) ||
-    (Word<X> && assignable(shape_of<T>, Shape{.word = word_type<double>::value}));
+    (Word<X> && assignable(shape_of<T>, Shape{.word = std::is_integral_v<X> ? Type::i32 : Type::f64}));
 
 /// Can a scalar or word X become a site of type T?
 template <class T, class X> concept assignable_from_scalar = AssignableFrom<T, X> && !LatticeLike<X>;
@@ -161,6 +161,8 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   OLattice& operator=(const OLattice& x) { return set(detail::to_expr(x)); }
   OLattice& operator=(OLattice&& x) { if (this != &x) std::swap(field_, x.field_); return *this; }
   OLattice& operator=(const Zero&) { return set(detail::zero_expr(kShape)); }
+  /// The sites of x's subset only.
+  template <class T1> requires detail::AssignableFrom<T, OLattice<T1>> OLattice& operator=(const OSubLattice<T1>& x) { (*this)[x.subset()] = x; return *this; }
   template <class X> requires detail::AssignableFrom<T, X> OLattice& operator=(const X& x) { return set(detail::rhs_expr<T>(x)); }
 
   OSubLattice<T> operator[](const Subset& s) { return OSubLattice<T>(field(), s); }
@@ -202,6 +204,7 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   OSubLattice(const OSubLattice&) = default;
 
   const OSubLattice& operator=(const OSubLattice& x) const { return set(detail::make_field(x.field_, detail::shape_of<T>)); }
+  template <class T1> requires detail::AssignableFrom<T, OLattice<T1>> const OSubLattice& operator=(const OSubLattice<T1>& x) const { return set(detail::make_field(x.field(), detail::shape_of<T1>)); }
   const OSubLattice& operator=(const Zero&) const { return set(detail::zero_expr(detail::shape_of<T>)); }
   template <class X> requires detail::AssignableFrom<T, X> const OSubLattice& operator=(const X& x) const { return set(detail::rhs_expr<T>(x)); }
 

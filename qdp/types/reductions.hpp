@@ -23,6 +23,12 @@ template <class R> void from_double(const double* x, R& out) {
   for (int c = 0; c < shape_of<typename R::Site>.components(); ++c) to[c] = static_cast<W>(x[c]);
 }
 
+/// The whole field behind a subset of it.
+template <class T> QDPExpr<T, OLattice<T>> unrestricted(const OSubLattice<T>& x) { return QDPExpr<T, OLattice<T>>(make_field(x.field(), shape_of<T>)); }
+
+/// Operands of a lattice inner product.
+template <class A, class B> concept InnerPair = (LatticeLike<A> || LatticeLike<B>) && Binary<Op::local_inner_product, A, B>;
+
 template <class R> R reduced(Expr e, const Subset& s, Reduce kind) {
   double x[shape_of<typename R::Site>.components()];
   reduce(std::move(e), s.domain_for(*site_order()), kind, x);
@@ -39,15 +45,13 @@ template <class X> requires detail::LatticeLike<X> detail::sum_result<X> sum(con
 }
 template <class X> requires detail::LatticeLike<X> detail::sum_result<X> sum(const X& x) { return sum(x, all); }
 template <class X> requires detail::ScalarLike<X> detail::sum_result<X> sum(const X& x) { return x; }
-template <class T> auto sum(const OSubLattice<T>& x) { return detail::reduced<detail::sum_result<OLattice<T>>>(detail::make_field(x.field(), detail::shape_of<T>), x.subset(), detail::Reduce::sum); }
+template <class T> auto sum(const OSubLattice<T>& x) { return sum(detail::unrestricted(x), x.subset()); }
 
 /// sum_x |f(x)|^2
 template <class X> requires detail::LatticeLike<X> auto norm2(const X& x, const Subset& s) { return sum(localNorm2(x), s); }
 template <class X> requires detail::LatticeLike<X> auto norm2(const X& x) { return sum(localNorm2(x), all); }
 template <class X> requires detail::ScalarLike<X> auto norm2(const X& x) { return localNorm2(x); }
-template <class T> auto norm2(const OSubLattice<T>& x) {
-  return norm2(QDPExpr<T, OLattice<T>>(detail::make_field(x.field(), detail::shape_of<T>)), x.subset());
-}
+template <class T> auto norm2(const OSubLattice<T>& x) { return norm2(detail::unrestricted(x), x.subset()); }
 template <class T> Double norm2(const multi1d<T>& x, const Subset& s) {
   Double r = 0.0;
   for (int i = 0; i < x.size(); ++i) r += norm2(x[i], s);
@@ -56,16 +60,20 @@ template <class T> Double norm2(const multi1d<T>& x, const Subset& s) {
 template <class T> requires detail::Lang<T> Double norm2(const multi1d<T>& x) { return norm2(x, all); }
 
 /// sum_x f(x)^+ g(x)
-template <class A, class B> requires (detail::LatticeLike<A> || detail::LatticeLike<B>) auto innerProduct(const A& a, const B& b, const Subset& s) {
+template <class A, class B> requires detail::InnerPair<A, B> auto innerProduct(const A& a, const B& b, const Subset& s) {
   return sum(localInnerProduct(a, b), s);
 }
-template <class A, class B> requires (detail::LatticeLike<A> || detail::LatticeLike<B>) auto innerProduct(const A& a, const B& b) { return innerProduct(a, b, all); }
+template <class A, class B> requires detail::InnerPair<A, B> auto innerProduct(const A& a, const B& b) { return innerProduct(a, b, all); }
 template <class A, class B> requires (detail::ScalarLike<A> && detail::ScalarLike<B>) auto innerProduct(const A& a, const B& b) { return localInnerProduct(a, b); }
-template <class A, class B> requires (detail::LatticeLike<A> || detail::LatticeLike<B>) auto innerProductReal(const A& a, const B& b, const Subset& s) {
+template <class T, class B> requires detail::InnerPair<OLattice<T>, B> auto innerProduct(const OSubLattice<T>& a, const B& b) { return innerProduct(detail::unrestricted(a), b, a.subset()); }
+template <class A, class T> requires detail::InnerPair<A, OLattice<T>> auto innerProduct(const A& a, const OSubLattice<T>& b) { return innerProduct(a, detail::unrestricted(b), b.subset()); }
+template <class A, class B> requires detail::InnerPair<A, B> auto innerProductReal(const A& a, const B& b, const Subset& s) {
   return sum(localInnerProductReal(a, b), s);
 }
-template <class A, class B> requires (detail::LatticeLike<A> || detail::LatticeLike<B>) auto innerProductReal(const A& a, const B& b) { return innerProductReal(a, b, all); }
+template <class A, class B> requires detail::InnerPair<A, B> auto innerProductReal(const A& a, const B& b) { return innerProductReal(a, b, all); }
 template <class A, class B> requires (detail::ScalarLike<A> && detail::ScalarLike<B>) auto innerProductReal(const A& a, const B& b) { return localInnerProductReal(a, b); }
+template <class T, class B> requires detail::InnerPair<OLattice<T>, B> auto innerProductReal(const OSubLattice<T>& a, const B& b) { return innerProductReal(detail::unrestricted(a), b, a.subset()); }
+template <class A, class T> requires detail::InnerPair<A, OLattice<T>> auto innerProductReal(const A& a, const OSubLattice<T>& b) { return innerProductReal(a, detail::unrestricted(b), b.subset()); }
 template <class T> DComplex innerProduct(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b, const Subset& s) {
   DComplex r = zero;
   for (int i = 0; i < a.size(); ++i) r += innerProduct(a[i], b[i], s);

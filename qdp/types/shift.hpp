@@ -5,9 +5,6 @@
 #include "qdp/layout/map.hpp"
 #include "qdp/types/typedefs.hpp"
 
-#define FORWARD 1
-#define BACKWARD -1
-
 namespace QDP {
 
 namespace detail {

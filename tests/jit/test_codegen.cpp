@@ -252,3 +252,108 @@ TEST_CASE("random programs agree with the interpreter to the bit") {
       CHECK(Lab(k, seed).disagreements(compiler(), {.streaming = seed % 3 == 0, .prefetch = int(seed % 4)}) == 0);
     }
 }
+
+TEST_CASE("trips: loads and stores walk by their strides, reductions see every trip") {
+  for (int lanes : kWidths) {
+    Kernel k;
+    k.name = "trips";
+    k.lanes = lanes;
+    k.trips = 5;
+    k.leaves = {{Type::f32, 10, true, false}, {Type::f64, 5, false, true}};
+    const Value x = load(k, 0, 0, 0, 2), y = load(k, 0, 9);
+    const Value z = apply(k, Op::convert, Type::f64, apply(k, Op::mul, Type::f32, x, y));
+    store(k, 1, 4, z, -1);
+    k.reductions = {{jit::ir::Reduction::Kind::sum, z}, {jit::ir::Reduction::Kind::min, z}};
+    CAPTURE(lanes);
+    CHECK(Lab(k, 2).disagreements(compiler()) == 0);
+  }
+}
+
+TEST_CASE("a shift across half a group takes the sister block, alone and nested") {
+  for (int lanes : {16, 8, 2})
+    for (int exchange = 1; exchange < lanes; exchange *= 2) {
+      Kernel k;
+      k.name = "halves";
+      k.lanes = lanes;
+      k.leaves = {{Type::f64, 1, true, false}, {Type::f32, 1, true, false}, {Type::f64, 2, false, true}};
+      k.slots.push_back({0, false, std::int16_t(exchange)});
+      k.slots.push_back({1, false, std::int16_t(lanes / 2)});
+      k.slots.push_back({2, true, 0});
+      store(k, 2, 0, permute(k, 1, load(k, 0, 0, 1)));
+      const Value deep = permute(k, 3, apply(k, Op::convert, Type::f64, load(k, 1, 0, 3)));
+      store(k, 2, 1, permute(k, 1, permute(k, 2, apply(k, Op::add, Type::f64, deep, load(k, 0, 0, 2)))));
+      jit::ir::verify(k);
+      CAPTURE(lanes);
+      CAPTURE(exchange);
+      for (unsigned seed = 1; seed < 5; ++seed) CHECK(Lab(k, seed).disagreements(compiler(), {.prefetch = 2}) == 0);
+    }
+}
+
+TEST_CASE("sums in kernels have the same bits for every width and split") {
+  Dice dice(5);
+  std::vector<double> results;
+  for (int lanes : {16, 8, 4, 1}) {
+    Kernel k;
+    k.name = "sum";
+    k.lanes = lanes;
+    k.leaves = {{Type::f64, 1, true, false}};
+    k.reductions = {{jit::ir::Reduction::Kind::sum, load(k, 0, 0)}};
+    Lab bench(k, 1);
+    const int sites = 6;  // as many as the smallest lab has; the others are 0
+    for (int p = 0; p < bench.sites(); ++p) {
+      const double x = p < sites ? std::ldexp(1.0 + 0.1 * p, 40 * (p % 3) - 30) * (p % 2 ? -1 : 1) : 0;
+      std::uint64_t bits;
+      std::memcpy(&bits, &x, sizeof bits);
+      bench.fields()[0].set(p, 0, bits);
+    }
+    bench.run(compiler().compile(k, {}).function);
+    results.push_back(bench.reductions()[0]);
+  }
+  for (double r : results) CHECK(r == results[0]);
+  CHECK(results[0] != 0);
+}
+
+TEST_CASE("elementary functions give the same bits in every lane, whatever shares the register") {
+  for (Type t : {Type::f32, Type::f64}) {
+    std::vector<std::uint64_t> seen;
+    for (int lanes : {16, 4, 1}) {
+      for (bool mixed : {false, true}) {
+        Kernel k;
+        k.name = "lanes";
+        k.lanes = lanes;
+        k.leaves = {{t, 1, true, false}, {t, 3, false, true}};
+        if (mixed) k.leaves.push_back({Type::f64, 1, true, false});  // halves the lanes of a step
+        const Value x = load(k, 0, 0);
+        store(k, 1, 0, apply(k, Op::exp, t, x));
+        store(k, 1, 1, apply(k, Op::sin, t, x));
+        store(k, 1, 2, apply(k, Op::pow, t, apply(k, Op::abs, t, x), x));
+        Lab bench(k, 1);
+        for (int p = 0; p < bench.sites(); ++p) {
+          const double x64 = p == bench.sites() - 1 ? 1.2345 : 700.0 * p / bench.sites() - 300;
+          const float x32 = float(x64);
+          std::uint64_t bits = 0;
+          t == Type::f32 ? std::memcpy(&bits, &x32, sizeof x32) : std::memcpy(&bits, &x64, sizeof x64);
+          bench.fields()[0].set(p, 0, bits);
+        }
+        bench.run(compiler().compile(k, {}).function);
+        for (int c = 0; c < 3; ++c) seen.push_back(bench.fields()[1].get(bench.sites() - 1, c).bits);
+      }
+    }
+    for (std::size_t i = 3; i < seen.size(); ++i) CHECK(seen[i] == seen[i % 3]);
+  }
+}
+
+TEST_CASE("a kernel that does not verify is refused before it is compiled") {
+  Kernel k;
+  k.name = "wrong";
+  k.leaves = {{Type::f32, 1, true, false}};
+  k.reductions = {{jit::ir::Reduction::Kind::sum, load(k, 0, 0)}};
+  CHECK_THROWS_WITH_AS(compiler().compile(k, {}), doctest::Contains("a summand f64"), jit::InternalError);
+}
+
+TEST_CASE("checked kernels pass LLVM's verifier and compute the same") {
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const Kernel k = random_kernel(seed, 16, false);
+    CHECK(Lab(k, seed).disagreements(compiler(), {.check = true}) == 0);
+  }
+}

@@ -33,8 +33,7 @@ inline void use_lattice(const std::vector<int>& extents) {
   }();
   (void)initialized;
   QDP::multi1d<int> nrow(QDP::Nd);
-  for (int mu = 0; mu < QDP::Nd; ++mu)
-    nrow[mu] = extents.at(static_cast<std::size_t>(mu));
+  for (int mu = 0; mu < QDP::Nd; ++mu) nrow[mu] = extents.at(static_cast<std::size_t>(mu));
   QDP::Layout::setLattSize(nrow);
   QDP::Layout::create();
   QDP::RNG::setrn(qcd::make_seed({11, 0, 0, 0}));
@@ -62,16 +61,14 @@ inline GaugeField gauge_transformed(const GaugeField& u, QDP::LatticeColorMatrix
   QDP::gaussian(g);
   g = qcd::su3_exp(qcd::taproj(g));
   GaugeField v(QDP::Nd);
-  for (int mu = 0; mu < QDP::Nd; ++mu)
-    v[mu] = g * u[mu] * QDP::adj(QDP::shift(g, FORWARD, mu));
+  for (int mu = 0; mu < QDP::Nd; ++mu) v[mu] = g * u[mu] * QDP::adj(QDP::shift(g, FORWARD, mu));
   return v;
 }
 
 /// sqrt(sum |a - b|^2).
 inline double distance(const GaugeField& a, const GaugeField& b) {
   double squares = 0;
-  for (int mu = 0; mu < QDP::Nd; ++mu)
-    squares += QDP::toDouble(QDP::norm2(a[mu] - b[mu]));
+  for (int mu = 0; mu < QDP::Nd; ++mu) squares += QDP::toDouble(QDP::norm2(a[mu] - b[mu]));
   return std::sqrt(squares);
 }
 inline double distance(const QDP::LatticeColorMatrix& a, const QDP::LatticeColorMatrix& b) {
@@ -81,30 +78,29 @@ inline double distance(const QDP::LatticeColorMatrix& a, const QDP::LatticeColor
 /// sum over sites and directions of tr(a^+ b), real part.
 inline double inner(const GaugeField& a, const GaugeField& b) {
   double total = 0;
-  for (int mu = 0; mu < QDP::Nd; ++mu)
-    total += QDP::toDouble(QDP::innerProductReal(a[mu], b[mu]));
+  for (int mu = 0; mu < QDP::Nd; ++mu) total += QDP::toDouble(QDP::innerProductReal(a[mu], b[mu]));
   return total;
 }
 
 /// An input document from text.
 inline qcd::InputFile input(const std::string& text) { return qcd::InputFile::from_text(text, "test input"); }
 
-/// The reference files, if this checkout has them beside it: TESSERA_TEST_DATA, or shared/data in or beside the repository.
+/// The reference files, if this checkout has them beside it: TESSERA_TEST_DATA, or shared/data in or beside the
+/// repository.
 inline std::optional<std::string> data_file(const std::string& name) {
   std::vector<std::filesystem::path> folders;
-  if (const char* folder = std::getenv("TESSERA_TEST_DATA"))
-    folders.emplace_back(folder);
+  if (const char* folder = std::getenv("TESSERA_TEST_DATA")) folders.emplace_back(folder);
   for (const char* place : {"shared/data", "../shared/data"})
     folders.push_back(std::filesystem::path(TESSERA_SOURCE_DIR) / place);
   for (const auto& folder : folders)
-    if (std::filesystem::exists(folder / name))
-      return (folder / name).string();
+    if (std::filesystem::exists(folder / name)) return (folder / name).string();
   return std::nullopt;
 }
 
 /// Reads a gauge field as a run would, cfg_type SCIDAC or NERSC.
 inline GaugeField read_field(const std::string& cfg_type, const std::string& file) {
-  const qcd::InputFile document = input("<Cfg><cfg_type>" + cfg_type + "</cfg_type><cfg_file>" + file + "</cfg_file></Cfg>");
+  const qcd::InputFile document =
+      input("<Cfg><cfg_type>" + cfg_type + "</cfg_type><cfg_file>" + file + "</cfg_file></Cfg>");
   const qcd::GaugeInit init = qcd::read_gauge_init(document.root());
   document.require_valid();
   GaugeField u(QDP::Nd);
@@ -114,7 +110,7 @@ inline GaugeField read_field(const std::string& cfg_type, const std::string& fil
 
 /// An empty folder for this test's files, removed afterwards.
 class ScratchFolder {
-public:
+ public:
   explicit ScratchFolder(const std::string& name)
       : path_(std::filesystem::temp_directory_path() / ("tessera_" + name + "_" + std::to_string(::getpid()))) {
     std::filesystem::remove_all(path_);
@@ -126,8 +122,8 @@ public:
   }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
 
-private:
+ private:
   std::filesystem::path path_;
 };
 
-} // namespace tests
+}  // namespace tests

@@ -23,13 +23,11 @@ Value blocked_mean(const std::vector<double>& x) {
   std::vector<double> means(blocks, 0);
   double mean = 0;
   for (std::size_t b = 0; b < blocks; ++b) {
-    for (std::size_t i = 0; i < length; ++i)
-      means[b] += x[b * length + i] / static_cast<double>(length);
+    for (std::size_t i = 0; i < length; ++i) means[b] += x[b * length + i] / static_cast<double>(length);
     mean += means[b] / static_cast<double>(blocks);
   }
   double square = 0;
-  for (double m : means)
-    square += (m - mean) * (m - mean);
+  for (double m : means) square += (m - mean) * (m - mean);
   return {mean, std::sqrt(square / static_cast<double>(blocks * (blocks - 1)))};
 }
 
@@ -42,8 +40,7 @@ std::vector<double> series(XMLReader& data, const std::string& path) {
     XMLReader elem(updates, "elem[" + std::to_string(i) + "]/Update");
     bool warm_up;
     read(elem, "WarmUpP", warm_up);
-    if (warm_up)
-      continue;
+    if (warm_up) continue;
     double value;
     read(elem, path, value);
     values.push_back(value);
@@ -59,30 +56,30 @@ void check(const Value& got, const Value& expected) {
 }
 
 void check_run(const std::string& input, Value plaquette, Value rectangle) {
-  if (!std::getenv("TESSERA_ENSEMBLE"))
-    TESSERA_SKIP("statistics of minutes; set TESSERA_ENSEMBLE=1");
+  if (!std::getenv("TESSERA_ENSEMBLE")) TESSERA_SKIP("statistics of minutes; set TESSERA_ENSEMBLE=1");
   CAPTURE(input);
   const tests::ScratchFolder folder("ensemble");
-  const std::string command = "cd '" + folder.file("") + "' && '" TESSERA_BINARY_DIR "/bin/hmc' -i '" TESSERA_SOURCE_DIR "/examples/hmc/" +
-                              input + "' -o data.xml -l log.xml > text";
+  const std::string command = "cd '" + folder.file("") +
+                              "' && '" TESSERA_BINARY_DIR "/bin/hmc' -i '" TESSERA_SOURCE_DIR "/examples/hmc/" + input +
+                              "' -o data.xml -l log.xml > text";
   REQUIRE(std::system(command.c_str()) == 0);
   XMLReader data(folder.file("data.xml"));
   const std::vector<double> p = series(data, "InlineObservables/elem/Plaquette/w_plaq");
   CHECK(p.size() >= 1000);
   check(blocked_mean(p), plaquette);
-  if (rectangle.error > 0)
-    check(blocked_mean(series(data, "InlineObservables/elem/Rectangle/w_rect")), rectangle);
+  if (rectangle.error > 0) check(blocked_mean(series(data, "InlineObservables/elem/Rectangle/w_rect")), rectangle);
 
   std::vector<double> exponentials;
-  for (double dh : series(data, "HMCTrajectory/deltaH"))
-    exponentials.push_back(std::exp(-dh));
+  for (double dh : series(data, "HMCTrajectory/deltaH")) exponentials.push_back(std::exp(-dh));
   const Value one = blocked_mean(exponentials);
   CHECK(std::fabs(one.mean - 1) < 3 * one.error);
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("Wilson action, beta 5.7, 4^4") { check_run("wilson_5.7.xml", {0.55913, 0.00029}, {}); }
 TEST_CASE("Wilson action, beta 6.0, 4^4") { check_run("wilson_6.0.xml", {0.59662, 0.00018}, {0.38922, 0.00026}); }
-TEST_CASE("tree-level Symanzik action, beta 3.3, 4^4") { check_run("symanzik_3.3.xml", {0.40386, 0.00031}, {0.15174, 0.00029}); }
+TEST_CASE("tree-level Symanzik action, beta 3.3, 4^4") {
+  check_run("symanzik_3.3.xml", {0.40386, 0.00031}, {0.15174, 0.00029});
+}
 TEST_CASE("Iwasaki action, beta 2.6, 4^4") { check_run("iwasaki_2.6.xml", {0.67157, 0.00029}, {0.45584, 0.00046}); }

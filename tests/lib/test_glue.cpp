@@ -22,10 +22,10 @@ LatticeColorMatrix abelian(const LatticeReal& angle) {
   return u;
 }
 
-void check_file(const char* cfg_type, const char* name, const std::vector<int>& lattice, double plaquette, double link, double tolerance) {
+void check_file(const char* cfg_type, const char* name, const std::vector<int>& lattice, double plaquette, double link,
+                double tolerance) {
   const auto file = tests::data_file(name);
-  if (!file)
-    TESSERA_SKIP("no reference configurations here");
+  if (!file) TESSERA_SKIP("no reference configurations here");
   CAPTURE(name);
   tests::use_lattice(lattice);
   const Plaquettes p = measure_plaquettes(tests::read_field(cfg_type, *file));
@@ -33,7 +33,7 @@ void check_file(const char* cfg_type, const char* name, const std::vector<int>& 
   CHECK(std::fabs(toDouble(p.link) - link) < tolerance);
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("a constant Abelian field strength has P = (1 + 2 cos phi)/3 in its plane and 1 elsewhere") {
   const std::vector<int> extents = {4, 6, 2, 2};
@@ -44,7 +44,8 @@ TEST_CASE("a constant Abelian field strength has P = (1 + 2 cos phi)/3 in its pl
   // U_1 = exp(i phi x), and the jump at the edge of direction 0 taken up by U_0 there.
   const LatticeReal x = Real(1) * Layout::latticeCoordinate(0), y = Real(1) * Layout::latticeCoordinate(1);
   u[1] = abelian(LatticeReal(Real(phi) * x));
-  LatticeReal edge = where(LatticeBoolean(Layout::latticeCoordinate(0) == extents[0] - 1), LatticeReal(Real(1)), LatticeReal(Real(0)));
+  LatticeReal edge =
+      where(LatticeBoolean(Layout::latticeCoordinate(0) == extents[0] - 1), LatticeReal(Real(1)), LatticeReal(Real(0)));
   u[0] = abelian(LatticeReal(Real(-phi * extents[0]) * edge * y));
   const Plaquettes p = measure_plaquettes(u);
   const double expected = (1 + 2 * std::cos(phi)) / 3;
@@ -108,8 +109,7 @@ TEST_CASE("plaquettes and links of files in single precision") {
 
 TEST_CASE("plaquette, rectangle and Polyakov loop of conf.00200") {
   const auto file = tests::data_file("conf.00200");
-  if (!file)
-    TESSERA_SKIP("no reference configurations here");
+  if (!file) TESSERA_SKIP("no reference configurations here");
   tests::use_lattice({4, 4, 4, 4});
   const GaugeField u = tests::read_field("SCIDAC", *file);
   const Plaquettes p = measure_plaquettes(u);

@@ -32,10 +32,13 @@ std::string params(const std::string& prefix, int updates, int interval, const s
   xml << "<Params><MCControl><Cfg><cfg_type>DISORDERED</cfg_type></Cfg>"
       << "<RNG><Seed><elem>5</elem><elem>6</elem><elem>7</elem><elem>8</elem></Seed></RNG>"
       << "<StartUpdateNum>0</StartUpdateNum><NWarmUpUpdates>2</NWarmUpUpdates><NProductionUpdates>" << updates
-      << "</NProductionUpdates><NUpdatesThisRun>" << updates << "</NUpdatesThisRun><SaveInterval>" << interval << "</SaveInterval>"
+      << "</NProductionUpdates><NUpdatesThisRun>" << updates << "</NUpdatesThisRun><SaveInterval>" << interval
+      << "</SaveInterval>"
       << "<SavePrefix>" << prefix << "</SavePrefix><SaveVolfmt>SINGLEFILE</SaveVolfmt>" << more << "</MCControl>"
-      << "<HMCTrj><nrow>2 2 2 4</nrow><Monomials><elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>LW_TREE_GAUGEACT</Name>"
-      << "<beta>6.8</beta><u0>0.9</u0></GaugeAction><NamedObject><monomial_id>gauge</monomial_id></NamedObject></elem></Monomials>"
+      << "<HMCTrj><nrow>2 2 2 "
+         "4</nrow><Monomials><elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>LW_TREE_GAUGEACT</Name>"
+      << "<beta>6.8</beta><u0>0.9</u0></GaugeAction><NamedObject><monomial_id>gauge</monomial_id></NamedObject></"
+         "elem></Monomials>"
       << "<Hamiltonian><monomial_ids><elem>gauge</elem></monomial_ids></Hamiltonian>"
       << "<MDIntegrator><tau0>0.3</tau0><Integrator><Name>LCM_STS_LEAPFROG</Name><n_steps>" << steps << "</n_steps>"
       << "<monomial_ids><elem>gauge</elem></monomial_ids></Integrator></MDIntegrator></HMCTrj></Params>";
@@ -75,8 +78,7 @@ pid_t start_program(const std::vector<std::string>& arguments, const std::string
     std::string program = TESSERA_BINARY_DIR "/bin/hmc";
     std::vector<std::string> copies = arguments;
     std::vector<char*> argv = {program.data()};
-    for (std::string& argument : copies)
-      argv.push_back(argument.data());
+    for (std::string& argument : copies) argv.push_back(argument.data());
     argv.push_back(nullptr);
     execv(program.c_str(), argv.data());
     _exit(127);
@@ -90,25 +92,27 @@ int wait_for(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int run_program(const std::vector<std::string>& arguments, const std::string& output) { return wait_for(start_program(arguments, output)); }
+int run_program(const std::vector<std::string>& arguments, const std::string& output) {
+  return wait_for(start_program(arguments, output));
+}
 
 /// Waits up to 20 s for a file to appear.
 bool appears(const std::string& name) {
   for (int i = 0; i < 2000; ++i) {
-    if (std::filesystem::exists(name))
-      return true;
+    if (std::filesystem::exists(name)) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return false;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the data document holds what the run did, in Chroma's elements") {
   const tests::ScratchFolder folder("hmc_data");
-  const std::string more = "<ReproCheckFrequency>2</ReproCheckFrequency><ReverseCheckFrequency>3</ReverseCheckFrequency>"
-                           "<InlineMeasurements><elem><Name>POLYAKOV_LOOP</Name><Frequency>2</Frequency><Param><version>2</version></Param>"
-                           "<NamedObject><gauge_id>default_gauge_field</gauge_id></NamedObject></elem></InlineMeasurements>";
+  const std::string more =
+      "<ReproCheckFrequency>2</ReproCheckFrequency><ReverseCheckFrequency>3</ReverseCheckFrequency>"
+      "<InlineMeasurements><elem><Name>POLYAKOV_LOOP</Name><Frequency>2</Frequency><Param><version>2</version></Param>"
+      "<NamedObject><gauge_id>default_gauge_field</gauge_id></NamedObject></elem></InlineMeasurements>";
   const InputFile file = tests::input(params(folder.file("run"), 4, 2, more));
   const RunSummary summary = run(file, folder.file("out.xml"), folder.file("log.xml"));
   CHECK(summary.updates == 4);
@@ -118,10 +122,11 @@ TEST_CASE("the data document holds what the run did, in Chroma's elements") {
   const std::string update = "/hmc/doHMC/MCUpdates/elem/Update";
   CHECK(data.count(update) == 4);
   CHECK(data.count(update + "/WarmUpP[. = 'true']") == 2);
-  for (const char* path : {"update_no", "HMCTrajectory/H_old/KE_old", "HMCTrajectory/H_old/PE_old", "HMCTrajectory/H_new/KE_new",
-                           "HMCTrajectory/H_new/PE_new", "HMCTrajectory/deltaKE", "HMCTrajectory/deltaPE", "HMCTrajectory/deltaH",
-                           "HMCTrajectory/AccProb", "HMCTrajectory/AcceptP", "seconds_for_trajectory", "seconds_for_measurements",
-                           "InlineObservables/elem/Plaquette/w_plaq", "InlineObservables/elem/Plaquette/plane_23_plaq"}) {
+  for (const char* path :
+       {"update_no", "HMCTrajectory/H_old/KE_old", "HMCTrajectory/H_old/PE_old", "HMCTrajectory/H_new/KE_new",
+        "HMCTrajectory/H_new/PE_new", "HMCTrajectory/deltaKE", "HMCTrajectory/deltaPE", "HMCTrajectory/deltaH",
+        "HMCTrajectory/AccProb", "HMCTrajectory/AcceptP", "seconds_for_trajectory", "seconds_for_measurements",
+        "InlineObservables/elem/Plaquette/w_plaq", "InlineObservables/elem/Plaquette/plane_23_plaq"}) {
     CAPTURE(path);
     CHECK(data.count(update + "/" + path) == 4);
   }
@@ -149,43 +154,77 @@ TEST_CASE("a run stopped and restarted ends with the same bits as one in a singl
   CHECK(first.stopped);
   CHECK(first.last_checkpoint.restart == parts + "_restart_4.xml");
   const RunSummary second = run(InputFile(first.last_checkpoint.restart), folder.file("a.xml"), folder.file("b.xml"));
-  CHECK(second.last_update == 9); // 7 updates were asked for again, cut at warm-up + production
+  CHECK(second.last_update == 9);  // 7 updates were asked for again, cut at warm-up + production
   CHECK(tests::distance(saved_field(parts + "_cfg_7.lime"), saved_field(whole + "_cfg_7.lime")) == 0);
   CHECK(read_text(parts + "_restart_7.xml").find("<StartUpdateNum>7</StartUpdateNum>") != std::string::npos);
   CHECK(std::filesystem::exists(whole + "_restart_3.xml"));
   CHECK(std::filesystem::exists(whole + "_restart_6.xml"));
 }
 
-TEST_CASE("a folder that cannot be written stops the run with a message and leaves earlier states alone") {
+TEST_CASE("a folder that is not there is found out before the run, one that goes away stops it with a message") {
   const tests::ScratchFolder folder("hmc_nowhere");
-  CHECK_THROWS_WITH(run(tests::input(params(folder.file("missing/run"), 2, 1)), folder.file("a.xml"), folder.file("b.xml")),
-                    doctest::Contains("missing/run"));
+  CHECK_THROWS_WITH_AS(
+      run(tests::input(params(folder.file("missing/run"), 2, 1)), folder.file("a.xml"), folder.file("b.xml")),
+      doctest::Contains("missing/run"), InputError);
+
+  std::filesystem::create_directory(folder.file("states"));
+  const InputFile file = tests::input(params(folder.file("states/run"), 2, 1));
+  HmcParameters parameters = read_hmc_parameters(file.root());
+  file.require_valid();
+  tests::use_lattice(parameters.dynamics.lattice);
+  XMLFileWriter data(folder.file("a.xml")), log(folder.file("b.xml"));
+  push(data, "hmc");
+  push(log, "hmc");
+  RunHooks hooks;
+  hooks.report = [&](const UpdateReport&) { std::filesystem::remove_all(folder.file("states")); };
+  CHECK_THROWS_WITH(run_simulation(parameters, data, log, hooks), doctest::Contains("states/run_cfg_1.lime"));
+}
+
+TEST_CASE("a state that cannot be replaced keeps the old one") {
+  const tests::ScratchFolder folder("hmc_replace");
+  const InputFile file = tests::input(params(folder.file("run"), 1, 1));
+  run(file, folder.file("a.xml"), folder.file("b.xml"));
+  const std::string before = read_text(folder.file("run_cfg_1.lime"));
+  // A folder in the way of the temporary restart file: the configuration is replaced whole, the restart file stays.
+  const std::string restart = read_text(folder.file("run_restart_1.xml"));
+  std::filesystem::create_directory(folder.file("run_restart_1.xml.new"));
+  CHECK_THROWS_WITH_AS(run(file, folder.file("a.xml"), folder.file("b.xml")), doctest::Contains("run_restart_1.xml"),
+                       InputError);
+  CHECK(read_text(folder.file("run_restart_1.xml")) == restart);
+  CHECK(read_text(folder.file("run_cfg_1.lime")).size() == before.size());
 }
 
 TEST_CASE("hmc killed at any moment continues from its last saved state to the same bits") {
   const tests::ScratchFolder folder("hmc_kill");
-  const auto write = [&](const std::string& name, const std::string& text) { std::ofstream(folder.file(name)) << text; };
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.file(name)) << text;
+  };
   const int last = 12;
   write("whole.xml", params(folder.file("whole"), last, 4));
-  REQUIRE(run_program({"-i", folder.file("whole.xml"), "-o", folder.file("d"), "-l", folder.file("l")}, folder.file("text")) == 0);
+  REQUIRE(run_program({"-i", folder.file("whole.xml"), "-o", folder.file("d"), "-l", folder.file("l")},
+                      folder.file("text")) == 0);
 
   // The same updates, saved after each, killed as soon as the third is on disk.
   write("killed.xml", params(folder.file("killed"), last, 1));
-  const pid_t pid = start_program({"-i", folder.file("killed.xml"), "-o", folder.file("d2"), "-l", folder.file("l2")}, folder.file("text2"));
+  const pid_t pid = start_program({"-i", folder.file("killed.xml"), "-o", folder.file("d2"), "-l", folder.file("l2")},
+                                  folder.file("text2"));
   REQUIRE(appears(folder.file("killed_restart_3.xml")));
   kill(pid, SIGKILL);
   wait_for(pid);
   // Whatever restart file is there works; take the third.
-  REQUIRE(run_program({"-i", folder.file("killed_restart_3.xml"), "-o", folder.file("d3"), "-l", folder.file("l3")}, folder.file("text3")) == 0);
+  REQUIRE(run_program({"-i", folder.file("killed_restart_3.xml"), "-o", folder.file("d3"), "-l", folder.file("l3")},
+                      folder.file("text3")) == 0);
   tests::use_lattice({2, 2, 2, 4});
-  CHECK(tests::distance(saved_field(folder.file("killed_cfg_12.lime")), saved_field(folder.file("whole_cfg_12.lime"))) == 0);
+  CHECK(tests::distance(saved_field(folder.file("killed_cfg_12.lime")),
+                        saved_field(folder.file("whole_cfg_12.lime"))) == 0);
 }
 
 TEST_CASE("SIGTERM and SIGUSR1 finish the trajectory, save, and exit with status 0") {
   for (int signal : {SIGTERM, SIGUSR1}) {
     const tests::ScratchFolder folder("hmc_signal");
     std::ofstream(folder.file("in.xml")) << params(folder.file("run"), 100000, 100000, "", 30);
-    const pid_t pid = start_program({"-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")}, folder.file("text"));
+    const pid_t pid = start_program({"-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")},
+                                    folder.file("text"));
     for (int i = 0; i < 2000 && read_text(folder.file("text")).find("\n       1") == std::string::npos; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     kill(pid, signal);
@@ -217,7 +256,9 @@ TEST_CASE("hmc --check reports every error and runs nothing; a valid input passe
 TEST_CASE("hmc tolerates the language's flags, explains itself, and refuses what it does not know") {
   const tests::ScratchFolder folder("hmc_arguments");
   std::ofstream(folder.file("in.xml")) << params(folder.file("run"), 1, 1);
-  CHECK(run_program({"-geom", "1", "1", "1", "1", "-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")}, folder.file("text")) == 0);
+  CHECK(run_program(
+            {"-geom", "1", "1", "1", "1", "-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")},
+            folder.file("text")) == 0);
   CHECK(run_program({"--help"}, folder.file("text")) == 0);
   const std::string help = read_text(folder.file("text"));
   for (const char* word : {"--check", "MDIntegrator", "LCM_4MN5FV", "SIGTERM", "TESSERA_CACHE_DIR"})
@@ -234,17 +275,20 @@ TEST_CASE("hmc tolerates the language's flags, explains itself, and refuses what
 TEST_CASE("root LeapfrogTest integrates one trajectory and logs DeltaE") {
   const tests::ScratchFolder folder("hmc_leapfrog");
   std::ofstream(folder.file("in.xml"))
-      << "<LeapfrogTest><nrow>4 4 4 8</nrow><GaugeStartup><cfg_type>WEAK_FIELD</cfg_type><cfg_file>DUMMY</cfg_file></GaugeStartup>"
-         "<Monomials><elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>WILSON_GAUGEACT</Name><beta>5.6</beta></GaugeAction>"
+      << "<LeapfrogTest><nrow>4 4 4 "
+         "8</nrow><GaugeStartup><cfg_type>WEAK_FIELD</cfg_type><cfg_file>DUMMY</cfg_file></GaugeStartup>"
+         "<Monomials><elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>WILSON_GAUGEACT</Name><beta>5.6</beta></"
+         "GaugeAction>"
          "<NamedObject><monomial_id>gauge</monomial_id></NamedObject></elem></Monomials>"
          "<Hamiltonian><monomial_ids><elem>gauge</elem></monomial_ids></Hamiltonian>"
          "<MDIntegrator><tau0>0.1</tau0><Integrator><Name>LCM_STS_LEAPFROG</Name><n_steps>4</n_steps>"
          "<monomial_ids><elem>gauge</elem></monomial_ids></Integrator></MDIntegrator></LeapfrogTest>";
-  REQUIRE(run_program({"-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")}, folder.file("text")) == 0);
+  REQUIRE(run_program({"-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")},
+                      folder.file("text")) == 0);
   XMLReader log(folder.file("l"));
   double kinetic, dke, dpe, dh;
   read(log, "/t_leapfrog/mesE[1]/mesKE/KE", kinetic);
-  CHECK(kinetic == doctest::Approx(16.9050713506589).epsilon(1e-12)); // Chroma's, whatever the gauge action
+  CHECK(kinetic == doctest::Approx(16.9050713506589).epsilon(1e-12));  // Chroma's, whatever the gauge action
   read(log, "/t_leapfrog/DeltaE/DeltaKE", dke);
   read(log, "/t_leapfrog/DeltaE/DeltaPE", dpe);
   read(log, "/t_leapfrog/DeltaE/DeltaH", dh);

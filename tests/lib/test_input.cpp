@@ -30,7 +30,8 @@ std::string edited(const std::string& from, const std::string& to) {
 
 /// Line of the first occurrence, counted from 1.
 std::string line_of(const std::string& text, const std::string& word) {
-  return "line " + std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(word)), '\n'));
+  return "line " + std::to_string(
+                       1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.find(word)), '\n'));
 }
 
 /// All errors of a Params document, one per line.
@@ -38,19 +39,17 @@ std::string errors(const std::string& text) {
   const InputFile file = tests::input(text);
   read_hmc_parameters(file.root());
   std::string all;
-  for (const std::string& error : file.errors())
-    all += error + "\n";
+  for (const std::string& error : file.errors()) all += error + "\n";
   return all;
 }
 
 bool contains(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the example inputs are valid") {
   for (const auto& entry : std::filesystem::directory_iterator(TESSERA_SOURCE_DIR "/examples/hmc")) {
-    if (entry.path().extension() != ".xml")
-      continue;
+    if (entry.path().extension() != ".xml") continue;
     CAPTURE(entry.path().string());
     const InputFile file(entry.path().string());
     const HmcParameters parameters = read_hmc_parameters(file.root());
@@ -132,8 +131,9 @@ TEST_CASE("ids that name no monomial, and ids given twice") {
   const std::string text = edited("<elem>gauge</elem>", "<elem>guage</elem>");
   CHECK(contains(errors(text), "guage"));
   CHECK(contains(errors(text), "list Monomials: gauge"));
-  const std::string elem = "<elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>WILSON_GAUGEACT</Name><beta>1</beta></GaugeAction>"
-                           "<NamedObject><monomial_id>gauge</monomial_id></NamedObject></elem>";
+  const std::string elem =
+      "<elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>WILSON_GAUGEACT</Name><beta>1</beta></GaugeAction>"
+      "<NamedObject><monomial_id>gauge</monomial_id></NamedObject></elem>";
   CHECK(contains(errors(edited("<Monomials>", "<Monomials>" + elem)), "a second time"));
 }
 
@@ -147,8 +147,7 @@ TEST_CASE("several errors are reported together, errors below a missing group ar
 
   const InputFile empty = tests::input("<Params><MCControl/></Params>");
   read_hmc_parameters(empty.root());
-  for (const std::string& error : empty.errors())
-    CHECK_FALSE(contains(error, "/Params/HMCTrj/"));
+  for (const std::string& error : empty.errors()) CHECK_FALSE(contains(error, "/Params/HMCTrj/"));
 }
 
 TEST_CASE("elements in double and groups where text belongs") {
@@ -159,8 +158,10 @@ TEST_CASE("elements in double and groups where text belongs") {
 TEST_CASE("files that cannot be read or are not XML name the file and the line") {
   CHECK_THROWS_WITH_AS(InputFile("/nonexistent/in.xml"), doctest::Contains("/nonexistent/in.xml"), InputError);
   const std::string broken = edited("</tau0>", "</tau>");
-  CHECK_THROWS_WITH_AS(tests::input(broken), doctest::Contains((":" + line_of(broken, "</tau>").substr(5)).c_str()), InputError);
-  CHECK(contains(errors(edited("<cfg_type>WEAK_FIELD</cfg_type>", "<cfg_type>NERSC</cfg_type><cfg_file>/nonexistent/u</cfg_file>")),
+  CHECK_THROWS_WITH_AS(tests::input(broken), doctest::Contains((":" + line_of(broken, "</tau>").substr(5)).c_str()),
+                       InputError);
+  CHECK(contains(errors(edited("<cfg_type>WEAK_FIELD</cfg_type>",
+                               "<cfg_type>NERSC</cfg_type><cfg_file>/nonexistent/u</cfg_file>")),
                  "/nonexistent/u"));
 }
 
@@ -178,6 +179,7 @@ TEST_CASE("a run stops at the total number of updates, and a finished one does n
 
 TEST_CASE("the help text names every row of every table") {
   const std::string help = input_help();
-  for (const char* word : {"WEAK_FIELD", "GAUGE_MONOMIAL", "RG_GAUGEACT", "LCM_STS_LEAPFROG", "LCM_EXP_T", "POLYAKOV_LOOP"})
+  for (const char* word :
+       {"WEAK_FIELD", "GAUGE_MONOMIAL", "RG_GAUGEACT", "LCM_STS_LEAPFROG", "LCM_EXP_T", "POLYAKOV_LOOP"})
     CHECK(contains(help, word));
 }

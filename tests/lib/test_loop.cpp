@@ -17,12 +17,11 @@ const Path kTwisted = {forward(0), forward(1), forward(2), backward(0), backward
 
 double weight_of(const std::vector<WeightedPath>& list, const Path& path) {
   for (const auto& [candidate, weight] : list)
-    if (candidate == path)
-      return weight;
+    if (candidate == path) return weight;
   return 0;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("paths know whether they close, their reverse and their rotations") {
   CHECK(plaquette_loop(0, 3).str() == "+x+t-x-t");
@@ -55,10 +54,11 @@ TEST_CASE("only closed loops have staples, only non-empty paths a product") {
 }
 
 TEST_CASE("a path's product is the product of its links, written out") {
-  tests::use_lattice({2, 4, 6, 2}); // unequal extents catch directions mixed up
+  tests::use_lattice({2, 4, 6, 2});  // unequal extents catch directions mixed up
   const GaugeField u = tests::random_field();
   const LatticeColorMatrix by_hand = u[0] * shift(u[1], FORWARD, 0) * shift(shift(u[2], FORWARD, 1), FORWARD, 0) *
-                                     adj(shift(shift(u[0], FORWARD, 1), FORWARD, 2)) * adj(shift(u[1], FORWARD, 2)) * adj(u[2]);
+                                     adj(shift(shift(u[0], FORWARD, 1), FORWARD, 2)) * adj(shift(u[1], FORWARD, 2)) *
+                                     adj(u[2]);
   CHECK(tests::distance(LatticeColorMatrix(path_product(u, kTwisted)), by_hand) < 1e-12);
 
   const LatticeColorMatrix down = shift(adj(u[3]), BACKWARD, 3) * shift(u[1], BACKWARD, 3);
@@ -73,8 +73,7 @@ TEST_CASE("long sums, computed in parts, equal the sum of their terms") {
   const GaugeField u = tests::random_field();
   const auto loops = all_rectangles(0.7);
   LatticeColorMatrix total = zero;
-  for (const auto& [path, weight] : loops)
-    total += Real(weight) * path_product(u, path);
+  for (const auto& [path, weight] : loops) total += Real(weight) * path_product(u, path);
   const LatticeColorMatrix in_parts = weighted_sum(u, loops);
   CHECK(tests::distance(in_parts, total) < 1e-11);
 }

@@ -16,8 +16,7 @@ namespace {
 LatticeColorMatrix exp_by_squaring(const LatticeColorMatrix& x) {
   LatticeColorMatrix e;
   e = su3_exp12(Real(1.0 / 1024) * x);
-  for (int i = 0; i < 10; ++i)
-    e = e * e;
+  for (int i = 0; i < 10; ++i) e = e * e;
   return e;
 }
 
@@ -25,8 +24,7 @@ LatticeColorMatrix exp_by_squaring(const LatticeColorMatrix& x) {
 LatticeColorMatrix diagonal_algebra(double a, double b) {
   LatticeColorMatrix x = zero;
   const double entry[] = {a, b, -a - b};
-  for (int c = 0; c < Nc; ++c)
-    pokeColor(x, LatticeComplex(cmplx(Real(0), Real(entry[c]))), c, c);
+  for (int c = 0; c < Nc; ++c) pokeColor(x, LatticeComplex(cmplx(Real(0), Real(entry[c]))), c, c);
   return x;
 }
 
@@ -37,7 +35,7 @@ LatticeColorMatrix phase(double alpha) {
   return x;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("taproj gives the traceless anti-Hermitian part and is a projection") {
   tests::use_lattice({2, 4, 2, 2});
@@ -70,9 +68,9 @@ TEST_CASE("su3_exp is right where eigenvalues coincide") {
   tests::use_lattice({2, 2, 2, 2});
   for (double a : {1e-7, 1e-3, 0.3, -0.3, 2.0, -2.0}) {
     CAPTURE(a);
-    const LatticeColorMatrix twofold = diagonal_algebra(a, a);       // theta = 0 or c0 < 0
+    const LatticeColorMatrix twofold = diagonal_algebra(a, a);  // theta = 0 or c0 < 0
     CHECK(distance(su3_exp(twofold), exp_by_squaring(twofold)) < 1e-11);
-    const LatticeColorMatrix with_zero = diagonal_algebra(a, 0);     // c0 = 0
+    const LatticeColorMatrix with_zero = diagonal_algebra(a, 0);  // c0 = 0
     CHECK(distance(su3_exp(with_zero), exp_by_squaring(with_zero)) < 1e-11);
   }
 }

@@ -23,7 +23,8 @@ struct System {
     monomials["gauge"] = std::make_shared<GaugeMonomial>(wilson_action(beta));
     hamiltonian = std::make_unique<Hamiltonian>(monomials, std::vector<std::string>{"gauge"});
     integrator = std::make_unique<Integrator>(
-        tau, make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}), steps, {monomials["gauge"]}));
+        tau,
+        make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}), steps, {monomials["gauge"]}));
   }
   TrajectoryResult run(GaugeField& u, bool warm_up = false) {
     TrajectoryOptions options;
@@ -34,13 +35,12 @@ struct System {
 
 /// A monomial that counts, and whose action jumps: trajectories with it are always rejected.
 class Jumping : public Monomial {
-public:
+ public:
   int refreshed = 0, evaluated = 0;
   Double action(const GaugeField&, const Log&) override { return Double(1000.0 * evaluated++); }
   void force(GaugeField& f, const GaugeField&, const Log&) override {
     f.resize(Nd);
-    for (int mu = 0; mu < Nd; ++mu)
-      f[mu] = zero;
+    for (int mu = 0; mu < Nd; ++mu) f[mu] = zero;
   }
   void refresh(const GaugeField&) override { ++refreshed; }
   bool exact() const override { return exact_; }
@@ -48,7 +48,7 @@ public:
   bool exact_ = true;
 };
 
-} // namespace
+}  // namespace
 
 TEST_CASE("Metropolis accepts what lowers H without a random number, and rejects what is not a number") {
   tests::use_lattice({2, 2, 2, 2});
@@ -69,8 +69,7 @@ TEST_CASE("Metropolis accepts dH with probability exp(-dH)") {
   const int n = 20000;
   for (double dh : {0.2, 1.0}) {
     int accepted = 0;
-    for (int i = 0; i < n; ++i)
-      accepted += metropolis(dh);
+    for (int i = 0; i < n; ++i) accepted += metropolis(dh);
     const double p = std::exp(-dh);
     CHECK(std::fabs(accepted - n * p) < 4 * std::sqrt(n * p * (1 - p)));
   }
@@ -87,7 +86,7 @@ TEST_CASE("a rejected trajectory leaves the field as it was, to the bit") {
   CHECK_FALSE(system.run(u).accepted);
   CHECK(tests::distance(u, before) == 0);
   CHECK(jumping->refreshed == 1);
-  CHECK(system.run(u, true).accepted); // warm-up does not ask
+  CHECK(system.run(u, true).accepted);  // warm-up does not ask
   CHECK(tests::distance(u, before) > 1);
 }
 
@@ -122,8 +121,7 @@ TEST_CASE("in equilibrium <exp(-dH)> = 1 and <1/2 sum F^2> = 16 V beta <P>") {
   System system(beta, 3, 1.0);
   GaugeField u(Nd), f(Nd);
   weak_field_start(u);
-  for (int i = 0; i < 30; ++i)
-    system.run(u, true);
+  for (int i = 0; i < 30; ++i) system.run(u, true);
 
   const int n = 400, block = 20;
   const double v = static_cast<double>(Layout::vol());
@@ -133,7 +131,7 @@ TEST_CASE("in equilibrium <exp(-dH)> = 1 and <1/2 sum F^2> = 16 V beta <P>") {
     for (int i = 0; i < block; ++i) {
       exponential += std::exp(-system.run(u).delta_h) / block;
       system.monomials["gauge"]->force(f, u, {});
-      const double action = toDouble(system.monomials["gauge"]->action(u, {})); // -6 V beta P
+      const double action = toDouble(system.monomials["gauge"]->action(u, {}));  // -6 V beta P
       difference += (tests::inner(f, f) + 16.0 / 6 * action) / (v * block);
     }
     exponentials.push_back(exponential);
@@ -141,10 +139,8 @@ TEST_CASE("in equilibrium <exp(-dH)> = 1 and <1/2 sum F^2> = 16 V beta <P>") {
   }
   const auto check_mean = [](const std::vector<double>& x, double expected) {
     double mean = 0, square = 0;
-    for (double y : x)
-      mean += y / static_cast<double>(x.size());
-    for (double y : x)
-      square += (y - mean) * (y - mean);
+    for (double y : x) mean += y / static_cast<double>(x.size());
+    for (double y : x) square += (y - mean) * (y - mean);
     const double error = std::sqrt(square / static_cast<double>(x.size() * (x.size() - 1)));
     CAPTURE(mean);
     CAPTURE(error);

@@ -10,7 +10,8 @@ namespace tests {
 
 using Extents = std::array<int, QDP_ND>;
 
-/// 4x4x4x8 and 8x4x8x4 can be cut into 16 sub-lattices, 4x6x8x4 into 8, 3x5x4x8 into 4; 3x5x7x2, 2^4 and 1^4 not at all.
+/// 4x4x4x8 and 8x4x8x4 can be cut into 16 sub-lattices, 4x6x8x4 into 8, 3x5x4x8 into 4; 3x5x7x2, 2^4 and 1^4 not at
+/// all.
 inline const std::vector<Extents>& lattices() {
   static const std::vector<Extents> all{{4, 4, 4, 8}, {8, 4, 8, 4}, {4, 6, 8, 4}, {3, 5, 4, 8},
                                         {3, 5, 7, 2}, {2, 2, 2, 2}, {1, 1, 1, 1}, {5, 3, 1, 3}};
@@ -63,4 +64,4 @@ inline Extents to_extents(const QDP::multi1d<int>& x) {
   return e;
 }
 
-} // namespace tests
+}  // namespace tests

@@ -167,6 +167,30 @@ TEST_CASE("precision converts on assignment, rounding to nearest") {
   });
 }
 
+TEST_CASE("words convert as in C++") {
+  on_every_lattice([](const Places&) {
+    const auto x = random_lattice<D::Real>();
+    const auto v = values(x);
+    LatticeInteger n;
+    n = 10.0 * x;  // towards zero
+    check_field("Integer = Real", n, [&](std::size_t i) { return reference::real_number(std::trunc(10.0 * v[i].components[0].re)); }, 0);
+    LatticeRealF f;
+    f = x > 0.5;
+    check_field("Real = Boolean", f, [&](std::size_t i) { return reference::real_number(v[i].components[0].re > 0.5); }, 0);
+    LatticeBoolean b;
+    b = n & 1;
+    const auto vn = values(n);
+    check_field("Boolean = Integer", b, [&](std::size_t i) { return reference::real_number((int(vn[i].components[0].re) & 1) != 0); }, 0);
+    LatticeSeed s;
+    s = n & 4095;
+    CHECK(toBool(sum(where(s == s, LatticeInteger(1), LatticeInteger(0))) == static_cast<int>(Layout::vol())));
+    const LatticeSeed moved = shift(s, FORWARD, 0);
+    CHECK(moved.elem(0).elem().elem(3).elem() == 0);
+  });
+  CHECK(toInt(Integer(Real(-2.7))) == -2);
+  CHECK(toBool(Boolean(Integer(4))));
+}
+
 TEST_CASE("compound assignments") {
   on_every_lattice([](const Places& places) {
     const auto a = random_lattice<D::ColorMatrix>();
@@ -223,4 +247,51 @@ TEST_CASE("a kernel is launched once per statement") {
   const auto compiled = jit::Runtime::instance().kernels().size();
   u = a * shift(adj(a) * a, FORWARD, 0) + 3 * a;  // other numbers, same code
   CHECK(jit::Runtime::instance().kernels().size() == compiled);
+}
+
+TEST_CASE("statements of hundreds of fields and scalars keep them apart") {
+  create_lattice({2, 2, 2, 2});
+  constexpr int n = 300;
+  std::vector<LatticeRealD> fields;
+  for (int i = 0; i < n; ++i) fields.emplace_back(1.0 + i);
+  auto total = [&](int last) {  // fields 0..n-2 and then the last one, each times its own scalar
+    auto e = Double(1.0) * fields[0];
+    for (int i = 1; i < n; ++i) {
+      const int k = i < n - 1 ? i : last;
+      e = e + Double(2.0 + k) * fields[static_cast<std::size_t>(k)];
+    }
+    LatticeRealD r;
+    r = e;
+    return toDouble(sum(r)) / 16;
+  };
+  double expected = 1;
+  for (int i = 1; i < n - 1; ++i) expected += (2.0 + i) * (1.0 + i);
+  CHECK(total(n - 1) == expected + (1.0 + n) * n);
+  for (int last : {0, 1, 43, 255, 256, n - 2}) CHECK(total(last) == expected + (2.0 + last) * (1.0 + last));
+}
+
+TEST_CASE("an expression used twice in a statement is computed once and right") {
+  create_lattice({4, 4, 4, 8});
+  const auto a = random_lattice<D::ColorMatrix>();
+  const auto v = values(a);
+  const auto square = a * a;
+  LatticeColorMatrixD r;
+  r = square * adj(square) + shift(square, FORWARD, 0);
+  const Places places({4, 4, 4, 8});
+  check_field("twice", r, [&](std::size_t i) {
+    const std::size_t j = places.neighbour(i, 0, 1);
+    const SiteValue s = multiply(v[i], v[i]);
+    return add(multiply(s, reference::adjoint(s)), multiply(v[j], v[j])); }, tol<double>(100));
+}
+
+TEST_CASE("scalar masks choose between whole fields") {
+  create_lattice({3, 5, 7, 2});
+  const auto a = random_lattice<F::Fermion>();
+  const auto b = random_lattice<F::Fermion>();
+  const auto va = values(a), vb = values(b);
+  LatticeFermionF r;
+  r = where(Boolean(true), a, b);
+  check_field("where(true)", r, [&](std::size_t i) { return va[i]; }, 0);
+  r = where(Boolean(false), a, b);
+  check_field("where(false)", r, [&](std::size_t i) { return vb[i]; }, 0);
 }

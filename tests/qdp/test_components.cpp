@@ -208,6 +208,54 @@ TEST_CASE("a subset's field with storage of its own") {
   CHECK(toDouble(norm2(part)) == doctest::Approx(toDouble(norm2(src, rb[0]))).epsilon(1e-6));
   CHECK_FALSE(dest[rb[1]].getOwnsMemory());
   CHECK(part.subset().color() == 0);
+  const Places places({4, 4, 4, 8});
+  auto even = [&](std::size_t i) { const Extents& x = places.at(i); return (x[0] + x[1] + x[2] + x[3]) % 2 == 0; };
+  auto whole = random_lattice<D::ColorVector>();
+  const auto vw = values(whole);
+  const auto vp = values(static_cast<LatticeColorVectorF>(src));
+  whole = part;  // writes the subset's sites only
+  check_field("lattice = subset's field", whole, [&](std::size_t i) { return even(i) ? vp[i] : vw[i]; }, 0);
+  SubLatticeColorVectorD wide(rb[0]);
+  wide = part;
+  wide *= 2.0;
+  check_site("sum over the subset", sum(wide).elem(), value((2.0 * sum(whole, rb[0])).elem()), tol<double>(600));
+}
+
+TEST_CASE("inner products with a subset's field run over the subset") {
+  create_lattice({4, 4, 4, 8});
+  auto a = random_lattice<F::ColorVector>();
+  auto b = random_lattice<D::ColorVector>();
+  const double expected = toDouble(real(innerProduct(a, b, rb[1])));
+  CHECK(toDouble(real(innerProduct(a[rb[1]], b))) == expected);
+  CHECK(toDouble(real(innerProduct(a, b[rb[1]]))) == expected);
+  CHECK(toDouble(innerProductReal(a[rb[1]], b)) == doctest::Approx(expected).epsilon(1e-14));
+  CHECK(toDouble(innerProductReal(a, b[rb[1]])) == doctest::Approx(expected).epsilon(1e-14));
+}
+
+TEST_CASE("staggered fields have one spin component") {
+  create_lattice({3, 5, 7, 2});
+  using Staggered = LatticeStaggeredFermionD::Subtype_t;
+  static_assert(!std::is_same_v<Staggered, D::ColorVector>, "as in QDP++: overloads may tell them apart");
+  const auto chi = random_lattice<Staggered>();
+  const auto u = random_lattice<D::ColorMatrix>();
+  const auto v = values(chi), vu = values(u);
+  LatticeStaggeredFermionD r;
+  r = u * chi - chi;
+  check_field("u * chi - chi", r, [&](std::size_t i) { return reference::subtract(reference::multiply(vu[i], v[i]), v[i]); }, tol<double>(20));
+  LatticeColorVectorD q;
+  q = peekSpin(chi, 0);
+  check_field("peekSpin", q, [&](std::size_t i) { return reference::spin_component(v[i], 0, 0); }, 0);
+  r = zero;
+  pokeSpin(r, q, 0);
+  check_field("pokeSpin", r, [&](std::size_t i) { return v[i]; }, 0);
+  LatticeStaggeredPropagatorD p;
+  p = outerProduct(chi, chi);
+  LatticeComplex t;
+  t = trace(p * u);
+  check_field("trace of a staggered propagator", t, [&](std::size_t i) {
+    return reference::trace(reference::multiply(reference::outer_product(v[i], v[i]), vu[i]), true, true); }, tol<double>(40));
+  p = 1.0;
+  CHECK(toDouble(norm2(p)) == 3.0 * 210);
 }
 
 TEST_CASE("QDP_extract and QDP_insert move the sites of a subset") {

@@ -30,7 +30,7 @@ std::string message_of(F&& f) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("host order: even sites first, lexicographic within each parity") {
   for (const Extents& extents : tests::lattices()) {
@@ -221,6 +221,10 @@ TEST_CASE("coordinates, indices and ranks outside the lattice are named") {
   CHECK(contains(message_of([] { Layout::siteCoords(0, -1); }), "got -1"));
   CHECK(contains(message_of([] { Layout::siteCoords(1, 0); }), "rank 0 of 1"));
   CHECK(contains(message_of([] { Layout::nodeNumber(tests::to_multi1d({-1, 0, 0, 0})); }), "(-1, 0, 0, 0)"));
-  CHECK(contains(message_of([] { std::int32_t x; detail::fill_coordinates(4, &x); }), "direction 0..3"));
+  CHECK(contains(message_of([] {
+                   std::int32_t x;
+                   detail::fill_coordinates(4, &x);
+                 }),
+                 "direction 0..3"));
   CHECK(contains(message_of([] { detail::make_site_order(detail::Geometry({2, 2, 2, 2}), 65); }), "1 to 64 lanes"));
 }

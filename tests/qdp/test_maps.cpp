@@ -22,25 +22,25 @@ Extents neighbour(Extents x, int sign, int mu, const Extents& extents) {
 
 /// Maps from lambdas.
 class SimpleMap : public MapFunc {
-public:
+ public:
   explicit SimpleMap(std::function<Extents(const Extents&, int)> f) : f_(std::move(f)) {}
   multi1d<int> operator()(const multi1d<int>& x, int sign) const override {
     return tests::to_multi1d(f_(tests::to_extents(x), sign));
   }
 
-private:
+ private:
   std::function<Extents(const Extents&, int)> f_;
 };
 
 class FamilyMap : public ArrayMapFunc {
-public:
+ public:
   FamilyMap(int n, std::function<Extents(const Extents&, int, int)> f) : n_(n), f_(std::move(f)) {}
   multi1d<int> operator()(const multi1d<int>& x, int sign, int dir) const override {
     return tests::to_multi1d(f_(tests::to_extents(x), sign, dir));
   }
   int numArray() const override { return n_; }
 
-private:
+ private:
   int n_;
   std::function<Extents(const Extents&, int, int)> f_;
 };
@@ -76,13 +76,16 @@ void check_table(const detail::MapTable& table, const Sources& source, const Ext
       if (order.host_index[group * order.lanes + lane] >= 0)
         CHECK(map.source[group * order.lanes + lane] == from * order.lanes + (lane ^ lane_xor));
   }
-  for (int i = 0; i < jit::kTablePadding; ++i) CHECK(map.group_source[order.groups + i] == map.group_source[order.groups - 1]);
+  for (int i = 0; i < jit::kTablePadding; ++i)
+    CHECK(map.group_source[order.groups + i] == map.group_source[order.groups - 1]);
 }
 
-detail::MapTable table_of(const std::shared_ptr<const jit::SiteOrder>& order, const Sources& source, const Extents& extents) {
+detail::MapTable table_of(const std::shared_ptr<const jit::SiteOrder>& order, const Sources& source,
+                          const Extents& extents) {
   const detail::Geometry lattice(extents);
   std::vector<std::int32_t> host(order->sites);
-  for (std::int64_t i = 0; i < order->sites; ++i) host[i] = static_cast<std::int32_t>(lattice.index(source(lattice.coord(i))));
+  for (std::int64_t i = 0; i < order->sites; ++i)
+    host[i] = static_cast<std::int32_t>(lattice.index(source(lattice.coord(i))));
   return detail::make_map_table(order, host);
 }
 
@@ -101,18 +104,19 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 /// Stands for the expression language: make_shift is found by the type of the table.
 struct Probe {};
 
-} // namespace
+}  // namespace
 
 namespace QDP::detail {
 const MapTable& make_shift(const Probe&, const MapTable& table) { return table; }
-} // namespace QDP::detail
+}  // namespace QDP::detail
 
 TEST_CASE("shift tables point to the periodic neighbours") {
   for (const Extents& extents : tests::lattices()) {
     tests::create_lattice(extents);
     for (int mu = 0; mu < QDP_ND; ++mu)
       for (int sign : {FORWARD, BACKWARD})
-        check_table(shift.table(sign, mu), [&](const Extents& x) { return neighbour(x, sign, mu, extents); }, extents);
+        check_table(
+            shift.table(sign, mu), [&](const Extents& x) { return neighbour(x, sign, mu, extents); }, extents);
   }
 }
 
@@ -121,8 +125,9 @@ TEST_CASE("shifts of a cut lattice are structured: a lane exchange in cut direct
     Extents extents;
     int lanes;
   };
-  for (const auto& [extents, lanes] : {Case{{4, 4, 4, 8}, 16}, Case{{4, 8, 4, 12}, 16}, Case{{4, 6, 8, 4}, 8}, Case{{3, 5, 4, 8}, 4},
-                                       Case{{4, 4, 8, 8}, 4}, Case{{3, 5, 7, 2}, 1}, Case{{1, 1, 1, 1}, 1}}) {
+  for (const auto& [extents, lanes] :
+       {Case{{4, 4, 4, 8}, 16}, Case{{4, 8, 4, 12}, 16}, Case{{4, 6, 8, 4}, 8}, Case{{3, 5, 4, 8}, 4},
+        Case{{4, 4, 8, 8}, 4}, Case{{3, 5, 7, 2}, 1}, Case{{1, 1, 1, 1}, 1}}) {
     const auto order = detail::make_site_order(detail::Geometry(extents), lanes);
     const auto cut = detail::find_lane_cut(extents, lanes);
     REQUIRE(cut);
@@ -157,12 +162,30 @@ TEST_CASE("structure is found in any map that has it, and only there") {
     check_table(table, source, extents);
   };
   check("identity", true, 0, [](const Extents& x) { return x; });
-  check("half way round t: every group wraps", true, 8, [](Extents x) { x[3] = (x[3] + 4) % 8; return x; });
-  check("three sites in y", true, 2, [](Extents x) { x[1] = (x[1] + 3) % 4; return x; });
-  check("diagonal: two exchanges", false, 0, [](Extents x) { x[0] = (x[0] + 1) % 4, x[1] = (x[1] + 1) % 4; return x; });
-  check("time reversal", true, 8, [](Extents x) { x[3] = 7 - x[3]; return x; });
-  check("time reflection about 0", true, 8, [](Extents x) { x[3] = (8 - x[3]) % 8; return x; });
-  check("reflection of half the lattice", false, 0, [](Extents x) { if (x[0] == 0) x[3] = 7 - x[3]; return x; });
+  check("half way round t: every group wraps", true, 8, [](Extents x) {
+    x[3] = (x[3] + 4) % 8;
+    return x;
+  });
+  check("three sites in y", true, 2, [](Extents x) {
+    x[1] = (x[1] + 3) % 4;
+    return x;
+  });
+  check("diagonal: two exchanges", false, 0, [](Extents x) {
+    x[0] = (x[0] + 1) % 4, x[1] = (x[1] + 1) % 4;
+    return x;
+  });
+  check("time reversal", true, 8, [](Extents x) {
+    x[3] = 7 - x[3];
+    return x;
+  });
+  check("time reflection about 0", true, 8, [](Extents x) {
+    x[3] = (8 - x[3]) % 8;
+    return x;
+  });
+  check("reflection of half the lattice", false, 0, [](Extents x) {
+    if (x[0] == 0) x[3] = 7 - x[3];
+    return x;
+  });
   check("all from the origin", false, 0, [](const Extents&) { return Extents{}; });
 }
 
@@ -179,18 +202,22 @@ TEST_CASE("maps of the user: one, a family, with inverses") {
       return x;
     };
     const Map map(SimpleMap{knight});
-    check_table(map.table(), [&](const Extents& x) { return knight(x, 1); }, extents);
+    check_table(
+        map.table(), [&](const Extents& x) { return knight(x, 1); }, extents);
     BiDirectionalMap both;
     both.make(SimpleMap{knight});
     ArrayMap family(FamilyMap(4, naik));
     ArrayBiDirectionalMap families(FamilyMap(4, naik));
     for (int sign : {1, -1}) {
-      check_table(both.table(sign), [&](const Extents& x) { return knight(x, sign); }, extents);
+      check_table(
+          both.table(sign), [&](const Extents& x) { return knight(x, sign); }, extents);
       for (int dir = 0; dir < 4; ++dir)
-        check_table(families.table(sign, dir), [&](const Extents& x) { return naik(x, sign, dir); }, extents);
+        check_table(
+            families.table(sign, dir), [&](const Extents& x) { return naik(x, sign, dir); }, extents);
     }
     for (int dir = 0; dir < 4; ++dir)
-      check_table(family.table(dir), [&](const Extents& x) { return naik(x, 1, dir); }, extents);
+      check_table(
+          family.table(dir), [&](const Extents& x) { return naik(x, 1, dir); }, extents);
 
     const auto offsets = map.goffset();
     const detail::Geometry lattice(extents);
@@ -247,8 +274,12 @@ TEST_CASE("large lattices, tabulated by several threads: shifts forth and back a
 TEST_CASE("a map that leaves the lattice names both sites") {
   tests::create_lattice({4, 4, 4, 8});
   Map map;
-  const std::string message =
-      message_of([&] { map.make(SimpleMap([](Extents x, int) { ++x[1]; return x; })); });
+  const std::string message = message_of([&] {
+    map.make(SimpleMap([](Extents x, int) {
+      ++x[1];
+      return x;
+    }));
+  });
   CHECK(contains(message, "(1, 4, 0, 0)"));
   CHECK(contains(message, "for site (1, 3, 0, 0)"));
   CHECK(contains(message, "Layout::lattSize()"));

@@ -19,7 +19,7 @@ multi1d<int> seed_of(std::array<int, 4> limbs) {
 
 std::array<int, 4> limbs_of(const multi1d<int>& seed) { return {seed[0], seed[1], seed[2], seed[3]}; }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("the lower three limbs are those of s -> 31167285 s + 1, the top one is a quotient") {
   RANNYU::RNGState_t state{seed_of({13, 15, 1, 17}), 0};
@@ -29,7 +29,7 @@ TEST_CASE("the lower three limbs are those of s -> 31167285 s + 1, the top one i
     const auto now = limbs_of(state.seed);
     long long s = 0;
     for (int k = 0; k < 4; ++k) s = 4096 * s + old[k];
-    const long long t = 31167285LL * (s % (1LL << 36)) + 1; // the limbs below the top one, and what they carry upwards
+    const long long t = 31167285LL * (s % (1LL << 36)) + 1;  // the limbs below the top one, and what they carry upwards
     CHECK(now[3] == t % 4096);
     CHECK(now[2] == (t >> 12) % 4096);
     CHECK(now[1] == (t >> 24) % 4096);

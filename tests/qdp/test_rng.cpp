@@ -20,7 +20,8 @@ using tests::Extents;
 
 namespace {
 
-// ---- the generator once more, in limbs of base 4096 as QDP++'s documentation gives it, one site after the other ----------
+// ---- the generator once more, in limbs of base 4096 as QDP++'s documentation gives it, one site after the other
+// ----------
 
 using Limbs = std::array<int, 4>;
 constexpr Limbs kA{1645, 712, 1498, 1222};
@@ -50,11 +51,11 @@ using Draws = std::vector<std::vector<float>>;
 /// One draw of a whole field; moves the seed on.
 Draws reference_draw(Limbs& seed, const Extents& extents, int components) {
   const int v = tests::volume(extents);
-  Limbs step = kA; // a^(V+1)
+  Limbs step = kA;  // a^(V+1)
   for (int i = 0; i < v; ++i) step = multiply(step, kA);
   const detail::Geometry lattice(extents);
   Draws draws(v);
-  Limbs site = kA; // a^(1 + lexicographic number)
+  Limbs site = kA;  // a^(1 + lexicographic number)
   for (int n = 0; n < v; ++n, site = multiply(site, kA)) {
     Limbs state = multiply(seed, site);
     auto& out = draws[lattice.index(tests::lexicographic_coordinates(n, extents))];
@@ -94,7 +95,7 @@ void check_random(OLattice<T> x, const Extents& extents) {
   constexpr int n = detail::shape_of<T>.components();
   set_seed(kSeed);
   Limbs seed = kSeed;
-  for (int draw = 0; draw < 2; ++draw) { // the second starts where the first ended
+  for (int draw = 0; draw < 2; ++draw) {  // the second starts where the first ended
     const Draws expected = reference_draw(seed, extents, n);
     random(x);
     bool same = true;
@@ -161,7 +162,7 @@ double start_kinetic_energy(const Extents& extents) {
         const auto& z = p.elem(site).elem().elem(i, j);
         return std::complex<double>(z.real(), z.imag()) * std::sqrt(0.5);
       };
-      double trace = 0; // of the anti-hermitian part, over i
+      double trace = 0;  // of the anti-hermitian part, over i
       for (int i = 0; i < 3; ++i) trace += at(i, i).imag();
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
@@ -175,7 +176,7 @@ double start_kinetic_energy(const Extents& extents) {
   return energy;
 }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("multiplier, powers and limbs") {
   CHECK(detail::to_limbs(detail::kLcgMultiplier) == detail::SeedLimbs(kA));
@@ -310,7 +311,8 @@ TEST_CASE("setrn and savern are inverse, and a seed repeats the numbers") {
   RNG::setrn(seed);
   random(second);
   bool same = true;
-  for (int site = 0; site < Layout::sitesOnNode(); ++site) same = same && words(first, site)[0] == words(second, site)[0];
+  for (int site = 0; site < Layout::sitesOnNode(); ++site)
+    same = same && words(first, site)[0] == words(second, site)[0];
   CHECK(same);
   RNG::initDefaultRNG();
   CHECK(present_seed() == Limbs{11, 0, 0, 0});

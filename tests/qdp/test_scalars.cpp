@@ -160,7 +160,9 @@ TEST_CASE("a lattice may be narrowed to a function argument") {
 
 TEST_CASE("seeds compare, copy and start from a number") {
   Seed a, b;
-  a = 11;
+  a = 11 + 7 * 4096 + (5 << 24);
+  const int limbs[] = {11, 7, 5, 0};
+  for (int i = 0; i < 4; ++i) CHECK(a.elem().elem().elem(i).elem() == limbs[i]);
   b = a;
   CHECK(toBool(a == b));
   CHECK_FALSE(toBool(a != b));

@@ -157,6 +157,8 @@ TEST_CASE("what a site function refuses") {
   CHECK_THROWS_WITH_AS(r = wrong_types(u), doctest::Contains("not defined"), jit::UserError);
   const auto constants = siteFunction<1>("constants", [](const Sym& x) { return x * (Sym(1.0) + Sym(2.0)); });
   CHECK_THROWS_WITH_AS(r = constants(u), doctest::Contains("constants only"), jit::UserError);
+  const auto site = random_scalar<D::ColorMatrix>();
+  for (int i = 0; i < 2; ++i) CHECK_THROWS_WITH_AS(out_of_range(site), doctest::Contains("out of range"), jit::UserError);
   r = 2.0 * u;  // and the language goes on working
   CHECK(toDouble(norm2(r)) == doctest::Approx(4 * toDouble(norm2(u))));
 }

@@ -19,12 +19,12 @@ namespace {
 
 /// A set from a lambda.
 class Coloring : public SetFunc {
-public:
+ public:
   Coloring(int colors, std::function<int(const Extents&)> color) : colors_(colors), color_(std::move(color)) {}
   int operator()(const multi1d<int>& x) const override { return color_(tests::to_extents(x)); }
   int numSubsets() const override { return colors_; }
 
-private:
+ private:
   int colors_;
   std::function<int(const Extents&)> color_;
 };
@@ -85,20 +85,24 @@ std::string message_of(F&& f) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-} // namespace
+}  // namespace
 
 TEST_CASE("default sets hold the sites that their definitions say") {
   for (const Extents& extents : tests::lattices()) {
     tests::create_lattice(extents);
-    check_set(rb, 2, [](const Extents& x) { return sum(x, 4) & 1; }, extents);
-    check_set(rb3, 2, [](const Extents& x) { return sum(x, 3) & 1; }, extents);
-    check_set(mcb, 32,
-              [](const Extents& x) {
-                const int cube = x[0] / 2 + x[1] / 2 + x[2] / 2 + x[3] / 2;
-                return x[0] % 2 + 2 * (x[1] % 2) + 4 * (x[2] % 2) + 8 * (x[3] % 2) + 16 * (cube % 2);
-              },
-              extents);
-    check_set(all.getSet(), 1, [](const Extents&) { return 0; }, extents);
+    check_set(
+        rb, 2, [](const Extents& x) { return sum(x, 4) & 1; }, extents);
+    check_set(
+        rb3, 2, [](const Extents& x) { return sum(x, 3) & 1; }, extents);
+    check_set(
+        mcb, 32,
+        [](const Extents& x) {
+          const int cube = x[0] / 2 + x[1] / 2 + x[2] / 2 + x[3] / 2;
+          return x[0] % 2 + 2 * (x[1] % 2) + 4 * (x[2] % 2) + 8 * (x[3] % 2) + 16 * (cube % 2);
+        },
+        extents);
+    check_set(
+        all.getSet(), 1, [](const Extents&) { return 0; }, extents);
     CHECK(all.domain().whole);
     CHECK(even.color() == 0);
     CHECK(odd.color() == 1);
@@ -133,7 +137,8 @@ TEST_CASE("domains visit their sites and no padding, for any number of lanes") {
     const auto sites = tests::sites_in_host_order(extents);
     const int n = 5;
     multi1d<int> colors(static_cast<int>(sites.size()));
-    for (std::size_t i = 0; i < sites.size(); ++i) colors[static_cast<int>(i)] = (sites[i][0] + 3 * sites[i][3]) % (n - 1);
+    for (std::size_t i = 0; i < sites.size(); ++i)
+      colors[static_cast<int>(i)] = (sites[i][0] + 3 * sites[i][3]) % (n - 1);
     for (int lanes : {1, 2, 4, 8, 16, 32, 64}) {
       const auto order = detail::make_site_order(lattice, lanes);
       const auto domains = detail::make_domains(*order, colors, n);

@@ -14,7 +14,10 @@ SiteValue build(Index spin, Index color, bool complex, const Component& f) {
   for (int s = 0; s < spin.rows; ++s)
     for (int t = 0; t < spin.cols; ++t)
       for (int a = 0; a < color.rows; ++a)
-        for (int b = 0; b < color.cols; ++b) r.at(s, t, a, b) = f(s, t, a, b);
+        for (int b = 0; b < color.cols; ++b) {
+          r.at(s, t, a, b) = f(s, t, a, b);
+          if (!complex) r.at(s, t, a, b).im = 0;  // not the NaN of 0 * infinity
+        }
   return r;
 }
 

@@ -1,0 +1,118 @@
+// The program bench: what it counts, what its JSON holds, what it refuses.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/skip.hpp"
+
+namespace {
+
+const std::filesystem::path kProgram = TESSERA_BINARY_DIR "/bin/bench";
+const std::filesystem::path kFolder = TESSERA_BINARY_DIR "/tests/bench_output";
+
+#define SKIP_WITHOUT_BENCH() \
+  if (!std::filesystem::exists(kProgram)) TESSERA_SKIP("this build has no bench (debug or sanitizers)")
+
+/// Exit status; what the program printed is left in kFolder/"out".
+int run(const std::string& arguments) {
+  std::filesystem::create_directories(kFolder);
+  const std::string command = kProgram.string() + " " + arguments + " > " + (kFolder / "out").string() + " 2>&1";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::vector<std::string> lines_with(const std::filesystem::path& file, const std::string& word) {
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  REQUIRE(in.good());
+  for (std::string line; std::getline(in, line);)
+    if (line.find(word) != std::string::npos) lines.push_back(line);
+  return lines;
+}
+
+/// The number behind "name": in a line of JSON.
+double number(const std::string& line, const std::string& name) {
+  const auto at = line.find('"' + name + "\": ");
+  REQUIRE_MESSAGE(at != std::string::npos, name, " in ", line);
+  return std::stod(line.substr(at + name.size() + 4));
+}
+
+}  // namespace
+
+TEST_CASE("bench expr counts flops and bytes, and its rates and shares follow from them") {
+  SKIP_WITHOUT_BENCH();
+  const auto json = kFolder / "expr.json";
+  REQUIRE(run("expr --lattice 4 4 4 4 --precision double --threads 1 --min-time 0.02 --json " + json.string()) == 0);
+
+  struct Expected {
+    const char* name;
+    double flops, words;
+  };
+  const Expected cases[] = {{"lcm", 198, 54},  {"upsi", 264, 66},        {"spmat", 480, 96},    {"matvec", 552, 90},
+                            {"axpy", 48, 72},  {"norm2", 48, 24},        {"innerProduct", 96, 48}, {"covderiv", 552, 66},
+                            {"plaquette", 6 * (2 * 198 + 36), 6 * 36}};
+  const std::string ceiling = lines_with(json, "triad_gbytes_per_s").at(0);
+  for (const Expected& expected : cases) {
+    CAPTURE(expected.name);
+    const auto lines = lines_with(json, "\"case\": \"" + std::string(expected.name) + "\"");
+    REQUIRE(lines.size() == 1);
+    const std::string& record = lines[0];
+    CHECK(number(record, "flops_per_site") == expected.flops);
+    CHECK(number(record, "bytes_per_site") == 8 * expected.words);
+    const double seconds = number(record, "seconds");
+    CHECK(seconds > 0);
+    CHECK(number(record, "gflops") == doctest::Approx(expected.flops * 256 / seconds * 1e-9));
+    CHECK(number(record, "share_of_triad") ==
+          doctest::Approx(number(record, "gbytes_per_s") / number(ceiling, "triad_gbytes_per_s")));
+    CHECK(number(record, "share_of_fma") == doctest::Approx(number(record, "gflops") / number(ceiling, "fma_gflops")));
+  }
+}
+
+TEST_CASE("bench dslash counts a checkerboard: 1320 flops, 8 links and 2 spinors a site") {
+  SKIP_WITHOUT_BENCH();
+  const auto json = kFolder / "dslash.json";
+  REQUIRE(run("dslash --lattice 4 4 4 4 --lattice 4 4 4 8 --precision single,double --threads 1,2 --min-time 0.02 --json " +
+              json.string()) == 0);
+  const auto records = lines_with(json, "\"case\": \"dslash\"");
+  REQUIRE(records.size() == 2 * 2 * 2);
+  CHECK(number(records[0], "sites") == 128);
+  CHECK(number(records[7], "sites") == 256);
+  CHECK(number(records[0], "flops_per_site") == 1320);
+  CHECK(number(records[0], "bytes_per_site") == 4 * (8 * 18 + 2 * 24));
+}
+
+TEST_CASE("bench jit compiles every kernel once and finds all of them in the cache the second time") {
+  SKIP_WITHOUT_BENCH();
+  const auto json = kFolder / "jit.json";
+  REQUIRE(run("jit --lattice 4 4 4 4 --precision single --min-time 0.02 --json " + json.string()) == 0);
+  CHECK(lines_with(json, "\"case\": \"host_axpy\"").size() == 1);
+  CHECK(lines_with(json, "\"case\": \"hmc\"").size() > 3);
+  const auto kernels = lines_with(json, "\"cold_seconds\"");
+  CHECK(kernels.size() > 15);
+  for (const std::string& kernel : kernels) {
+    CAPTURE(kernel);
+    CHECK(number(kernel, "cold_seconds") > 0);
+    CHECK(kernel.find("\"warm_from_cache\": true") != std::string::npos);
+  }
+}
+
+TEST_CASE("bench names the valid values of what it refuses") {
+  SKIP_WITHOUT_BENCH();
+  const auto refuses = [](const std::string& arguments, const std::string& word) {
+    CAPTURE(arguments);
+    CHECK(run(arguments) != 0);
+    CHECK(!lines_with(kFolder / "out", word).empty());
+  };
+  refuses("nonsense", "{expr,dslash,jit}");
+  refuses("expr --precision half", "{single,double}");
+  refuses("expr --lattice 8 8 8", "--lattice: 4 required");
+  refuses("expr --lattice 8 8 8 0", "--lattice");
+  refuses("expr --threads 0", "--threads");
+  refuses("expr --device abacus", "{cpu}");
+  refuses("expr --json /nonexistent/folder/file", "/nonexistent/folder/file");
+}

@@ -1,0 +1,189 @@
+// The order of emission: complete, operands first, few values alive at a time, stores after the loads they overwrite.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "jit/codegen/schedule.hpp"
+
+using namespace jit::ir;
+using jit::Schedule;
+using jit::Step;
+
+namespace {
+
+Value push(Kernel& k, Node n) {
+  k.nodes.push_back(n);
+  return Value(k.nodes.size()) - 1;
+}
+Value load(Kernel& k, int leaf, int component, int stride = 0) {
+  return push(k, {.op = Op::load, .type = Type::f32, .place = {std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride)}});
+}
+Value apply(Kernel& k, Op op, Value a, Value b, Value c = kNone) { return push(k, {.op = op, .type = Type::f32, .a = a, .b = b, .c = c}); }
+void store(Kernel& k, int leaf, int component, Value v, int stride = 0) {
+  k.stores.push_back({{std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride)}, v});
+}
+
+/// out = sum over terms of (matrix m x m) * (matrix m x columns), as a front end makes it: product by product, in full.
+Kernel sum_of_products(int terms, int m, int columns) {
+  Kernel k;
+  const auto words = [](int n) { return std::int16_t(n); };
+  for (int t = 0; t < terms; ++t) {
+    k.leaves.push_back({Type::f32, words(m * m), true, false});
+    k.leaves.push_back({Type::f32, words(m * columns), true, false});
+  }
+  k.leaves.push_back({Type::f32, words(m * columns), false, true});
+  std::vector<Value> total;
+  for (int t = 0; t < terms; ++t) {
+    std::vector<Value> u, x, product;
+    for (int i = 0; i < m * m; ++i) u.push_back(load(k, 2 * t, i));
+    for (int i = 0; i < m * columns; ++i) x.push_back(load(k, 2 * t + 1, i));
+    for (int s = 0; s < columns; ++s)
+      for (int a = 0; a < m; ++a) {
+        Value z = kNone;
+        for (int b = 0; b < m; ++b) {
+          const Value l = u[std::size_t(a * m + b)], r = x[std::size_t(s * m + b)];
+          z = b == 0 ? apply(k, Op::mul, l, r) : apply(k, Op::fma, l, r, z);
+        }
+        product.push_back(z);
+      }
+    for (std::size_t i = 0; i < product.size(); ++i) {
+      if (t == 0) total.push_back(product[i]);
+      else total[i] = apply(k, Op::add, total[i], product[i]);
+    }
+  }
+  for (std::size_t i = 0; i < total.size(); ++i) store(k, 2 * terms, int(i), total[i]);
+  verify(k);
+  return k;
+}
+
+std::vector<Step> steps(const Schedule& s) {
+  std::vector<Step> all = s.once;
+  all.insert(all.end(), s.each.begin(), s.each.end());
+  return all;
+}
+
+/// Most values alive at once if every value sits in a register from its step to its last use.
+int pressure(const Kernel& k, const std::vector<Step>& order) {
+  std::vector<int> last(k.nodes.size(), -1);
+  const auto use = [&](Value v, int at) { if (v != kNone) last[std::size_t(v)] = at; };
+  for (int i = 0; i < int(order.size()); ++i) {
+    const Step& s = order[std::size_t(i)];
+    if (s.kind == Step::Kind::store) use(k.stores[std::size_t(s.number)].value, i);
+    if (s.kind == Step::Kind::reduction) use(k.reductions[std::size_t(s.number)].value, i);
+    if (s.kind == Step::Kind::node)
+      for (Value v : {k.nodes[std::size_t(s.number)].a, k.nodes[std::size_t(s.number)].b, k.nodes[std::size_t(s.number)].c}) use(v, i);
+  }
+  int alive = 0, most = 0;
+  std::vector<int> ends(order.size(), 0);
+  for (int at : last)
+    if (at >= 0) ++ends[std::size_t(at)];
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    alive -= ends[i];
+    alive += order[i].kind == Step::Kind::node;
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
+/// Every live node and store once, operands before users.
+bool complete(const Kernel& k, const std::vector<Step>& order, std::size_t nodes) {
+  std::vector<bool> done(k.nodes.size(), false);
+  std::size_t count = 0, stores = 0;
+  for (const Step& s : order) {
+    if (s.kind == Step::Kind::store) {
+      ++stores;
+      if (!done[std::size_t(k.stores[std::size_t(s.number)].value)]) return false;
+    }
+    if (s.kind != Step::Kind::node) continue;
+    ++count;
+    const Node& n = k.nodes[std::size_t(s.number)];
+    for (Value v : {n.a, n.b, n.c})
+      if (v != kNone && !done[std::size_t(v)]) return false;
+    if (done[std::size_t(s.number)]) return false;
+    done[std::size_t(s.number)] = true;
+  }
+  return count == nodes && stores == k.stores.size();
+}
+
+int position(const std::vector<Step>& order, Step::Kind kind, int number) {
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (order[i].kind == kind && order[i].number == number) return int(i);
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("products are added row by row: what is alive hardly grows with the number of terms") {
+  const Kernel one = sum_of_products(1, 6, 2), eight = sum_of_products(8, 6, 2);
+  const auto a = steps(jit::schedule(one)), b = steps(jit::schedule(eight));
+  CHECK(complete(one, a, one.nodes.size()));
+  CHECK(complete(eight, b, eight.nodes.size()));
+  CHECK(pressure(eight, b) <= 12 + 12 + 8);  // results, one operand, a row in work; 96 values are alive in the given order
+  std::vector<Step> given;
+  for (std::size_t i = 0; i < eight.nodes.size(); ++i) given.push_back({Step::Kind::node, int(i)});
+  for (std::size_t i = 0; i < eight.stores.size(); ++i) given.push_back({Step::Kind::store, int(i)});
+  CHECK(pressure(eight, given) > 2 * pressure(eight, b));
+}
+
+TEST_CASE("results are stored as soon as they are there: long vectors need few registers") {
+  Kernel k;
+  k.leaves = {{Type::f32, 288, true, false}, {Type::f32, 288, true, false}, {Type::f32, 288, false, true}};
+  std::vector<Value> x, y, sum;
+  for (int i = 0; i < 288; ++i) x.push_back(load(k, 0, i));
+  for (int i = 0; i < 288; ++i) y.push_back(load(k, 1, i));
+  for (std::size_t i = 0; i < 288; ++i) sum.push_back(apply(k, Op::add, x[i], y[i]));
+  for (int i = 0; i < 288; ++i) store(k, 2, i, sum[std::size_t(i)]);
+  const auto order = steps(jit::schedule(k));
+  CHECK(complete(k, order, k.nodes.size()));
+  CHECK(pressure(k, order) <= 3);
+}
+
+TEST_CASE("a store waits for all loads of what it overwrites") {
+  Kernel k;  // (x0, x1) <- (x1, x0 + x1)
+  k.leaves = {{Type::f32, 2, true, true}};
+  const Value x0 = load(k, 0, 0), x1 = load(k, 0, 1);
+  const Value sum = apply(k, Op::add, x0, x1);
+  store(k, 0, 0, x1);
+  store(k, 0, 1, sum);
+  const auto order = steps(jit::schedule(k));
+  CHECK(complete(k, order, 3));
+  CHECK(position(order, Step::Kind::store, 0) > position(order, Step::Kind::node, x0));
+  CHECK(position(order, Step::Kind::store, 1) > position(order, Step::Kind::node, x1));
+}
+
+TEST_CASE("of two stores to one place the later one stays the later one") {
+  Kernel k;
+  k.leaves = {{Type::f32, 2, true, false}, {Type::f32, 1, false, true}};
+  const Value x = load(k, 0, 0);
+  const Value y = apply(k, Op::mul, x, load(k, 0, 1));
+  store(k, 1, 0, y);
+  store(k, 1, 0, x);
+  const auto order = steps(jit::schedule(k));
+  CHECK(position(order, Step::Kind::store, 0) < position(order, Step::Kind::store, 1));
+}
+
+TEST_CASE("what nobody needs is left out") {
+  Kernel k = sum_of_products(1, 2, 1);
+  const std::size_t live = k.nodes.size();
+  apply(k, Op::mul, 0, 1);
+  CHECK(complete(k, steps(jit::schedule(k)), live));
+}
+
+TEST_CASE("what does not depend on the trip is computed once, but not what earlier trips may have written") {
+  Kernel k;
+  k.trips = 3;
+  k.leaves = {{Type::f32, 4, true, false}, {Type::f32, 4, true, true}};
+  const Value fixed = load(k, 0, 3), moving = load(k, 0, 0, 1), own = load(k, 1, 3);
+  const Value square = apply(k, Op::mul, fixed, fixed);
+  const Value result = apply(k, Op::fma, square, moving, own);
+  store(k, 1, 0, result, 1);
+  const Schedule s = jit::schedule(k);
+  CHECK(position(s.once, Step::Kind::node, fixed) >= 0);
+  CHECK(position(s.once, Step::Kind::node, square) >= 0);
+  CHECK(position(s.each, Step::Kind::node, moving) >= 0);
+  CHECK(position(s.each, Step::Kind::node, own) >= 0);
+  CHECK(position(s.each, Step::Kind::node, result) >= 0);
+  CHECK(s.once.size() == 2);
+}
