@@ -49,6 +49,7 @@ int run_hmc(const qcd::InputFile& file, const hmc::Arguments& arguments) {
   hmc::Progress progress(QDP::QDPIO::cout);
   if (arguments.check_only) {
     progress.input_is_valid(arguments.input, parameters);
+    progress.unused_elements(file.unused_elements());
     return 0;
   }
   if (parameters.control.updates_to_do() == 0) {
@@ -77,6 +78,7 @@ int run_leapfrog(const qcd::InputFile& file, const hmc::Arguments& arguments) {
   hmc::Progress progress(QDP::QDPIO::cout);
   if (arguments.check_only) {
     progress.input_is_valid(arguments.input, parameters);
+    progress.unused_elements(file.unused_elements());
     return 0;
   }
   create_layout(parameters.dynamics.lattice);

@@ -76,6 +76,10 @@ void Progress::input_is_valid(const std::string& file, const qcd::LeapfrogParame
        << parameters.dynamics.monomials.size() << " monomial(s)\n";
 }
 
+void Progress::unused_elements(const std::vector<std::string>& elements) {
+  for (const std::string& element : elements) out_ << "  not used: " << element << "\n";
+}
+
 void Progress::leapfrog(double delta_h, const Arguments& arguments) {
   out_ << formatted("dH = %.12g\n", delta_h) << "data  " << arguments.data << "\n"
        << "log   " << arguments.log << "\n";

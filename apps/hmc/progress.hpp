@@ -18,6 +18,7 @@ class Progress {
   void nothing_to_do(const qcd::HmcParameters& parameters);
   void input_is_valid(const std::string& file, const qcd::HmcParameters& parameters);
   void input_is_valid(const std::string& file, const qcd::LeapfrogParameters& parameters);
+  void unused_elements(const std::vector<std::string>& elements);
   void leapfrog(double delta_h, const Arguments& arguments);
 
  private:

@@ -43,8 +43,8 @@ std::optional<std::string> unpack(const std::string& file, const std::string& ke
   if (file.size() < sizeof header + sizeof(Hash128)) return std::nullopt;
   std::memcpy(&header, file.data(), sizeof header);
   const std::size_t body = file.size() - sizeof(Hash128);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key_bytes != key.size() || header.key_bytes > body ||
-      header.object_bytes != body - sizeof header - header.key_bytes)
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.key_bytes != key.size() ||
+      header.key_bytes > body || header.object_bytes != body - sizeof header - header.key_bytes)
     return std::nullopt;
   Hash128 checksum;
   std::memcpy(&checksum, file.data() + body, sizeof checksum);
@@ -62,18 +62,22 @@ void warn_once(const std::string& message) {
 }  // namespace
 
 std::string KernelKey::text() const {
-  return "generator " + std::to_string(generator) + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) +
-         "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) + "\n" + ir;
+  return "generator " + std::to_string(generator) + "\ntarget " + target + "\nstreaming " +
+         std::to_string(options.streaming) + "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " +
+         std::to_string(options.check) + "\n" + ir;
 }
 
-KernelCache::KernelCache(std::string folder, std::uint64_t max_bytes) : folder_(std::move(folder)), max_bytes_(max_bytes) {}
+KernelCache::KernelCache(std::string folder, std::uint64_t max_bytes)
+    : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
 std::optional<KernelCache> KernelCache::from_environment() {
   if (!env().cache) return std::nullopt;
   return KernelCache(env().cache_dir, env().cache_max);
 }
 
-std::string KernelCache::path(const std::string& key_text) const { return folder_ + "/" + hash_text(key_text).hex() + kSuffix; }
+std::string KernelCache::path(const std::string& key_text) const {
+  return folder_ + "/" + hash_text(key_text).hex() + kSuffix;
+}
 
 std::optional<std::string> KernelCache::load(const std::string& key_text) {
   const std::string name = path(key_text);

@@ -1,4 +1,5 @@
-// Finished kernels on disk: one file per entry, named by the hash of its key. A cache never fails a run: any doubt is a miss.
+// Finished kernels on disk: one file per entry, named by the hash of its key. A cache never fails a run: any doubt is a
+// miss.
 //
 // File: magic, sizes, the whole key as text (compared, not only its hash), the object, a checksum of everything before.
 #pragma once
@@ -14,10 +15,10 @@ namespace jit {
 
 /// Everything that shapes the machine code of a kernel. A new member must appear in text().
 struct KernelKey {
-  std::string ir;         ///< ir::print(kernel)
-  std::string target;     ///< processor, features, compiler version
+  std::string ir;      ///< ir::print(kernel)
+  std::string target;  ///< processor, features, compiler version
   CodeOptions options;
-  int generator = 0;      ///< version of the code generator: raised with every change of the code it makes
+  int generator = 0;  ///< version of the code generator: raised with every change of the code it makes
 
   std::string text() const;
   Hash128 hash() const { return hash_text(text()); }
@@ -46,7 +47,7 @@ class KernelCache {
 
   std::string folder_;
   std::uint64_t max_bytes_;
-  std::uint64_t bytes_ = 0;   ///< of all entries, as far as this process knows
+  std::uint64_t bytes_ = 0;  ///< of all entries, as far as this process knows
   bool counted_ = false;
 };
 

@@ -42,7 +42,9 @@ class Stopwatch {
 /// Everything a kernel may call: sums, elementary functions, and what LLVM calls on processors without the instruction.
 std::vector<std::pair<std::string, void*>> callable_symbols() {
   auto symbols = vector_function_symbols();
-  const auto add = [&](const char* name, auto* function) { symbols.emplace_back(name, reinterpret_cast<void*>(function)); };
+  const auto add = [&](const char* name, auto* function) {
+    symbols.emplace_back(name, reinterpret_cast<void*>(function));
+  };
   add("tessera_sum_slow", &tessera_sum_slow);
   add("fma", static_cast<double (*)(double, double, double)>(&std::fma));
   add("fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
@@ -162,9 +164,9 @@ CompiledKernel CpuCompiler::compile(const ir::Kernel& kernel, const CodeOptions&
   result.function = reinterpret_cast<KernelFunction>(state_->linker.link(*object, State::symbol(result)));
   result.code_bytes = object->size();
   result.load_seconds = watch.lap();
-  log_info("codegen", "kernel ", result.name, " ", result.hash, ": ", kernel.nodes.size(), " nodes, ", result.code_bytes, " bytes, ",
-           result.from_cache ? "hit" : "miss", ", IR ", 1e3 * result.codegen_seconds, " ms, compile ", 1e3 * result.compile_seconds,
-           " ms, load ", 1e3 * result.load_seconds, " ms");
+  log_info("codegen", "kernel ", result.name, " ", result.hash, ": ", kernel.nodes.size(), " nodes, ",
+           result.code_bytes, " bytes, ", result.from_cache ? "hit" : "miss", ", IR ", 1e3 * result.codegen_seconds,
+           " ms, compile ", 1e3 * result.compile_seconds, " ms, load ", 1e3 * result.load_seconds, " ms");
   state_->loaded.emplace(result.hash, result);
   return result;
 }

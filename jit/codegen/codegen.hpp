@@ -12,8 +12,9 @@ namespace jit {
 /// Everything besides the IR that shapes code; part of the cache key.
 struct CodeOptions {
   bool streaming = false;  ///< non-temporal stores
-  int prefetch = 0;        ///< groups ahead, 0 = none (range domains)
-  bool check = false;      ///< TESSERA_CHECK: index bounds and NaN checks
+  int prefetch =
+      0;  ///< steps ahead (a step is a block of lanes: half a group if 8-byte words are used), 0 = none; range domains
+  bool check = false;  ///< TESSERA_CHECK: LLVM verifies the module (bounds and NaN are checked by jit/runtime)
   bool operator==(const CodeOptions&) const = default;
 };
 
@@ -27,7 +28,8 @@ struct CompiledKernel {
   std::size_t code_bytes = 0;
 };
 
-/// Compiles for this machine's CPU, through the disk cache. Thread safe is not required. Objects live as long as the compiler.
+/// Compiles for this machine's CPU, through the disk cache. Thread safe is not required. Objects live as long as the
+/// compiler.
 class CpuCompiler {
  public:
   CpuCompiler();

@@ -40,7 +40,8 @@ namespace {
   throw InternalError({.what = what, .expected = "LLVM to accept it", .got = message});
 }
 
-/// LLVM's way out of "cannot select" and the like is to end the process; an exception is ours. What LLVM leaks then is small.
+/// LLVM's way out of "cannot select" and the like is to end the process; an exception is ours. What LLVM leaks then is
+/// small.
 void throw_fatal(void*, const char* reason, bool) { refuse("LLVM", reason); }
 
 void initialise_llvm() {
@@ -126,10 +127,10 @@ std::string CpuTarget::compile(llvm::Module& module, bool assembly) {
   const Handler& handler = *owned;
   module.getContext().setDiagnosticHandler(std::move(owned));
 
-  // What TargetMachine::addPassesToEmitFile does, but for the schedulers. The one before register allocation reorders for
-  // latency what schedule.cpp has ordered for registers: without it a Wilson hopping term is 5 to 7% faster and compiles
-  // in three quarters of the time. The one after allocation gives 12%; as a machine scheduler it is as good
-  // as X86's default, a list scheduler, in half the time.
+  // What TargetMachine::addPassesToEmitFile does, but for the schedulers. The one before register allocation reorders
+  // for latency what schedule.cpp has ordered for registers: without it a Wilson hopping term is 5 to 7% faster and
+  // compiles in three quarters of the time. The one after allocation gives 12%; as a machine scheduler it is as good as
+  // X86's default, a list scheduler, in half the time.
   auto& machine = static_cast<llvm::LLVMTargetMachine&>(*machine_);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
@@ -144,7 +145,8 @@ std::string CpuTarget::compile(llvm::Module& module, bool assembly) {
   if (config->addISelPasses()) refuse("code generation", "no instruction selection for this target");
   config->addMachinePasses();
   config->setInitialized();
-  const_cast<llvm::TargetLoweringObjectFile*>(machine.getObjFileLowering())->Initialize(info->getMMI().getContext(), machine);
+  const_cast<llvm::TargetLoweringObjectFile*>(machine.getObjFileLowering())
+      ->Initialize(info->getMMI().getContext(), machine);
   const auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
   if (machine.addAsmPrinter(passes, stream, nullptr, kind, info->getMMI().getContext()))
     refuse("code generation", "this target cannot write objects");

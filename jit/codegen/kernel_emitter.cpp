@@ -29,7 +29,8 @@ struct Frame {
 
 class KernelEmitter {
  public:
-  KernelEmitter(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options, VectorIsa isa)
+  KernelEmitter(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
+                VectorIsa isa)
       : kernel_(kernel),
         options_(options),
         lanes_(lanes_per_step(kernel)),
@@ -38,7 +39,8 @@ class KernelEmitter {
         builder_(module.getContext()),
         operations_(builder_, isa, lanes_),
         values_(kernel.nodes.size(), nullptr) {
-    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty()}, false);
+    auto* type = llvm::FunctionType::get(builder_.getVoidTy(),
+                                         {builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty()}, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
     function_->setDoesNotThrow();
     function_->addFnAttr("prefer-vector-width", "512");
@@ -77,7 +79,9 @@ class KernelEmitter {
     return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes, name);
   }
   Value* advance(Value* pointer, std::int64_t bytes) { return bytes == 0 ? pointer : advance(pointer, number(bytes)); }
-  llvm::Align alignment(Type word) const { return llvm::Align(std::uint64_t(std::min(kCacheLine, lanes_ * ir::bytes(word)))); }
+  llvm::Align alignment(Type word) const {
+    return llvm::Align(std::uint64_t(std::min(kCacheLine, lanes_ * ir::bytes(word))));
+  }
 
   // ---- arguments ---------------------------------------------------------------------------------------------------
 
@@ -97,7 +101,8 @@ class KernelEmitter {
     for (std::size_t i = 0; i < kernel_.arguments.size(); ++i) {
       const Type type = kernel_.arguments[i];
       Value* address = advance(scalars, std::int64_t(i * sizeof(std::uint64_t)));
-      Value* scalar = type == Type::b1 ? builder_.CreateICmpNE(builder_.CreateLoad(builder_.getInt8Ty(), address), builder_.getInt8(0))
+      Value* scalar = type == Type::b1 ? builder_.CreateICmpNE(builder_.CreateLoad(builder_.getInt8Ty(), address),
+                                                               builder_.getInt8(0))
                                        : builder_.CreateLoad(operations_.word(type), address);
       scalars_.push_back(builder_.CreateVectorSplat(unsigned(lanes_), scalar));
     }
@@ -137,13 +142,15 @@ class KernelEmitter {
       f.positions = gather_positions(tables_[number_of_slot], parent);
       return f;
     }
-    Value* entry = builder_.CreateLoad(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), tables_[number_of_slot], parent.group));
+    Value* entry = builder_.CreateLoad(
+        builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), tables_[number_of_slot], parent.group));
     f.group = builder_.CreateSExt(builder_.CreateAShr(entry, builder_.getInt32(1)), builder_.getInt64Ty(), "group");
     f.half = parent.half;
     if (slot.lane_xor == 0) return f;
     f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
     if (slot.lane_xor >= lanes_)
-      f.half = builder_.CreateXor(parent.half, builder_.CreateAnd(builder_.CreateZExt(entry, builder_.getInt64Ty()), number(1)), "half");
+      f.half = builder_.CreateXor(
+          parent.half, builder_.CreateAnd(builder_.CreateZExt(entry, builder_.getInt64Ty()), number(1)), "half");
     return f;
   }
 
@@ -152,11 +159,13 @@ class KernelEmitter {
     if (parent.positions) {
       auto* type = operations_.vector(Type::i32);
       Value* all = llvm::ConstantInt::getTrue(operations_.vector(Type::b1));
-      entries = builder_.CreateMaskedGather(type, builder_.CreateGEP(builder_.getInt32Ty(), table, parent.positions), llvm::Align(4), all);
+      entries = builder_.CreateMaskedGather(type, builder_.CreateGEP(builder_.getInt32Ty(), table, parent.positions),
+                                            llvm::Align(4), all);
     } else {
       Value* first = builder_.CreateMul(parent.group, number(kernel_.lanes));
       if (parent.half) first = builder_.CreateAdd(first, builder_.CreateMul(parent.half, number(lanes_)));
-      entries = builder_.CreateAlignedLoad(operations_.vector(Type::i32), builder_.CreateGEP(builder_.getInt32Ty(), table, first), llvm::Align(4));
+      entries = builder_.CreateAlignedLoad(operations_.vector(Type::i32),
+                                           builder_.CreateGEP(builder_.getInt32Ty(), table, first), llvm::Align(4));
     }
     return builder_.CreateSExt(entries, operations_.vector(Type::i64), "positions");
   }
@@ -179,15 +188,18 @@ class KernelEmitter {
       const auto all = [&](std::int64_t x) { return llvm::ConstantInt::get(f.positions->getType(), std::uint64_t(x)); };
       Value* blocks = builder_.CreateUDiv(f.positions, all(lanes));
       Value* lane = builder_.CreateURem(f.positions, all(lanes));
-      return known = builder_.CreateAdd(builder_.CreateMul(blocks, all(block_bytes)), builder_.CreateMul(lane, all(size)), "offsets");
+      return known = builder_.CreateAdd(builder_.CreateMul(blocks, all(block_bytes)),
+                                        builder_.CreateMul(lane, all(size)), "offsets");
     }
     Value* offset;
     if (halves_ == 1) {
       offset = builder_.CreateMul(f.group, number(block_bytes));
     } else if (lanes == lanes_) {  // a block is half a group
-      offset = builder_.CreateMul(builder_.CreateAdd(builder_.CreateMul(f.group, number(halves_)), f.half), number(block_bytes));
+      offset = builder_.CreateMul(builder_.CreateAdd(builder_.CreateMul(f.group, number(halves_)), f.half),
+                                  number(block_bytes));
     } else {  // a block is a group; this step sees half of its lanes
-      offset = builder_.CreateAdd(builder_.CreateMul(f.group, number(block_bytes)), builder_.CreateMul(f.half, number(lanes_ * size)));
+      offset = builder_.CreateAdd(builder_.CreateMul(f.group, number(block_bytes)),
+                                  builder_.CreateMul(f.half, number(lanes_ * size)));
     }
     return known = advance(fields_[leaf_number], offset, "block");
   }
@@ -195,7 +207,8 @@ class KernelEmitter {
   /// Offset of a place's component in its block, as a constant or depending on the trip.
   Value* component_offset(const Place& p, const ir::Leaf& leaf) {
     Value* offset = number(p.component * component_bytes(leaf));
-    if (p.stride != 0 && trip_) offset = builder_.CreateAdd(offset, builder_.CreateMul(trip_, number(p.stride * component_bytes(leaf))));
+    if (p.stride != 0 && trip_)
+      offset = builder_.CreateAdd(offset, builder_.CreateMul(trip_, number(p.stride * component_bytes(leaf))));
     return offset;
   }
 
@@ -211,10 +224,14 @@ class KernelEmitter {
     Value* group = index;
     mask_ = nullptr;
     if (kernel_.listed) {
-      group = builder_.CreateSExt(builder_.CreateLoad(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), groups_, index)), builder_.getInt64Ty(), "group");
-      Value* bits = builder_.CreateLoad(builder_.getInt64Ty(), builder_.CreateGEP(builder_.getInt64Ty(), masks_, index));
+      group = builder_.CreateSExt(
+          builder_.CreateLoad(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), groups_, index)),
+          builder_.getInt64Ty(), "group");
+      Value* bits =
+          builder_.CreateLoad(builder_.getInt64Ty(), builder_.CreateGEP(builder_.getInt64Ty(), masks_, index));
       if (half) bits = builder_.CreateLShr(bits, builder_.CreateMul(half, number(lanes_)));
-      mask_ = builder_.CreateBitCast(builder_.CreateTrunc(bits, builder_.getIntNTy(unsigned(lanes_))), operations_.vector(Type::b1), "mask");
+      mask_ = builder_.CreateBitCast(builder_.CreateTrunc(bits, builder_.getIntNTy(unsigned(lanes_))),
+                                     operations_.vector(Type::b1), "mask");
     }
     here_ = view(group, half);
     if (prefetching()) {
@@ -252,7 +269,8 @@ class KernelEmitter {
   void know_addresses() {
     const auto know = [&](const Place& p) {
       address(here_, std::size_t(p.slot), std::size_t(p.leaf));
-      if (prefetching() && !here_.frames[std::size_t(p.slot)].positions) address(ahead_, std::size_t(p.slot), std::size_t(p.leaf));
+      if (prefetching() && !here_.frames[std::size_t(p.slot)].positions)
+        address(ahead_, std::size_t(p.slot), std::size_t(p.leaf));
     };
     for (const Node& n : kernel_.nodes)
       if (n.op == Op::load) know(n.place);
@@ -261,9 +279,15 @@ class KernelEmitter {
 
   void run_steps(const std::vector<Step>& steps) {
     for (const Step& s : steps) switch (s.kind) {
-        case Step::Kind::node: node(std::size_t(s.number)); break;
-        case Step::Kind::store: store(kernel_.stores[std::size_t(s.number)]); break;
-        case Step::Kind::reduction: reduction(std::size_t(s.number)); break;
+        case Step::Kind::node:
+          node(std::size_t(s.number));
+          break;
+        case Step::Kind::store:
+          store(kernel_.stores[std::size_t(s.number)]);
+          break;
+        case Step::Kind::reduction:
+          reduction(std::size_t(s.number));
+          break;
       }
     send_prefetches();
   }
@@ -273,12 +297,21 @@ class KernelEmitter {
     const auto operand = [&](ir::Value v) { return v == ir::kNone ? nullptr : values_[std::size_t(v)]; };
     Value*& value = values_[i];
     switch (n.op) {
-      case Op::constant: value = operations_.constant(n); break;
-      case Op::argument: value = scalars_[std::size_t(n.integer)]; break;
-      case Op::load: value = load(n); break;
-      case Op::permute: value = permute(std::size_t(n.integer), operand(n.a)); break;
+      case Op::constant:
+        value = operations_.constant(n);
+        break;
+      case Op::argument:
+        value = scalars_[std::size_t(n.integer)];
+        break;
+      case Op::load:
+        value = load(n);
+        break;
+      case Op::permute:
+        value = permute(std::size_t(n.integer), operand(n.a));
+        break;
       default:
-        value = operations_.operation(n, kernel_.nodes[std::size_t(n.op == Op::select ? n.b : n.a)].type, operand(n.a), operand(n.b), operand(n.c));
+        value = operations_.operation(n, kernel_.nodes[std::size_t(n.op == Op::select ? n.b : n.a)].type, operand(n.a),
+                                      operand(n.b), operand(n.c));
     }
   }
 
@@ -287,7 +320,8 @@ class KernelEmitter {
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(p.leaf)];
     Value* base = address(here_, std::size_t(p.slot), std::size_t(p.leaf));
     Value* offset = component_offset(p, leaf);
-    auto* type = leaf.word == Type::b1 ? llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_)) : operations_.vector(leaf.word);
+    auto* type = leaf.word == Type::b1 ? llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_))
+                                       : operations_.vector(leaf.word);
     Value* loaded;
     if (frame(here_, std::size_t(p.slot)).positions) {
       Value* pointers = builder_.CreateGEP(builder_.getInt8Ty(), advance(fields_[std::size_t(p.leaf)], offset), base);
@@ -327,7 +361,8 @@ class KernelEmitter {
   void store(const ir::Store& s) {
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(s.place.leaf)];
     Value* value = values_[std::size_t(s.value)];
-    if (leaf.word == Type::b1) value = builder_.CreateZExt(value, llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_)));
+    if (leaf.word == Type::b1)
+      value = builder_.CreateZExt(value, llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_)));
     Value* where = advance(address(here_, 0, std::size_t(s.place.leaf)), component_offset(s.place, leaf));
     if (mask_) {
       builder_.CreateMaskedStore(value, where, alignment(leaf.word), mask_);
@@ -349,7 +384,9 @@ class KernelEmitter {
   /// Doubles of this step's lanes in an array [kMaxLanes] of an accumulator.
   Value* lane_address(std::size_t reduction, std::size_t offset) {
     Value* array = accumulator_member(reduction, offset);
-    return here_.frames[0].half ? advance(array, builder_.CreateMul(here_.frames[0].half, number(lanes_ * std::int64_t(sizeof(double))))) : array;
+    return here_.frames[0].half
+               ? advance(array, builder_.CreateMul(here_.frames[0].half, number(lanes_ * std::int64_t(sizeof(double)))))
+               : array;
   }
 
   void reduction(std::size_t r) {
@@ -362,7 +399,8 @@ class KernelEmitter {
     }
     Value* where = lane_address(r, offsetof(SumAccumulator, extremum));
     Value* present = builder_.CreateAlignedLoad(x->getType(), where, llvm::Align(8));
-    Value* better = reduction.kind == ir::Reduction::Kind::max ? builder_.CreateFCmpOGT(x, present) : builder_.CreateFCmpOLT(x, present);
+    Value* better = reduction.kind == ir::Reduction::Kind::max ? builder_.CreateFCmpOGT(x, present)
+                                                               : builder_.CreateFCmpOLT(x, present);
     if (mask_) better = builder_.CreateAnd(better, mask_);
     builder_.CreateAlignedStore(builder_.CreateSelect(better, x, present), where, llvm::Align(8));
   }
@@ -396,7 +434,8 @@ class KernelEmitter {
     llvm::IRBuilder<> at_entry(entry_end_);
     Value* spilled = at_entry.CreateAlloca(x->getType());
     builder_.CreateStore(x, spilled);
-    auto callee = module_.getOrInsertFunction("tessera_sum_slow", builder_.getVoidTy(), builder_.getPtrTy(), builder_.getPtrTy(), builder_.getInt32Ty());
+    auto callee = module_.getOrInsertFunction("tessera_sum_slow", builder_.getVoidTy(), builder_.getPtrTy(),
+                                              builder_.getPtrTy(), builder_.getInt32Ty());
     llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
     builder_.CreateCall(callee, {accumulator_member(r, 0), spilled, builder_.getInt32(unsigned(lanes_))});
     builder_.CreateBr(done);
@@ -414,9 +453,9 @@ class KernelEmitter {
 
   std::vector<Value*> fields_, tables_, scalars_;  ///< base addresses; splatted arguments
   Value *sums_ = nullptr, *groups_ = nullptr, *masks_ = nullptr;
-  View here_, ahead_;       ///< this block; the block whose lines are prefetched
-  Value* mask_ = nullptr;   ///< <V x i1> in listed domains
-  Value* trip_ = nullptr;   ///< i64 inside the loop over trips
+  View here_, ahead_;      ///< this block; the block whose lines are prefetched
+  Value* mask_ = nullptr;  ///< <V x i1> in listed domains
+  Value* trip_ = nullptr;  ///< i64 inside the loop over trips
   std::vector<Value*> values_;
   std::vector<Value*> requests_;  ///< lines to prefetch, not yet asked for
 };
@@ -431,7 +470,8 @@ int lanes_per_step(const Kernel& kernel) {
   return lanes;
 }
 
-void emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options, VectorIsa isa) {
+void emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
+                 VectorIsa isa) {
   KernelEmitter(module, symbol, kernel, options, isa).run();
 }
 

@@ -10,7 +10,8 @@ namespace jit {
 
 class OperationEmitter {
  public:
-  OperationEmitter(llvm::IRBuilder<>& builder, VectorIsa isa, int lanes) : builder_(builder), isa_(isa), lanes_(lanes) {}
+  OperationEmitter(llvm::IRBuilder<>& builder, VectorIsa isa, int lanes)
+      : builder_(builder), isa_(isa), lanes_(lanes) {}
 
   llvm::FixedVectorType* vector(ir::Type type) const;
   llvm::Type* word(ir::Type type) const;

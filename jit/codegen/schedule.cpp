@@ -43,7 +43,7 @@ class Scheduler {
   struct State {
     std::vector<Value> users;  ///< nodes, in order; a user of both operands appears twice
     std::vector<int> stores;
-    int uses = 0;              ///< uses not yet emitted, stores and reductions included
+    int uses = 0;  ///< uses not yet emitted, stores and reductions included
     bool live = false, done = false, varies = false;
   };
 
@@ -156,18 +156,25 @@ class Scheduler {
     return true;
   }
 
-  /// Registers that emitting u now would add (negative: set free), if its operands are at hand or loads; else a large number.
+  /// Registers that emitting u now would add (negative: set free), if its operands are at hand or loads; else a large
+  /// number.
   int change_of_pressure(Value u) {
     int change = 1;
     const auto list = operands(node(u));
     for (std::size_t k = 0; k < list.size(); ++k) {
       const Value o = list[k];
-      if (o == ir::kNone || std::find(list.begin(), list.begin() + std::ptrdiff_t(k), o) != list.begin() + std::ptrdiff_t(k)) continue;
+      if (o == ir::kNone ||
+          std::find(list.begin(), list.begin() + std::ptrdiff_t(k), o) != list.begin() + std::ptrdiff_t(k))
+        continue;
       const int mine = int(std::count(list.begin(), list.end(), o));
-      if (node(o).op == Op::load && !at(o).done) change += at(o).uses > mine;
-      else if (is_source(node(o).op) && node(o).op != Op::load) continue;
-      else if (!at(o).done) return 1000;
-      else change -= at(o).uses == mine;
+      if (node(o).op == Op::load && !at(o).done)
+        change += at(o).uses > mine;
+      else if (is_source(node(o).op) && node(o).op != Op::load)
+        continue;
+      else if (!at(o).done)
+        return 1000;
+      else
+        change -= at(o).uses == mine;
     }
     return change;
   }
@@ -179,7 +186,8 @@ class Scheduler {
 
   /// Stores to one place keep their order.
   bool stored_once(const Place& place) const {
-    return std::count_if(kernel_.stores.begin(), kernel_.stores.end(), [&](const ir::Store& s) { return overlap(s.place, place); }) == 1;
+    return std::count_if(kernel_.stores.begin(), kernel_.stores.end(),
+                         [&](const ir::Store& s) { return overlap(s.place, place); }) == 1;
   }
 
   /// Loads not yet emitted that a store to this place could overwrite.
@@ -188,8 +196,7 @@ class Scheduler {
     if (!kernel_.leaves[std::size_t(target.leaf)].read) return loads;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Node& n = kernel_.nodes[i];
-      if (nodes_[i].live && !nodes_[i].done && n.op == Op::load && overlap(n.place, target))
-        loads.push_back(Value(i));
+      if (nodes_[i].live && !nodes_[i].done && n.op == Op::load && overlap(n.place, target)) loads.push_back(Value(i));
     }
     return loads;
   }

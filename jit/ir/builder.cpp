@@ -154,33 +154,29 @@ Value Builder::convert(Type t, Value v) {
 }
 
 void Builder::finish() {
+  // The order stays that of evaluation, term by term: the code generators' schedules start from it. Depth first from the
+  // stores would evaluate all terms of the first component, then of the next, and cost half of the speed of a Dslash.
+  std::vector<bool> live(k_.nodes.size(), false);
+  for (const Store& s : k_.stores) live[static_cast<std::size_t>(s.value)] = true;
+  for (const Reduction& r : k_.reductions) live[static_cast<std::size_t>(r.value)] = true;
+  for (std::size_t i = k_.nodes.size(); i-- > 0;)
+    if (live[i])
+      for (Value o : {k_.nodes[i].a, k_.nodes[i].b, k_.nodes[i].c})
+        if (o != kNone) live[static_cast<std::size_t>(o)] = true;
+
   std::vector<Value> renamed(k_.nodes.size(), kNone);
   std::vector<Node> kept;
   kept.reserve(k_.nodes.size());
-  std::vector<std::pair<Value, int>> stack;
-  auto visit = [&](Value root) {
-    stack.emplace_back(root, 0);
-    while (!stack.empty()) {
-      auto& [v, next] = stack.back();
-      const Node& n = k_.nodes[static_cast<std::size_t>(v)];
-      if (renamed[static_cast<std::size_t>(v)] != kNone) { stack.pop_back(); continue; }
-      if (next < 3) {
-        // A fused multiply-add is preceded by its addend, so that chains come out in order of accumulation.
-        Value kid = n.op == Op::fma ? (next == 0 ? n.c : next == 1 ? n.a : n.b) : next == 0 ? n.a : next == 1 ? n.b : n.c;
-        ++next;
-        if (kid != kNone && renamed[static_cast<std::size_t>(kid)] == kNone) stack.emplace_back(kid, 0);
-        continue;
-      }
-      Node copy = n;
-      for (Value* o : {&copy.a, &copy.b, &copy.c})
-        if (*o != kNone) *o = renamed[static_cast<std::size_t>(*o)];
-      renamed[static_cast<std::size_t>(v)] = static_cast<Value>(kept.size());
-      kept.push_back(copy);
-      stack.pop_back();
-    }
-  };
-  for (Store& s : k_.stores) visit(s.value), s.value = renamed[static_cast<std::size_t>(s.value)];
-  for (Reduction& r : k_.reductions) visit(r.value), r.value = renamed[static_cast<std::size_t>(r.value)];
+  for (std::size_t i = 0; i < k_.nodes.size(); ++i) {
+    if (!live[i]) continue;
+    Node copy = k_.nodes[i];
+    for (Value* o : {&copy.a, &copy.b, &copy.c})
+      if (*o != kNone) *o = renamed[static_cast<std::size_t>(*o)];
+    renamed[i] = static_cast<Value>(kept.size());
+    kept.push_back(copy);
+  }
+  for (Store& s : k_.stores) s.value = renamed[static_cast<std::size_t>(s.value)];
+  for (Reduction& r : k_.reductions) r.value = renamed[static_cast<std::size_t>(r.value)];
   k_.nodes = std::move(kept);
   for (Leaf& leaf : k_.leaves) leaf.read = false;
   for (const Node& n : k_.nodes)

@@ -1,4 +1,5 @@
-// The kernel IR for one site, one node after the other: host arithmetic on scalars, and the reference for the compilers.
+// The kernel IR for one site, one node after the other: host arithmetic on scalars, and the reference for the
+// compilers.
 //
 // Meanings that C++ leaves open are fixed here and in the code generators alike: integers wrap; x / 0 = x % 0 = 0;
 // shift counts are taken modulo the width and >> keeps the sign; float -> integer truncates and saturates, NaN -> 0;
@@ -37,11 +38,16 @@ Word put(T x) {
 template <class F>
 Word with_type(Type t, F&& f) {
   switch (t) {
-    case Type::b1: return f(bool{});
-    case Type::i32: return f(std::int32_t{});
-    case Type::i64: return f(std::int64_t{});
-    case Type::f32: return f(float{});
-    case Type::f64: return f(double{});
+    case Type::b1:
+      return f(bool{});
+    case Type::i32:
+      return f(std::int32_t{});
+    case Type::i64:
+      return f(std::int64_t{});
+    case Type::f32:
+      return f(float{});
+    case Type::f64:
+      return f(double{});
   }
   return 0;
 }
@@ -64,34 +70,62 @@ To convert(From x) {
 template <class T>
 T floating(Op op, T a, T b, T c) {
   switch (op) {
-    case Op::add: return a + b;
-    case Op::sub: return a - b;
-    case Op::mul: return a * b;
-    case Op::div: return a / b;
-    case Op::fma: return std::fma(a, b, c);
-    case Op::neg: return -a;
-    case Op::abs: return std::fabs(a);
-    case Op::min: return a < b ? a : b;
-    case Op::max: return b < a ? a : b;
-    case Op::sqrt: return std::sqrt(a);
-    case Op::floor: return std::floor(a);
-    case Op::ceil: return std::ceil(a);
-    case Op::sin: return std::sin(a);
-    case Op::cos: return std::cos(a);
-    case Op::tan: return std::tan(a);
-    case Op::asin: return std::asin(a);
-    case Op::acos: return std::acos(a);
-    case Op::atan: return std::atan(a);
-    case Op::sinh: return std::sinh(a);
-    case Op::cosh: return std::cosh(a);
-    case Op::tanh: return std::tanh(a);
-    case Op::exp: return std::exp(a);
-    case Op::log: return std::log(a);
-    case Op::log10: return std::log10(a);
-    case Op::pow: return std::pow(a, b);
-    case Op::atan2: return std::atan2(a, b);
-    case Op::fmod: return std::fmod(a, b);
-    default: break;
+    case Op::add:
+      return a + b;
+    case Op::sub:
+      return a - b;
+    case Op::mul:
+      return a * b;
+    case Op::div:
+      return a / b;
+    case Op::fma:
+      return std::fma(a, b, c);
+    case Op::neg:
+      return -a;
+    case Op::abs:
+      return std::fabs(a);
+    case Op::min:
+      return a < b ? a : b;
+    case Op::max:
+      return b < a ? a : b;
+    case Op::sqrt:
+      return std::sqrt(a);
+    case Op::floor:
+      return std::floor(a);
+    case Op::ceil:
+      return std::ceil(a);
+    case Op::sin:
+      return std::sin(a);
+    case Op::cos:
+      return std::cos(a);
+    case Op::tan:
+      return std::tan(a);
+    case Op::asin:
+      return std::asin(a);
+    case Op::acos:
+      return std::acos(a);
+    case Op::atan:
+      return std::atan(a);
+    case Op::sinh:
+      return std::sinh(a);
+    case Op::cosh:
+      return std::cosh(a);
+    case Op::tanh:
+      return std::tanh(a);
+    case Op::exp:
+      return std::exp(a);
+    case Op::log:
+      return std::log(a);
+    case Op::log10:
+      return std::log10(a);
+    case Op::pow:
+      return std::pow(a, b);
+    case Op::atan2:
+      return std::atan2(a, b);
+    case Op::fmod:
+      return std::fmod(a, b);
+    default:
+      break;
   }
   throw InternalError({.what = std::string("interpret ") + name(op), .expected = "an operation on floats"});
 }
@@ -102,33 +136,54 @@ T integer(Op op, T a, T b) {
   const U ua = static_cast<U>(a), ub = static_cast<U>(b);
   const U count = ub & (8 * sizeof(T) - 1);
   switch (op) {
-    case Op::add: return static_cast<T>(ua + ub);
-    case Op::sub: return static_cast<T>(ua - ub);
-    case Op::mul: return static_cast<T>(ua * ub);
-    case Op::div: return b == 0 ? 0 : b == -1 ? static_cast<T>(-ua) : a / b;
-    case Op::rem: return b == 0 || b == -1 ? 0 : a % b;
-    case Op::neg: return static_cast<T>(-ua);
-    case Op::abs: return a < 0 ? static_cast<T>(-ua) : a;
-    case Op::min: return a < b ? a : b;
-    case Op::max: return b < a ? a : b;
-    case Op::and_: return a & b;
-    case Op::or_: return a | b;
-    case Op::xor_: return a ^ b;
-    case Op::not_: return ~a;
-    case Op::shl: return static_cast<T>(ua << count);
-    case Op::shr: return a >> count;
-    default: break;
+    case Op::add:
+      return static_cast<T>(ua + ub);
+    case Op::sub:
+      return static_cast<T>(ua - ub);
+    case Op::mul:
+      return static_cast<T>(ua * ub);
+    case Op::div:
+      return b == 0 ? 0 : b == -1 ? static_cast<T>(-ua) : a / b;
+    case Op::rem:
+      return b == 0 || b == -1 ? 0 : a % b;
+    case Op::neg:
+      return static_cast<T>(-ua);
+    case Op::abs:
+      return a < 0 ? static_cast<T>(-ua) : a;
+    case Op::min:
+      return a < b ? a : b;
+    case Op::max:
+      return b < a ? a : b;
+    case Op::and_:
+      return a & b;
+    case Op::or_:
+      return a | b;
+    case Op::xor_:
+      return a ^ b;
+    case Op::not_:
+      return ~a;
+    case Op::shl:
+      return static_cast<T>(ua << count);
+    case Op::shr:
+      return a >> count;
+    default:
+      break;
   }
   throw InternalError({.what = std::string("interpret ") + name(op), .expected = "an operation on integers"});
 }
 
 bool logical(Op op, bool a, bool b) {
   switch (op) {
-    case Op::and_: return a && b;
-    case Op::or_: return a || b;
-    case Op::xor_: return a != b;
-    case Op::not_: return !a;
-    default: break;
+    case Op::and_:
+      return a && b;
+    case Op::or_:
+      return a || b;
+    case Op::xor_:
+      return a != b;
+    case Op::not_:
+      return !a;
+    default:
+      break;
   }
   throw InternalError({.what = std::string("interpret ") + name(op), .expected = "an operation on truth values"});
 }
@@ -136,44 +191,64 @@ bool logical(Op op, bool a, bool b) {
 template <class T>
 bool compare(Op op, T a, T b) {
   switch (op) {
-    case Op::lt: return a < b;
-    case Op::le: return a <= b;
-    case Op::eq: return a == b;
-    default: return a != b;
+    case Op::lt:
+      return a < b;
+    case Op::le:
+      return a <= b;
+    case Op::eq:
+      return a == b;
+    default:
+      return a != b;
   }
 }
 
 Word evaluate(const Kernel& kernel, const Node& n, const Word* values) {
   const Word a = n.a == kNone ? 0 : values[n.a], b = n.b == kNone ? 0 : values[n.b], c = n.c == kNone ? 0 : values[n.c];
   switch (n.op) {
-    case Op::select: return get<bool>(a) ? b : c;
-    case Op::permute: return a;
-    case Op::lt: case Op::le: case Op::eq: case Op::ne:
+    case Op::select:
+      return get<bool>(a) ? b : c;
+    case Op::permute:
+      return a;
+    case Op::lt:
+    case Op::le:
+    case Op::eq:
+    case Op::ne:
       return with_type(kernel.nodes[std::size_t(n.a)].type,
                        [&](auto t) { return put(compare(n.op, get<decltype(t)>(a), get<decltype(t)>(b))); });
     case Op::convert:
       return with_type(kernel.nodes[std::size_t(n.a)].type, [&](auto from) {
         return with_type(n.type, [&](auto to) { return put(convert<decltype(to)>(get<decltype(from)>(a))); });
       });
-    default: break;
+    default:
+      break;
   }
   switch (n.type) {
-    case Type::b1: return put(logical(n.op, get<bool>(a), get<bool>(b)));
-    case Type::i32: return put(integer(n.op, get<std::int32_t>(a), get<std::int32_t>(b)));
-    case Type::i64: return put(integer(n.op, get<std::int64_t>(a), get<std::int64_t>(b)));
-    case Type::f32: return put(floating(n.op, get<float>(a), get<float>(b), get<float>(c)));
-    case Type::f64: return put(floating(n.op, get<double>(a), get<double>(b), get<double>(c)));
+    case Type::b1:
+      return put(logical(n.op, get<bool>(a), get<bool>(b)));
+    case Type::i32:
+      return put(integer(n.op, get<std::int32_t>(a), get<std::int32_t>(b)));
+    case Type::i64:
+      return put(integer(n.op, get<std::int64_t>(a), get<std::int64_t>(b)));
+    case Type::f32:
+      return put(floating(n.op, get<float>(a), get<float>(b), get<float>(c)));
+    case Type::f64:
+      return put(floating(n.op, get<double>(a), get<double>(b), get<double>(c)));
   }
   return 0;
 }
 
 Word constant(const Node& n) {
   switch (n.type) {
-    case Type::b1: return put(n.integer != 0);
-    case Type::i32: return put(static_cast<std::int32_t>(n.integer));
-    case Type::i64: return put(n.integer);
-    case Type::f32: return put(static_cast<float>(n.real));
-    case Type::f64: return put(n.real);
+    case Type::b1:
+      return put(n.integer != 0);
+    case Type::i32:
+      return put(static_cast<std::int32_t>(n.integer));
+    case Type::i64:
+      return put(n.integer);
+    case Type::f32:
+      return put(static_cast<float>(n.real));
+    case Type::f64:
+      return put(n.real);
   }
   return 0;
 }
@@ -202,10 +277,17 @@ void interpret(const Kernel& kernel, void* const* fields, const std::uint64_t* s
       Word& w = values[i];
       w = 0;
       switch (n.op) {
-        case Op::constant: w = constant(n); break;
-        case Op::argument: std::memcpy(&w, &scalars[n.integer], std::size_t(bytes(n.type))); break;
-        case Op::load: std::memcpy(&w, address(n.place), std::size_t(bytes(n.type))); break;
-        default: w = evaluate(kernel, n, values);
+        case Op::constant:
+          w = constant(n);
+          break;
+        case Op::argument:
+          std::memcpy(&w, &scalars[n.integer], std::size_t(bytes(n.type)));
+          break;
+        case Op::load:
+          std::memcpy(&w, address(n.place), std::size_t(bytes(n.type)));
+          break;
+        default:
+          w = evaluate(kernel, n, values);
       }
       if (n.type == Type::b1) w = w != 0;
     }
@@ -215,9 +297,15 @@ void interpret(const Kernel& kernel, void* const* fields, const std::uint64_t* s
       const double x = get<double>(values[kernel.reductions[r].value]);
       double& result = results[r];
       switch (kernel.reductions[r].kind) {
-        case Reduction::Kind::sum: result += x; break;
-        case Reduction::Kind::max: result = x > result ? x : result; break;
-        case Reduction::Kind::min: result = x < result ? x : result; break;
+        case Reduction::Kind::sum:
+          result += x;
+          break;
+        case Reduction::Kind::max:
+          result = x > result ? x : result;
+          break;
+        case Reduction::Kind::min:
+          result = x < result ? x : result;
+          break;
       }
     }
   }

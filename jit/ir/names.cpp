@@ -5,11 +5,16 @@ namespace jit::ir {
 
 const char* name(Type t) {
   switch (t) {
-    case Type::b1: return "b1";
-    case Type::i32: return "i32";
-    case Type::i64: return "i64";
-    case Type::f32: return "f32";
-    case Type::f64: return "f64";
+    case Type::b1:
+      return "b1";
+    case Type::i32:
+      return "i32";
+    case Type::i64:
+      return "i64";
+    case Type::f32:
+      return "f32";
+    case Type::f64:
+      return "f64";
   }
   return "?";
 }

@@ -70,8 +70,12 @@ void print_node(Printer& out, Value number, const Node& node) {
       else
         out << " " << node.integer;
       break;
-    case Op::argument: out << " " << node.integer; break;
-    case Op::load: (out << " ").place(node.place); break;
+    case Op::argument:
+      out << " " << node.integer;
+      break;
+    case Op::load:
+      (out << " ").place(node.place);
+      break;
     default:
       for (Value operand : {node.a, node.b, node.c})
         if (operand != kNone) (out << " ").value(operand);
@@ -82,9 +86,12 @@ void print_node(Printer& out, Value number, const Node& node) {
 
 const char* name(Reduction::Kind kind) {
   switch (kind) {
-    case Reduction::Kind::sum: return "sum ";
-    case Reduction::Kind::max: return "max ";
-    case Reduction::Kind::min: return "min ";
+    case Reduction::Kind::sum:
+      return "sum ";
+    case Reduction::Kind::max:
+      return "max ";
+    case Reduction::Kind::min:
+      return "min ";
   }
   return "?";
 }

@@ -17,7 +17,8 @@ constexpr int block_lanes(int group_lanes, ir::Type word) {
 }
 
 /// Number of the word (position, component), counted in words from the start of the field; position = group * W + lane.
-constexpr std::int64_t word_index(int group_lanes, ir::Type word, int components, std::int64_t position, int component) {
+constexpr std::int64_t word_index(int group_lanes, ir::Type word, int components, std::int64_t position,
+                                  int component) {
   const int lanes = block_lanes(group_lanes, word);
   return (position / lanes * components + component) * lanes + position % lanes;
 }

@@ -7,10 +7,10 @@
 namespace jit {
 namespace {
 
-constexpr std::int64_t kStep = 28;                            // bits between levels
-constexpr std::int64_t kLowest = ExactSum::kLowestTop;        // the last unit, 2^(top-84), is a double
-constexpr std::int64_t kHighestFast = 980;                    // above it 1.5 * 2^(top+24) overflows
-constexpr std::int64_t kHugeShift = 4 * kStep;                // levels of huge sums are scaled by 2^-112
+constexpr std::int64_t kStep = 28;                      // bits between levels
+constexpr std::int64_t kLowest = ExactSum::kLowestTop;  // the last unit, 2^(top-84), is a double
+constexpr std::int64_t kHighestFast = 980;              // above it 1.5 * 2^(top+24) overflows
+constexpr std::int64_t kHugeShift = 4 * kStep;          // levels of huge sums are scaled by 2^-112
 
 bool is_fresh(const SumAccumulator& acc) { return acc.limit == 0 && acc.top <= kHighestFast; }
 

@@ -15,8 +15,8 @@
 // A larger summand raises top by 28: u_0, u_1 become u_1, u_2. By the line above levels 1, 2 must hold what levels 0, 1
 // held and the old level 2 is dropped, which gives exactly the sum with the larger top from the start.
 //
-// Summands of 2^980 and more overflow C_0: then limit is 0 (every block takes the slow path) and the levels hold the sum
-// times 2^-112. Infinities and NaN are added up in `special`, whose result (+-inf or NaN) does not depend on order.
+// Summands of 2^980 and more overflow C_0: then limit is 0 (every block takes the slow path) and the levels hold the
+// sum times 2^-112. Infinities and NaN are added up in `special`, whose result (+-inf or NaN) does not depend on order.
 #pragma once
 
 #include <cstdint>

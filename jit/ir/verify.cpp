@@ -16,8 +16,8 @@ class Verifier {
   explicit Verifier(const Kernel& kernel) : kernel_(kernel), frame_(kernel.nodes.size(), kAnyFrame) {}
 
   void run() {
-    check(kernel_.lanes >= 1 && kernel_.lanes <= kMaxLanes && std::has_single_bit(unsigned(kernel_.lanes)),
-          "lanes", "a power of two up to 64", std::to_string(kernel_.lanes));
+    check(kernel_.lanes >= 1 && kernel_.lanes <= kMaxLanes && std::has_single_bit(unsigned(kernel_.lanes)), "lanes",
+          "a power of two up to 64", std::to_string(kernel_.lanes));
     check(kernel_.trips >= 1, "trips", "1 or more", std::to_string(kernel_.trips));
     slots();
     for (std::size_t i = 0; i < kernel_.nodes.size(); ++i) node(Value(i));
@@ -28,11 +28,12 @@ class Verifier {
  private:
   void check(bool ok, const std::string& what, const std::string& expected, const std::string& got) const {
     if (ok) return;
-    throw InternalError({.what = "kernel " + kernel_.name + ": " + what,
-                         .expected = expected,
-                         .got = got,
-                         .where = "IR verifier",
-                         .what_now = "The front end built a wrong kernel; TESSERA_DUMP=ir shows the good ones. Please report"});
+    throw InternalError(
+        {.what = "kernel " + kernel_.name + ": " + what,
+         .expected = expected,
+         .got = got,
+         .where = "IR verifier",
+         .what_now = "The front end built a wrong kernel; TESSERA_DUMP=ir shows the good ones. Please report"});
   }
 
   void slots() const {
@@ -40,9 +41,10 @@ class Verifier {
     for (std::size_t i = 1; i < kernel_.slots.size(); ++i) {
       const Slot& slot = kernel_.slots[i];
       const std::string what = "slot " + std::to_string(i);
-      check(slot.parent >= 0 && slot.parent < int(i), what, "a parent with a smaller number", std::to_string(slot.parent));
-      check(slot.gathered || !kernel_.slots[std::size_t(slot.parent)].gathered, what, "a structured parent of a structured slot",
-            "gathered slot " + std::to_string(slot.parent));
+      check(slot.parent >= 0 && slot.parent < int(i), what, "a parent with a smaller number",
+            std::to_string(slot.parent));
+      check(slot.gathered || !kernel_.slots[std::size_t(slot.parent)].gathered, what,
+            "a structured parent of a structured slot", "gathered slot " + std::to_string(slot.parent));
       check(slot.lane_xor >= 0 && slot.lane_xor < kernel_.lanes, what, "an exchange of lanes of the group",
             "xor " + std::to_string(slot.lane_xor));
       check(!slot.gathered || slot.lane_xor == 0, what, "no exchange of lanes in a gathered slot",
@@ -51,12 +53,12 @@ class Verifier {
   }
 
   void place(const std::string& what, const Place& p, Type type) const {
-    check(p.leaf >= 0 && p.leaf < int(kernel_.leaves.size()), what, "a leaf below " + std::to_string(kernel_.leaves.size()),
-          std::to_string(p.leaf));
+    check(p.leaf >= 0 && p.leaf < int(kernel_.leaves.size()), what,
+          "a leaf below " + std::to_string(kernel_.leaves.size()), std::to_string(p.leaf));
     const Leaf& leaf = kernel_.leaves[std::size_t(p.leaf)];
     check(type == leaf.word, what, std::string("type ") + name(leaf.word) + " of its leaf", name(type));
-    check(p.slot >= 0 && p.slot < int(kernel_.slots.size()), what, "a slot below " + std::to_string(kernel_.slots.size()),
-          std::to_string(p.slot));
+    check(p.slot >= 0 && p.slot < int(kernel_.slots.size()), what,
+          "a slot below " + std::to_string(kernel_.slots.size()), std::to_string(p.slot));
     const int last = p.component + (kernel_.trips - 1) * p.stride;
     check(p.component >= 0 && p.component < leaf.components && last >= 0 && last < leaf.components, what,
           "components below " + std::to_string(leaf.components),
@@ -65,16 +67,48 @@ class Verifier {
 
   static bool takes(Op op, Type t) {
     switch (op) {
-      case Op::fma: case Op::sqrt: case Op::floor: case Op::ceil: case Op::sin: case Op::cos: case Op::tan: case Op::asin:
-      case Op::acos: case Op::atan: case Op::sinh: case Op::cosh: case Op::tanh: case Op::exp: case Op::log: case Op::log10:
-      case Op::pow: case Op::atan2: case Op::fmod:
+      case Op::fma:
+      case Op::sqrt:
+      case Op::floor:
+      case Op::ceil:
+      case Op::sin:
+      case Op::cos:
+      case Op::tan:
+      case Op::asin:
+      case Op::acos:
+      case Op::atan:
+      case Op::sinh:
+      case Op::cosh:
+      case Op::tanh:
+      case Op::exp:
+      case Op::log:
+      case Op::log10:
+      case Op::pow:
+      case Op::atan2:
+      case Op::fmod:
         return is_float(t);
-      case Op::rem: case Op::shl: case Op::shr: return is_int(t);
-      case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::neg: case Op::abs: case Op::min: case Op::max:
-      case Op::lt: case Op::le:
+      case Op::rem:
+      case Op::shl:
+      case Op::shr:
+        return is_int(t);
+      case Op::add:
+      case Op::sub:
+      case Op::mul:
+      case Op::div:
+      case Op::neg:
+      case Op::abs:
+      case Op::min:
+      case Op::max:
+      case Op::lt:
+      case Op::le:
         return t != Type::b1;
-      case Op::and_: case Op::or_: case Op::xor_: case Op::not_: return !is_float(t);
-      default: return true;
+      case Op::and_:
+      case Op::or_:
+      case Op::xor_:
+      case Op::not_:
+        return !is_float(t);
+      default:
+        return true;
     }
   }
 
@@ -97,10 +131,12 @@ class Verifier {
     }
     const auto type_of = [&](int k) { return kernel_.nodes[std::size_t(operands[k])].type; };
     const auto same = [&](int first, Type t) {
-      for (int k = first; k < arity(n.op); ++k) check(type_of(k) == t, what, std::string("operands of type ") + name(t), name(type_of(k)));
+      for (int k = first; k < arity(n.op); ++k)
+        check(type_of(k) == t, what, std::string("operands of type ") + name(t), name(type_of(k)));
     };
     switch (n.op) {
-      case Op::constant: break;
+      case Op::constant:
+        break;
       case Op::argument:
         check(n.integer >= 0 && n.integer < std::int64_t(kernel_.arguments.size()), what,
               "an argument below " + std::to_string(kernel_.arguments.size()), std::to_string(n.integer));
@@ -109,7 +145,8 @@ class Verifier {
         break;
       case Op::load:
         place(what, n.place, n.type);
-        check(kernel_.leaves[std::size_t(n.place.leaf)].read, what, "a leaf that is read", "leaf " + std::to_string(n.place.leaf));
+        check(kernel_.leaves[std::size_t(n.place.leaf)].read, what, "a leaf that is read",
+              "leaf " + std::to_string(n.place.leaf));
         frame = n.place.slot;
         break;
       case Op::permute: {
@@ -117,11 +154,15 @@ class Verifier {
         check(n.integer >= 1 && n.integer < std::int64_t(kernel_.slots.size()), what,
               "a slot from 1 to " + std::to_string(kernel_.slots.size() - 1), std::to_string(n.integer));
         if (frame == kAnyFrame) break;
-        check(frame == n.integer, what, "a value of slot " + std::to_string(n.integer), "slot " + std::to_string(frame));
+        check(frame == n.integer, what, "a value of slot " + std::to_string(n.integer),
+              "slot " + std::to_string(frame));
         frame = kernel_.slots[std::size_t(n.integer)].parent;
         break;
       }
-      case Op::lt: case Op::le: case Op::eq: case Op::ne:
+      case Op::lt:
+      case Op::le:
+      case Op::eq:
+      case Op::ne:
         check(n.type == Type::b1, what, "result b1", name(n.type));
         check(takes(n.op, type_of(0)), what, "ordered operands", name(type_of(0)));
         same(0, type_of(0));
@@ -130,7 +171,8 @@ class Verifier {
         check(type_of(0) == Type::b1, what, "a condition b1", name(type_of(0)));
         same(1, n.type);
         break;
-      case Op::convert: break;
+      case Op::convert:
+        break;
       default:
         check(takes(n.op, n.type), what, "a type that the operation knows", name(n.type));
         same(0, n.type);
@@ -138,8 +180,10 @@ class Verifier {
   }
 
   void value(const std::string& what, Value v) const {
-    check(v >= 0 && v < int(kernel_.nodes.size()), what, "a value below " + std::to_string(kernel_.nodes.size()), std::to_string(v));
-    check(frame_[std::size_t(v)] <= 0, what, "a value of the site's frame", "slot " + std::to_string(frame_[std::size_t(v)]));
+    check(v >= 0 && v < int(kernel_.nodes.size()), what, "a value below " + std::to_string(kernel_.nodes.size()),
+          std::to_string(v));
+    check(frame_[std::size_t(v)] <= 0, what, "a value of the site's frame",
+          "slot " + std::to_string(frame_[std::size_t(v)]));
   }
 
   void store(std::size_t i) const {
@@ -148,7 +192,8 @@ class Verifier {
     value(what, s.value);
     place(what, s.place, kernel_.nodes[std::size_t(s.value)].type);
     check(s.place.slot == 0, what, "slot 0", std::to_string(s.place.slot));
-    check(kernel_.leaves[std::size_t(s.place.leaf)].written, what, "a leaf that is written", "leaf " + std::to_string(s.place.leaf));
+    check(kernel_.leaves[std::size_t(s.place.leaf)].written, what, "a leaf that is written",
+          "leaf " + std::to_string(s.place.leaf));
   }
 
   void reduction(std::size_t i) const {

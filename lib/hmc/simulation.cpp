@@ -79,18 +79,14 @@ class Simulation {
     {
       const auto hmc = record_.group("doHMC");
       const auto updates = record_.group("MCUpdates");
-      unsigned long saved_at = 0;
       summary_.last_update = control_.start_update;
       for (unsigned long i = 0; i < to_do && !summary_.stopped; ++i) {
         const unsigned long n = control_.start_update + i + 1;
         update(n, i + 1, to_do);
         if (hooks_.stop_requested && hooks_.stop_requested()) summary_.stopped = i + 1 < to_do;
-        if (n % control_.save_interval == 0 || summary_.stopped || i + 1 == to_do) {
+        if (n % control_.save_interval == 0 || summary_.stopped || i + 1 == to_do)
           summary_.last_checkpoint = save_checkpoint(parameters_, n, u_);
-          saved_at = n;
-        }
       }
-      if (to_do > 0 && saved_at == 0) summary_.last_checkpoint = save_checkpoint(parameters_, summary_.last_update, u_);
     }
     summary_.seconds = clock_.seconds();
     return summary_;

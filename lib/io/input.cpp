@@ -4,6 +4,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <set>
 #include <sstream>
 
 namespace qcd {
@@ -15,6 +17,7 @@ struct Input::Document {
   XMLReader xml;
   std::string root_name;
   std::vector<std::string> errors;
+  std::map<std::string, std::set<std::string>> asked;  ///< group -> names of children that were looked for
 };
 
 namespace {
@@ -54,6 +57,14 @@ bool parse(const std::string& word, T& value) {
   return error == std::errc() && stop == end && begin != end;
 }
 
+/// Name of the reader's element.
+std::string root_of(const XMLReader& xml) {
+  std::ostringstream text;
+  xml.print(text);
+  const std::string content = text.str();
+  return content.substr(1, content.find_first_of(" \t\r\n/>", 1) - 1);
+}
+
 std::string quoted(const std::string& text) {
   constexpr std::size_t most = 60;
   return '"' + (text.size() > most ? text.substr(0, most) + "..." : text) + '"';
@@ -64,7 +75,11 @@ std::string quoted(const std::string& text) {
 Input::Input(std::shared_ptr<Document> document, std::string path, bool exists)
     : document_(std::move(document)), path_(std::move(path)), exists_(exists) {}
 
-std::string Input::full(const std::string& name) const { return name.empty() ? path_ : path_ + '/' + name; }
+std::string Input::full(const std::string& name) const {
+  if (name.empty()) return path_;
+  document_->asked[path_].insert(name);
+  return path_ + '/' + name;
+}
 
 bool Input::has(const std::string& name) const { return exists_ && document_->xml.count(full(name)) > 0; }
 
@@ -106,6 +121,7 @@ std::vector<Input> Input::elements(const std::string& name) const {
   std::vector<Input> list;
   if (!expect(name, "a list of <elem>")) return list;
   const std::string elem = full(name) + "/elem";
+  document_->asked[full(name)].insert("elem");
   const int n = document_->xml.count(elem);
   for (int i = 1; i <= n; ++i) list.push_back(Input(document_, elem + '[' + std::to_string(i) + ']', true));
   return list;
@@ -241,10 +257,7 @@ std::string Input::xml() const {
 InputFile::InputFile(std::shared_ptr<Input::Document> document, const std::string& name)
     : document_(std::move(document)) {
   document_->file_name = name;
-  std::ostringstream text;
-  document_->xml.print(text);
-  const std::string content = text.str();
-  document_->root_name = content.substr(1, content.find_first_of(" \t\r\n/>", 1) - 1);
+  document_->root_name = root_of(document_->xml);
 }
 
 namespace {
@@ -276,6 +289,22 @@ const std::string& InputFile::root_name() const { return document_->root_name; }
 Input InputFile::root() const { return Input(document_, '/' + document_->root_name, true); }
 
 const std::vector<std::string>& InputFile::errors() const { return document_->errors; }
+
+std::vector<std::string> InputFile::unused_elements() const {
+  std::vector<std::string> unused;
+  for (const auto& [group, names] : document_->asked) {
+    if (document_->xml.count(group) != 1) continue;
+    std::string others = group + "/*[not(self::annotation)";
+    for (const std::string& name : names) others += " and not(self::" + name + ")";
+    others += "]";
+    for (int i = 1; i <= document_->xml.count(others); ++i) {
+      const std::string path = others + '[' + std::to_string(i) + ']';
+      unused.push_back(group + '/' + root_of(XMLReader(document_->xml, path)) + " (line " +
+                       std::to_string(document_->xml.line(path)) + ")");
+    }
+  }
+  return unused;
+}
 
 void InputFile::require_valid() const {
   if (document_->errors.empty()) return;

@@ -94,6 +94,9 @@ class InputFile {
   Input root() const;
 
   const std::vector<std::string>& errors() const;
+  /// Elements that nobody has asked for so far, with their lines: harmless, or misspelt optional ones. Of a group that
+  /// was not asked for, the group only. <annotation> is for humans and not listed.
+  std::vector<std::string> unused_elements() const;
   /// Throws InputError listing all errors, if there are any.
   void require_valid() const;
 

@@ -36,9 +36,20 @@ struct Binding {
   std::vector<const jit::SiteMap*> maps;
   std::vector<std::uint64_t> scalars;
   std::uint64_t a = 0, b = 0;
+  // Of an assignment, whose destination is leaf 0:
+  bool target_read = false;       ///< the right-hand side reads it, at whatever site
+  bool target_elsewhere = false;  ///< at other sites
+  bool big_product = false;       ///< has a product of matrices in both spin and colour: unrolled, thousands of instructions
+  // Sub-expressions held in variables may occur often: beyond kSmallTree nodes each is walked once.
+  static constexpr int kSmallTree = 200;
+  int visits = 0;
+  std::map<std::pair<const Node*, int>, std::uint64_t> walked;
 
   void clear() {
     fields.clear(), values.clear(), scalars.clear();
+    target_read = target_elsewhere = big_product = false;
+    visits = 0;
+    if (!walked.empty()) walked.clear();
     frames.assign(1, Frame{-1, false, nullptr});
     a = 0x243F6A8885A308D3ull, b = 0x13198A2E03707344ull;
   }
@@ -84,10 +95,17 @@ void append_words(std::vector<std::uint64_t>& out, const void* components, Shape
   }
 }
 
+bool matrix_in_both(Shape s) { return s.spin.kind == Kind::matrix && s.color.kind == Kind::matrix; }
+
 void bind(Binding& to, const Node& n, int frame) {
+  if (++to.visits > Binding::kSmallTree && n.uses > 1) {
+    const auto [known, fresh] = to.walked.try_emplace({&n, frame}, to.walked.size());
+    if (!fresh) return to.mix(0x7777ull << 32 | known->second);
+  }
   switch (n.op) {
     case Op::field: {
       const int i = to.leaf(n.field.get());
+      if (i == 0) (frame == 0 ? to.target_read : to.target_elsewhere) = true;
       to.mix(pack(n.shape));
       to.mix(static_cast<std::uint64_t>(i) << 32 | static_cast<std::uint64_t>(frame));
       break;
@@ -108,6 +126,8 @@ void bind(Binding& to, const Node& n, int frame) {
       break;
     }
     default:
+      if (n.op == Op::mul && matrix_in_both(n.shape) && n.kid[0]->shape.spin.kind == Kind::matrix && n.kid[1]->shape.spin.kind == Kind::matrix)
+        to.big_product = true;
       to.mix(pack(n.shape) ^ static_cast<std::uint64_t>(n.op) << 56 ^ n.attribute << 8);
       to.mix(n.attribute);
       for (const Expr& k : n.kid)
@@ -248,31 +268,6 @@ class Lowering {
   std::map<std::pair<const Node*, int>, Tensor> done_;
 };
 
-/// Products of matrices in both spin and colour, unrolled, are thousands of instructions: worth a loop over columns.
-bool big_product(const Node& n) {
-  if (n.op == Op::mul && n.shape.spin.kind == Kind::matrix && n.shape.color.kind == Kind::matrix && n.kid[0]->shape.spin.kind == Kind::matrix &&
-      n.kid[1]->shape.spin.kind == Kind::matrix)
-    return true;
-  for (const Expr& k : n.kid)
-    if (k && big_product(*k)) return true;
-  return false;
-}
-
-bool reads(const Node& n, const jit::Field* f) {
-  if (n.op == Op::field) return n.field.get() == f;
-  for (const Expr& k : n.kid)
-    if (k && reads(*k, f)) return true;
-  return false;
-}
-
-/// Does the tree read f at a site other than its own?
-bool reads_elsewhere(const Node& n, const jit::Field* f) {
-  if (n.op == Op::shift) return reads(*n.kid[0], f);
-  for (const Expr& k : n.kid)
-    if (k && reads_elsewhere(*k, f)) return true;
-  return false;
-}
-
 const char* short_name(Shape s) {
   if (s.color.kind == Kind::seed) return "Seed";
   using K = Kind;
@@ -352,8 +347,8 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   check_orders(bound);
 
   // A destination that is read at other sites, or while its columns are being stored, is computed aside first.
-  const bool by_columns = shape.spin.kind == Kind::matrix && big_product(*rhs);
-  const bool aside_first = by_columns ? reads(*rhs, dest.get()) : bound.frames.size() > 1 && reads_elsewhere(*rhs, dest.get());
+  const bool by_columns = shape.spin.kind == Kind::matrix && bound.big_product;
+  const bool aside_first = bound.target_elsewhere || (by_columns && bound.target_read);
   if (aside_first) {
     auto aside = std::make_shared<jit::Field>(dest->order_ptr(), dest->word(), dest->components());
     assign(aside, shape, domain, std::move(rhs));

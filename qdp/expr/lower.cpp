@@ -257,7 +257,7 @@ Tensor Algebra::spin(Op op, Shape shape, std::uint64_t attribute, std::span<cons
           case Op::chiral_project:  // (1 +- gamma_5)/2: the upper or lower half
             if ((s < 2) == (attribute == 0)) z = in(s, t);
             break;
-          case Op::spin_project: {  // rows 0, 1 of (1 + sign gamma_mu) x; of a matrix the first two columns are kept as well
+          case Op::spin_project: {  // rows 0, 1 of (1 + sign gamma_mu) x
             const SparseGamma g = gamma_matrix(1u << (attribute >> 1));
             auto i = static_cast<std::size_t>(s);
             z = phase(in(g.column[i], t), g.power[i] + 2 * static_cast<int>(attribute & 1));
@@ -265,10 +265,10 @@ Tensor Algebra::spin(Op op, Shape shape, std::uint64_t attribute, std::span<cons
             break;
           }
           case Op::spin_reconstruct: {  // h = rows 0, 1 of phi = sign gamma_mu phi
-            if (s < 2) { if (t < columns_in) z = in(s, t); break; }
+            if (s < 2) { z = in(s, t); break; }
             const SparseGamma g = gamma_matrix(1u << (attribute >> 1));
             auto i = static_cast<std::size_t>(s);
-            if (t < columns_in) z = phase(in(g.column[i], t), g.power[i] + 2 * static_cast<int>(attribute & 1));
+            z = phase(in(g.column[i], t), g.power[i] + 2 * static_cast<int>(attribute & 1));
             break;
           }
           default: unknown(op);
@@ -369,32 +369,34 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
     case Op::quark_contract: {
       // colour: d^{k'k} = eps^{ijk} eps^{i'j'k'} x^{ii'} y^{jj'};  spin by attribute, n = 4
       const int n = shape.spin.n;
-      auto colors = [&](int p, int q, int k2, int k, Cplx sum) {
+      auto colors = [&](auto left, auto right, int k2, int k, Cplx sum) {
         for (auto [i, j, e, sign] : kEpsilon)
           for (auto [i2, j2, e2, sign2] : kEpsilon) {
             if (e != k || e2 != k2) continue;
-            Cplx l = sign * sign2 > 0 ? in(0, p, 3 * i + i2) : neg(in(0, p, 3 * i + i2));
-            sum = madd(l, in(1, q, 3 * j + j2), sum);
+            const Cplx l = left(3 * i + i2);
+            sum = madd(sign * sign2 > 0 ? l : neg(l), right(3 * j + j2), sum);
           }
         return sum;
       };
+      auto component = [&](std::size_t i, int s) { return [&in, i, s](int c) { return in(i, s, c); }; };
+      if (attribute == 12 || attribute == 34) {  // one operand is traced over spin
+        const std::size_t traced = attribute == 12 ? 0 : 1;
+        std::array<Cplx, 9> trace_of;
+        for (int c = 0; c < 9; ++c)
+          for (int k = 0; k < n; ++k) trace_of[static_cast<std::size_t>(c)] = add(trace_of[static_cast<std::size_t>(c)], in(traced, k * n + k, c));
+        auto trace_component = [&](int c) { return trace_of[static_cast<std::size_t>(c)]; };
+        for (int s = 0; s < n * n; ++s)
+          for (int c = 0; c < 9; ++c)
+            r.set(s, c, traced == 0 ? colors(trace_component, component(1, s), c / 3, c % 3, {}) : colors(component(0, s), trace_component, c / 3, c % 3, {}));
+        break;
+      }
+      const bool left_row = attribute == 23 || attribute == 24, right_row = attribute == 14 || attribute == 24;  // free index first
       for (int s = 0; s < n; ++s)
         for (int t = 0; t < n; ++t)
           for (int c = 0; c < 9; ++c) {
             Cplx sum;
-            for (int k = 0; k < n; ++k) {
-              int p = 0, q = 0;
-              switch (attribute) {
-                case 13: p = k * n + s, q = k * n + t; break;
-                case 14: p = k * n + s, q = t * n + k; break;
-                case 23: p = s * n + k, q = k * n + t; break;
-                case 24: p = s * n + k, q = t * n + k; break;
-                case 12: p = k * n + k, q = s * n + t; break;
-                case 34: p = s * n + t, q = k * n + k; break;
-                default: unknown(op);
-              }
-              sum = colors(p, q, c / 3, c % 3, sum);
-            }
+            for (int k = 0; k < n; ++k)
+              sum = colors(component(0, left_row ? s * n + k : k * n + s), component(1, right_row ? t * n + k : k * n + t), c / 3, c % 3, sum);
             r.set(s * n + t, c, sum);
           }
       break;

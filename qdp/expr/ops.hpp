@@ -112,12 +112,10 @@ constexpr Shape rule_real_function(Shape a, Shape, Shape) {
 }
 constexpr Shape rule_abs(Shape a, Shape, Shape) { return a.complex || !a.scalar_levels() ? kInvalid : arithmetic(a); }
 constexpr Shape rule_spin_project(Shape a, Shape, Shape) {
-  if (!a.complex || a.spin.n != 4 || a.spin.kind == Kind::scalar) return kInvalid;
-  return a.with_levels({a.spin.kind == Kind::vector ? Kind::vector : Kind::matrix, 2}, a.color);
+  return a.complex && a.spin == Level{Kind::vector, 4} ? a.with_levels({Kind::vector, 2}, a.color) : kInvalid;
 }
 constexpr Shape rule_spin_reconstruct(Shape a, Shape, Shape) {
-  if (!a.complex || a.spin.n != 2 || a.spin.kind == Kind::scalar) return kInvalid;
-  return a.with_levels({a.spin.kind, 4}, a.color);
+  return a.complex && a.spin == Level{Kind::vector, 2} ? a.with_levels({Kind::vector, 4}, a.color) : kInvalid;
 }
 constexpr Shape rule_four_spin(Shape a, Shape, Shape) {
   return a.spin.n == 4 && a.spin.kind != Kind::scalar ? a : kInvalid;

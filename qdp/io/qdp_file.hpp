@@ -33,7 +33,7 @@ struct RecordTarget {
 };
 template <class T> RecordTarget target(OLattice<T>& x) { return {shape_of<T>, {x.field().get()}}; }
 template <class T> RecordTarget target(multi1d<OLattice<T>>& x) {
-  RecordTarget t{shape_of<T>};
+  RecordTarget t{shape_of<T>, {}};
   for (int i = 0; i < x.size(); ++i) t.fields.push_back(x[i].field().get());
   return t;
 }

@@ -20,7 +20,10 @@ template <class X> using sum_result = OScalar<site_type<sum_shape<X>>>;
 template <class R> void from_double(const double* x, R& out) {
   using W = typename host_word<shape_of<typename R::Site>.word>::type;
   W* to = reinterpret_cast<W*>(&out.elem());
-  for (int c = 0; c < shape_of<typename R::Site>.components(); ++c) to[c] = static_cast<W>(x[c]);
+  for (int c = 0; c < shape_of<typename R::Site>.components(); ++c) {
+    if constexpr (std::is_integral_v<W>) to[c] = static_cast<W>(static_cast<long long>(x[c]));  // wraps, as int does
+    else to[c] = static_cast<W>(x[c]);
+  }
 }
 
 /// The whole field behind a subset of it.

@@ -17,7 +17,7 @@ std::string contents(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("README shows examples/pion/pion.cpp, whole and unchanged") {
+TEST_CASE("README shows examples/pion.cpp, whole and unchanged") {
   const std::string readme = contents("README.md");
-  CHECK(readme.find("```cpp\n" + contents("examples/pion/pion.cpp") + "```\n") != std::string::npos);
+  CHECK(readme.find("```cpp\n" + contents("examples/pion.cpp") + "```\n") != std::string::npos);
 }

@@ -1,5 +1,5 @@
-// A bench for kernels: random fields and neighbour tables, the compiled kernel on one side, the interpreter site by site
-// on the other. What the two must agree on is the meaning of the IR.
+// A bench for kernels: random fields and neighbour tables, the compiled kernel on one side, the interpreter site by
+// site on the other. What the two must agree on is the meaning of the IR.
 #pragma once
 
 #include <cmath>
@@ -46,7 +46,8 @@ struct Word {
     const double x = real(), y = other.real();
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
     if (ulps == 0 || std::isinf(x) || std::isinf(y)) return false;
-    const double unit = type == Type::f32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+    const double unit =
+        type == Type::f32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
     const double tiny = type == Type::f32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
     return std::fabs(x - y) <= ulps * unit * std::max({std::fabs(x), std::fabs(y), tiny});
   }
@@ -56,8 +57,10 @@ struct Word {
 class Field {
  public:
   Field(int lanes, Type type, int components, int groups)
-      : lanes_(lanes), type_(type), components_(components),
-        store_(new(std::align_val_t{64}) char[std::size_t(groups * lanes * components * jit::ir::bytes(type))]()) {}
+      : lanes_(lanes),
+        type_(type),
+        components_(components),
+        store_(new (std::align_val_t{64}) char[std::size_t(groups * lanes * components * jit::ir::bytes(type))]()) {}
 
   void* data() const { return store_.get(); }
   int components() const { return components_; }
@@ -95,11 +98,18 @@ class Dice {
     const float single = float(real);
     std::uint64_t bits = 0;
     switch (type) {
-      case Type::b1: return engine_() & 1;
-      case Type::i32: return std::uint32_t(below(2) ? std::uint32_t(small) : std::uint32_t(engine_()));
-      case Type::i64: return below(2) ? std::uint64_t(small) : engine_();
-      case Type::f32: std::memcpy(&bits, &single, sizeof single); return bits;
-      case Type::f64: std::memcpy(&bits, &real, sizeof real); return bits;
+      case Type::b1:
+        return engine_() & 1;
+      case Type::i32:
+        return std::uint32_t(below(2) ? std::uint32_t(small) : std::uint32_t(engine_()));
+      case Type::i64:
+        return below(2) ? std::uint64_t(small) : engine_();
+      case Type::f32:
+        std::memcpy(&bits, &single, sizeof single);
+        return bits;
+      case Type::f64:
+        std::memcpy(&bits, &real, sizeof real);
+        return bits;
     }
     return 0;
   }
@@ -185,7 +195,8 @@ class Lab {
     const std::int64_t count = std::int64_t(groups_.size());
     for (int part = 0; part < 2; ++part) {  // as two threads would
       for (std::size_t r = 0; r < mine.size(); ++r) mine[r] = sums[2 * r + std::size_t(part)];
-      const jit::LaunchArguments arguments{fields.data(), tables.data(), scalars_.data(), groups_.data(), masks_.data(), mine.data()};
+      const jit::LaunchArguments arguments{fields.data(),  tables.data(), scalars_.data(),
+                                           groups_.data(), masks_.data(), mine.data()};
       function(&arguments, part == 0 ? 0 : count / 2, part == 0 ? count / 2 : count);
       for (std::size_t r = 0; r < mine.size(); ++r) sums[2 * r + std::size_t(part)] = mine[r];
     }
@@ -207,17 +218,21 @@ class Lab {
     return words;
   }
 
-  /// The interpreter knows slot 0 only: a leaf in another frame becomes a leaf of its own that holds the neighbour's words.
+  /// The interpreter knows slot 0 only: a leaf in another frame becomes a leaf of its own that holds the neighbour's
+  /// words.
   void interpret_all(std::vector<std::vector<Word>>& words, std::vector<double>& results) {
     const auto before = words;
     const std::size_t leaves = kernel_.leaves.size();
     Kernel flat = kernel_;
-    for (std::size_t s = 1; s < kernel_.slots.size(); ++s) flat.leaves.insert(flat.leaves.end(), kernel_.leaves.begin(), kernel_.leaves.end());
+    for (std::size_t s = 1; s < kernel_.slots.size(); ++s)
+      flat.leaves.insert(flat.leaves.end(), kernel_.leaves.begin(), kernel_.leaves.end());
     for (Node& n : flat.nodes)
-      if (n.op == Op::load) n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)), 0, n.place.component, n.place.stride};
+      if (n.op == Op::load)
+        n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)), 0, n.place.component, n.place.stride};
     using Kind = jit::ir::Reduction::Kind;
     const double infinity = std::numeric_limits<double>::infinity();
-    for (const auto& r : kernel_.reductions) results.push_back(r.kind == Kind::sum ? 0 : r.kind == Kind::max ? -infinity : infinity);
+    for (const auto& r : kernel_.reductions)
+      results.push_back(r.kind == Kind::sum ? 0 : r.kind == Kind::max ? -infinity : infinity);
     size_.assign(results.size(), 0.0);
 
     for (std::size_t entry = 0; entry < groups_.size(); ++entry)
@@ -230,7 +245,8 @@ class Lab {
           const std::size_t leaf = i % leaves, size = std::size_t(jit::ir::bytes(flat.leaves[i].word));
           const int from = neighbour(int(i / leaves), p), n = flat.leaves[i].components;
           memory.emplace_back(std::size_t(n) * size);
-          for (int c = 0; c < n; ++c) std::memcpy(&memory.back()[std::size_t(c) * size], &before[leaf][std::size_t(from * n + c)].bits, size);
+          for (int c = 0; c < n; ++c)
+            std::memcpy(&memory.back()[std::size_t(c) * size], &before[leaf][std::size_t(from * n + c)].bits, size);
         }
         for (auto& m : memory) pointers.push_back(m.data());
         std::vector<double> one(results.size());
@@ -239,11 +255,14 @@ class Lab {
           if (!kernel_.leaves[leaf].written) continue;
           const std::size_t size = std::size_t(jit::ir::bytes(kernel_.leaves[leaf].word));
           const int n = kernel_.leaves[leaf].components;
-          for (int c = 0; c < n; ++c) std::memcpy(&words[leaf][std::size_t(p * n + c)].bits, &memory[leaf][std::size_t(c) * size], size);
+          for (int c = 0; c < n; ++c)
+            std::memcpy(&words[leaf][std::size_t(p * n + c)].bits, &memory[leaf][std::size_t(c) * size], size);
         }
         for (std::size_t r = 0; r < one.size(); ++r) {
           const Kind kind = kernel_.reductions[r].kind;
-          results[r] = kind == Kind::sum ? results[r] + one[r] : kind == Kind::max ? std::max(results[r], one[r]) : std::min(results[r], one[r]);
+          results[r] = kind == Kind::sum   ? results[r] + one[r]
+                       : kind == Kind::max ? std::max(results[r], one[r])
+                                           : std::min(results[r], one[r]);
           size_[r] += std::fabs(one[r]);
         }
       }

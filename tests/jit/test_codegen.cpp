@@ -48,13 +48,30 @@ void store(Kernel& k, int leaf, int component, Value v, int stride = 0) {
 
 bool takes(Op op, Type t) {
   switch (op) {
-    case Op::constant: case Op::argument: case Op::load: case Op::permute: case Op::convert: case Op::select: return false;
-    case Op::eq: case Op::ne: return true;
-    case Op::and_: case Op::or_: case Op::xor_: case Op::not_: return !is_float(t);
-    case Op::rem: case Op::shl: case Op::shr: return is_int(t);
-    default: break;
+    case Op::constant:
+    case Op::argument:
+    case Op::load:
+    case Op::permute:
+    case Op::convert:
+    case Op::select:
+      return false;
+    case Op::eq:
+    case Op::ne:
+      return true;
+    case Op::and_:
+    case Op::or_:
+    case Op::xor_:
+    case Op::not_:
+      return !is_float(t);
+    case Op::rem:
+    case Op::shl:
+    case Op::shr:
+      return is_int(t);
+    default:
+      break;
   }
-  if (op == Op::fma || op == Op::sqrt || op == Op::floor || op == Op::ceil || (op >= Op::sin && op <= Op::fmod)) return is_float(t);
+  if (op == Op::fma || op == Op::sqrt || op == Op::floor || op == Op::ceil || (op >= Op::sin && op <= Op::fmod))
+    return is_float(t);
   return t != Type::b1;
 }
 
@@ -117,8 +134,8 @@ TEST_CASE("integer division by zero gives 0, the smallest integer by -1 wraps, f
   store(k, 2, 2, apply(k, Op::convert, Type::i32, load(k, 1, 0)));
   Lab bench(k, 1);
   const std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
-  const std::int32_t dividends[] = {7, lowest, lowest, -9}, divisors[] = {0, -1, 0, 4}, quotients[] = {0, lowest, 0, -2},
-                     remainders[] = {0, 0, 0, -1};
+  const std::int32_t dividends[] = {7, lowest, lowest, -9}, divisors[] = {0, -1, 0, 4},
+                     quotients[] = {0, lowest, 0, -2}, remainders[] = {0, 0, 0, -1};
   const double reals[] = {1e30, -1e30, std::nan(""), -2.9};
   const std::int32_t integers[] = {std::numeric_limits<std::int32_t>::max(), lowest, 0, -2};
   for (int p = 0; p < bench.sites(); ++p) {
@@ -193,8 +210,12 @@ Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
     }
     if (dice.below(5) == 0) {
       const Type t = any_type();
-      return note(-1, push(k, {.op = Op::constant, .type = t, .real = is_float(t) ? dice.below(9) - 4.25 : 0,
-                               .integer = is_float(t) ? 0 : t == Type::b1 ? dice.below(2) : dice.below(9) - 4}));
+      return note(-1, push(k, {.op = Op::constant,
+                               .type = t,
+                               .real = is_float(t) ? dice.below(9) - 4.25 : 0,
+                               .integer = is_float(t)     ? 0
+                                          : t == Type::b1 ? dice.below(2)
+                                                          : dice.below(9) - 4}));
     }
     const int component = dice.below(4);
     // The read-and-written leaf is read in the site's frame only: neighbours may be overwritten already.
@@ -236,7 +257,8 @@ Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
       store(k, leaf, c * (s ? 1 : 2) % 4, operand(0, k.leaves[std::size_t(leaf)].word), s);
     }
   if (!small_words)
-    for (int kind = 0; kind < 3; ++kind) k.reductions.push_back({jit::ir::Reduction::Kind(kind), operand(0, Type::f64)});
+    for (int kind = 0; kind < 3; ++kind)
+      k.reductions.push_back({jit::ir::Reduction::Kind(kind), operand(0, Type::f64)});
   return k;
 }
 

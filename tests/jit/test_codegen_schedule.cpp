@@ -18,9 +18,13 @@ Value push(Kernel& k, Node n) {
   return Value(k.nodes.size()) - 1;
 }
 Value load(Kernel& k, int leaf, int component, int stride = 0) {
-  return push(k, {.op = Op::load, .type = Type::f32, .place = {std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride)}});
+  return push(k, {.op = Op::load,
+                  .type = Type::f32,
+                  .place = {std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride)}});
 }
-Value apply(Kernel& k, Op op, Value a, Value b, Value c = kNone) { return push(k, {.op = op, .type = Type::f32, .a = a, .b = b, .c = c}); }
+Value apply(Kernel& k, Op op, Value a, Value b, Value c = kNone) {
+  return push(k, {.op = op, .type = Type::f32, .a = a, .b = b, .c = c});
+}
 void store(Kernel& k, int leaf, int component, Value v, int stride = 0) {
   k.stores.push_back({{std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride)}, v});
 }
@@ -49,8 +53,10 @@ Kernel sum_of_products(int terms, int m, int columns) {
         product.push_back(z);
       }
     for (std::size_t i = 0; i < product.size(); ++i) {
-      if (t == 0) total.push_back(product[i]);
-      else total[i] = apply(k, Op::add, total[i], product[i]);
+      if (t == 0)
+        total.push_back(product[i]);
+      else
+        total[i] = apply(k, Op::add, total[i], product[i]);
     }
   }
   for (std::size_t i = 0; i < total.size(); ++i) store(k, 2 * terms, int(i), total[i]);
@@ -67,13 +73,17 @@ std::vector<Step> steps(const Schedule& s) {
 /// Most values alive at once if every value sits in a register from its step to its last use.
 int pressure(const Kernel& k, const std::vector<Step>& order) {
   std::vector<int> last(k.nodes.size(), -1);
-  const auto use = [&](Value v, int at) { if (v != kNone) last[std::size_t(v)] = at; };
+  const auto use = [&](Value v, int at) {
+    if (v != kNone) last[std::size_t(v)] = at;
+  };
   for (int i = 0; i < int(order.size()); ++i) {
     const Step& s = order[std::size_t(i)];
     if (s.kind == Step::Kind::store) use(k.stores[std::size_t(s.number)].value, i);
     if (s.kind == Step::Kind::reduction) use(k.reductions[std::size_t(s.number)].value, i);
     if (s.kind == Step::Kind::node)
-      for (Value v : {k.nodes[std::size_t(s.number)].a, k.nodes[std::size_t(s.number)].b, k.nodes[std::size_t(s.number)].c}) use(v, i);
+      for (Value v :
+           {k.nodes[std::size_t(s.number)].a, k.nodes[std::size_t(s.number)].b, k.nodes[std::size_t(s.number)].c})
+        use(v, i);
   }
   int alive = 0, most = 0;
   std::vector<int> ends(order.size(), 0);
@@ -120,7 +130,8 @@ TEST_CASE("products are added row by row: what is alive hardly grows with the nu
   const auto a = steps(jit::schedule(one)), b = steps(jit::schedule(eight));
   CHECK(complete(one, a, one.nodes.size()));
   CHECK(complete(eight, b, eight.nodes.size()));
-  CHECK(pressure(eight, b) <= 12 + 12 + 8);  // results, one operand, a row in work; 96 values are alive in the given order
+  CHECK(pressure(eight, b) <=
+        12 + 12 + 8);  // results, one operand, a row in work; 96 values are alive in the given order
   std::vector<Step> given;
   for (std::size_t i = 0; i < eight.nodes.size(); ++i) given.push_back({Step::Kind::node, int(i)});
   for (std::size_t i = 0; i < eight.stores.size(); ++i) given.push_back({Step::Kind::store, int(i)});

@@ -77,7 +77,9 @@ TEST_CASE("any change of what is computed changes the hash") {
       [](Kernel& k) { k.leaves[0].written = true; },
       [](Kernel& k) { k.arguments.push_back(Type::f32); },
       [](Kernel& k) { k.slots[1].lane_xor = 4; },
-      [](Kernel& k) { k.slots[1] = {0, true, 0}; },
+      [](Kernel& k) {
+        k.slots[1] = {0, true, 0};
+      },
       [](Kernel& k) { k.nodes[1].place.component = 1; },
       [](Kernel& k) { k.nodes[1].place.stride = 1; },
       [](Kernel& k) { k.nodes[5].op = Op::add; },
@@ -89,7 +91,9 @@ TEST_CASE("any change of what is computed changes the hash") {
       [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = 0.1}; },
       [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = std::nextafter(0.1, 1.0)}; },
       [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = std::nan("")}; },
-      [](Kernel& k) { k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = std::numeric_limits<double>::infinity()}; },
+      [](Kernel& k) {
+        k.nodes[0] = {.op = Op::constant, .type = Type::f64, .real = std::numeric_limits<double>::infinity()};
+      },
   };
   std::vector<jit::Hash128> seen{hash(sample())};
   for (const auto& change : changes) {
@@ -110,7 +114,11 @@ TEST_CASE("the verifier accepts the sample and names what is wrong in its varian
   CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.slot = 2; }), "a slot below 2"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.leaf = 2; }), "a leaf below 2"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.component = 2; }), "components below 2"));
-  CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.stride = 1; k.trips = 2; }), "components below 2"));
+  CHECK(contains(objection([](Kernel& k) {
+                   k.nodes[3].place.stride = 1;
+                   k.trips = 2;
+                 }),
+                 "components below 2"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[3].type = Type::f32; }), "type f64 of its leaf"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[5].type = Type::f32; }), "operands of type f32"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[5].op = Op::shl; }), "a type that the operation knows"));

@@ -25,7 +25,8 @@ struct Folder {
 
 /// Sets an environment variable for jit::env() and puts it back.
 struct Setting {
-  Setting(const char* name, const std::string& value) : name_(name), had_(std::getenv(name) != nullptr), old_(had_ ? std::getenv(name) : "") {
+  Setting(const char* name, const std::string& value)
+      : name_(name), had_(std::getenv(name) != nullptr), old_(had_ ? std::getenv(name) : "") {
     ::setenv(name, value.c_str(), 1);
     jit::reload_env();
   }

@@ -20,7 +20,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What a kernel does with one block of summands.
 void add_block(SumAccumulator& acc, const double* x, int lanes, int first_lane) {
-  if (!std::all_of(x, x + lanes, [&](double v) { return std::fabs(v) < acc.limit; })) return tessera_sum_slow(&acc, x, lanes);
+  if (!std::all_of(x, x + lanes, [&](double v) { return std::fabs(v) < acc.limit; }))
+    return tessera_sum_slow(&acc, x, lanes);
   for (int l = 0; l < lanes; ++l) {
     double rest = x[l];
     for (int k = 0; k < 3; ++k) {
@@ -102,7 +103,8 @@ TEST_CASE("numbers of similar size are summed with one rounding") {
 
 TEST_CASE("cancellation leaves what is left") {
   CHECK(sum({1e10, 3.5, -1e10}) == 3.5);
-  CHECK(sum({1.0, 1e-20, -1.0}, 1) == doctest::Approx(1e-20).epsilon(1e-4));  // 1e-20 in units of 2^-84 (top = 28: 2^-56)
+  CHECK(sum({1.0, 1e-20, -1.0}, 1) ==
+        doctest::Approx(1e-20).epsilon(1e-4));  // 1e-20 in units of 2^-84 (top = 28: 2^-56)
   CHECK(same(sum({1.5, -1.5}), 0.0));
 }
 
@@ -139,9 +141,9 @@ TEST_CASE("denormals and zeros") {
   const double tiny = std::numeric_limits<double>::denorm_min();
   CHECK(same(sum({}), 0.0));
   CHECK(same(sum({0.0, -0.0}), 0.0));
-  CHECK(sum({1024 * tiny, 2048 * tiny}) == 3072 * tiny);           // multiples of the smallest unit, 2^-1064
+  CHECK(sum({1024 * tiny, 2048 * tiny}) == 3072 * tiny);  // multiples of the smallest unit, 2^-1064
   CHECK(sum({std::numeric_limits<double>::min(), -1024 * tiny}, 1) == std::numeric_limits<double>::min() - 1024 * tiny);
-  CHECK(sum({tiny, tiny}) == 0);                                   // below it
+  CHECK(sum({tiny, tiny}) == 0);  // below it
 }
 
 TEST_CASE("an accumulator of zeroed memory is empty") {

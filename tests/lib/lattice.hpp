@@ -85,11 +85,11 @@ inline double inner(const GaugeField& a, const GaugeField& b) {
 /// An input document from text.
 inline qcd::InputFile input(const std::string& text) { return qcd::InputFile::from_text(text, "test input"); }
 
-/// The reference files, if this checkout has them beside it: TESSERA_TEST_DATA, or shared/data in or beside the
+/// The reference files, if this checkout has them beside it: QCD_TEST_DATA, or shared/data in or beside the
 /// repository.
 inline std::optional<std::string> data_file(const std::string& name) {
   std::vector<std::filesystem::path> folders;
-  if (const char* folder = std::getenv("TESSERA_TEST_DATA")) folders.emplace_back(folder);
+  if (const char* folder = std::getenv("QCD_TEST_DATA")) folders.emplace_back(folder);
   for (const char* place : {"shared/data", "../shared/data"})
     folders.push_back(std::filesystem::path(TESSERA_SOURCE_DIR) / place);
   for (const auto& folder : folders)

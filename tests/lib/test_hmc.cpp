@@ -68,13 +68,14 @@ RunSummary run(const InputFile& file, const std::string& data, const std::string
 /// The links of a saved configuration.
 GaugeField saved_field(const std::string& name) { return tests::read_field("SZINQIO", name); }
 
-/// Starts hmc; its output goes to `output`.
-pid_t start_program(const std::vector<std::string>& arguments, const std::string& output) {
+/// Starts hmc; its output goes to `output`. `threads` = 0 leaves the number of threads as it is.
+pid_t start_program(const std::vector<std::string>& arguments, const std::string& output, int threads = 0) {
   const pid_t pid = fork();
   if (pid == 0) {
     const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     dup2(file, STDOUT_FILENO);
     dup2(file, STDERR_FILENO);
+    if (threads > 0) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
     std::string program = TESSERA_BINARY_DIR "/bin/hmc";
     std::vector<std::string> copies = arguments;
     std::vector<char*> argv = {program.data()};
@@ -217,6 +218,20 @@ TEST_CASE("hmc killed at any moment continues from its last saved state to the s
   tests::use_lattice({2, 2, 2, 4});
   CHECK(tests::distance(saved_field(folder.file("killed_cfg_12.lime")),
                         saved_field(folder.file("whole_cfg_12.lime"))) == 0);
+}
+
+TEST_CASE("one and two threads give the same bits") {
+  const tests::ScratchFolder folder("hmc_threads");
+  for (int threads : {1, 2}) {
+    const std::string name = "threads" + std::to_string(threads);
+    std::ofstream(folder.file(name + ".xml")) << params(folder.file(name), 3, 3);
+    const std::vector<std::string> arguments = {
+        "-i", folder.file(name + ".xml"), "-o", folder.file("d"), "-l", folder.file("l")};
+    REQUIRE(wait_for(start_program(arguments, folder.file("text"), threads)) == 0);
+  }
+  tests::use_lattice({2, 2, 2, 4});
+  CHECK(tests::distance(saved_field(folder.file("threads1_cfg_3.lime")),
+                        saved_field(folder.file("threads2_cfg_3.lime"))) == 0);
 }
 
 TEST_CASE("SIGTERM and SIGUSR1 finish the trajectory, save, and exit with status 0") {

@@ -155,6 +155,19 @@ TEST_CASE("elements in double and groups where text belongs") {
   CHECK(contains(errors(edited("<tau0>1.0</tau0>", "<tau0><x>1</x></tau0>")), "an element with children"));
 }
 
+TEST_CASE("elements that nobody reads are listed, so that misspelt optional ones show") {
+  std::string text = edited("<ReproCheckFrequency>", "<ReproCheckFreqency>");
+  text.replace(text.find("</ReproCheckFrequency>"), 22, "</ReproCheckFreqency>");
+  text.replace(text.find("<nrow>"), 6, "<annotation>free text</annotation><nrow>");
+  const InputFile file = tests::input(text);
+  read_hmc_parameters(file.root());
+  CHECK_NOTHROW(file.require_valid());
+  const std::vector<std::string> unused = file.unused_elements();
+  REQUIRE(unused.size() == 1);
+  CHECK(contains(unused[0], "/Params/MCControl/ReproCheckFreqency"));
+  CHECK(contains(unused[0], line_of(text, "<ReproCheckFreqency>")));
+}
+
 TEST_CASE("files that cannot be read or are not XML name the file and the line") {
   CHECK_THROWS_WITH_AS(InputFile("/nonexistent/in.xml"), doctest::Contains("/nonexistent/in.xml"), InputError);
   const std::string broken = edited("</tau0>", "</tau>");

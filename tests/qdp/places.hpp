@@ -55,7 +55,8 @@ struct NamedSubset {
 inline std::vector<NamedSubset> subsets(const Extents& extents) {
   const int last = extents[3] - 1;
   const QDP::Set slices(Coloring(extents[3], [](const Extents& x) { return x[3]; }));
-  const QDP::Set scattered(Coloring(3, [](const Extents& x) { return (x[0] + 2 * x[1] + x[2] * x[3]) % 3 == 0 ? 0 : 1; }));
+  const QDP::Set scattered(
+      Coloring(3, [](const Extents& x) { return (x[0] + 2 * x[1] + x[2] * x[3]) % 3 == 0 ? 0 : 1; }));
   auto parity4 = [](const Extents& x) { return (x[0] + x[1] + x[2] + x[3]) % 2; };
   auto parity3 = [](const Extents& x) { return (x[0] + x[1] + x[2]) % 2; };
   return {
@@ -80,7 +81,8 @@ inline std::string name_of(const Extents& e) {
 }
 
 /// Runs body(places) on each lattice.
-template <class Body> void on_every_lattice(Body body) {
+template <class Body>
+void on_every_lattice(Body body) {
   for (const Extents& extents : language_lattices()) {
     CAPTURE(name_of(extents));
     create_lattice(extents);

@@ -15,10 +15,15 @@ namespace {
 using D = Sites<double>;
 using F = Sites<float>;
 
-template <class T> bool same_bits(const T& a, const T& b) { return std::memcmp(&a, &b, sizeof(T)) == 0; }
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
 
-/// Runs body(field, subset) on a fresh random field for each subset; members must match `expected` and all others keep their bits.
-template <class T, class Body, class Expected> void check_on_subsets(const Places& places, Body body, Expected expected, double tolerance) {
+/// Runs body(field, subset) on a fresh random field for each subset; members must match `expected` and all others keep
+/// their bits.
+template <class T, class Body, class Expected>
+void check_on_subsets(const Places& places, Body body, Expected expected, double tolerance) {
   for (const NamedSubset& s : subsets(places.extents())) {
     CAPTURE(s.name);
     auto x = random_lattice<T>();
@@ -28,8 +33,10 @@ template <class T, class Body, class Expected> void check_on_subsets(const Place
     std::string text;
     for (std::size_t i = 0; i < v.size() && text.empty(); ++i) {
       const int site = static_cast<int>(i);
-      if (s.contains(places.at(i))) text = reference::difference(value(std::as_const(x).elem(site)), expected(v, i), tolerance);
-      else if (!same_bits(std::as_const(x).elem(site), before.elem(site))) text = "site outside the subset was written";
+      if (s.contains(places.at(i)))
+        text = reference::difference(value(std::as_const(x).elem(site)), expected(v, i), tolerance);
+      else if (!same_bits(std::as_const(x).elem(site), before.elem(site)))
+        text = "site outside the subset was written";
       if (!text.empty()) text = "site " + std::to_string(i) + ": " + text;
     }
     CHECK_MESSAGE(text.empty(), text);
@@ -43,21 +50,26 @@ TEST_CASE("an expression assigned to a subset leaves the other sites' bits alone
   on_every_lattice([](const Places& places) {
     const auto a = random_lattice<D::ColorMatrix>();
     const auto va = values(a);
-    check_on_subsets<D::ColorMatrix>(places, [&](auto& x, const Subset& s) { x[s] = a * adj(a) + 2.0 * a; },
-                                     [&](const Values&, std::size_t i) {
-                                       return add(multiply(va[i], reference::adjoint(va[i])), add(va[i], va[i]));
-                                     }, tol<double>(16));
+    check_on_subsets<D::ColorMatrix>(
+        places, [&](auto& x, const Subset& s) { x[s] = a * adj(a) + 2.0 * a; },
+        [&](const Values&, std::size_t i) {
+          return add(multiply(va[i], reference::adjoint(va[i])), add(va[i], va[i]));
+        },
+        tol<double>(16));
   });
 }
 
 TEST_CASE("the destination may stand on the right-hand side at the same site") {
   on_every_lattice([](const Places& places) {
-    check_on_subsets<D::ColorMatrix>(places, [](auto& x, const Subset& s) { x[s] = adj(x) * x; },
-                                     [](const Values& v, std::size_t i) { return multiply(reference::adjoint(v[i]), v[i]); }, tol<double>(16));
-    check_on_subsets<F::Fermion>(places, [](auto& x, const Subset& s) { x[s] = x + Gamma(1) * x; },
-                                 [](const Values& v, std::size_t i) { return add(v[i], multiply(reference::gamma(1), v[i])); }, tol<float>(4));
-    check_on_subsets<D::SpinMatrix>(places, [](auto& x, const Subset& s) { x[s] = transpose(x); },
-                                    [](const Values& v, std::size_t i) { return reference::transpose(v[i], true, true); }, 0);
+    check_on_subsets<D::ColorMatrix>(
+        places, [](auto& x, const Subset& s) { x[s] = adj(x) * x; },
+        [](const Values& v, std::size_t i) { return multiply(reference::adjoint(v[i]), v[i]); }, tol<double>(16));
+    check_on_subsets<F::Fermion>(
+        places, [](auto& x, const Subset& s) { x[s] = x + Gamma(1) * x; },
+        [](const Values& v, std::size_t i) { return add(v[i], multiply(reference::gamma(1), v[i])); }, tol<float>(4));
+    check_on_subsets<D::SpinMatrix>(
+        places, [](auto& x, const Subset& s) { x[s] = transpose(x); },
+        [](const Values& v, std::size_t i) { return reference::transpose(v[i], true, true); }, 0);
   });
 }
 
@@ -65,31 +77,42 @@ TEST_CASE("the destination may stand on the right-hand side at other sites") {
   on_every_lattice([](const Places& places) {
     for (int mu = 0; mu < Nd; ++mu) {
       CAPTURE(mu);
-      check_on_subsets<D::Complex>(places, [mu](auto& x, const Subset& s) { x[s] = shift(x, FORWARD, mu); },
-                                   [&](const Values& v, std::size_t i) { return v[places.neighbour(i, mu, 1)]; }, 0);
+      check_on_subsets<D::Complex>(
+          places, [mu](auto& x, const Subset& s) { x[s] = shift(x, FORWARD, mu); },
+          [&](const Values& v, std::size_t i) { return v[places.neighbour(i, mu, 1)]; }, 0);
     }
-    check_on_subsets<F::ColorVector>(places, [](auto& x, const Subset& s) { x[s] += shift(x, BACKWARD, 3); },
-                                     [&](const Values& v, std::size_t i) { return add(v[i], v[places.neighbour(i, 3, -1)]); }, tol<float>(2));
-    check_on_subsets<D::ColorMatrix>(places, [](auto& x, const Subset& s) { x[s] = x * shift(adj(x) * shift(x, FORWARD, 0), BACKWARD, 1); },
-                                     [&](const Values& v, std::size_t i) {
-                                       const std::size_t j = places.neighbour(i, 1, -1);
-                                       return multiply(v[i], multiply(reference::adjoint(v[j]), v[places.neighbour(j, 0, 1)]));
-                                     }, tol<double>(40));
+    check_on_subsets<F::ColorVector>(
+        places, [](auto& x, const Subset& s) { x[s] += shift(x, BACKWARD, 3); },
+        [&](const Values& v, std::size_t i) { return add(v[i], v[places.neighbour(i, 3, -1)]); }, tol<float>(2));
+    check_on_subsets<D::ColorMatrix>(
+        places, [](auto& x, const Subset& s) { x[s] = x * shift(adj(x) * shift(x, FORWARD, 0), BACKWARD, 1); },
+        [&](const Values& v, std::size_t i) {
+          const std::size_t j = places.neighbour(i, 1, -1);
+          return multiply(v[i], multiply(reference::adjoint(v[j]), v[places.neighbour(j, 0, 1)]));
+        },
+        tol<double>(40));
   });
 }
 
-TEST_CASE("an expression keeps the field it was made of, not its later values' names") {
+TEST_CASE("an expression kept in a variable is computed from the values of the moment it is used") {
   create_lattice({4, 4, 4, 8});
   auto a = random_lattice<D::Real>();
   const auto v = values(a);
   const auto doubled = 2 * a;  // computed when it is used
   LatticeRealD x;
   x = doubled;
-  check_field("first use", x, [&](std::size_t i) { return add(v[i], v[i]); }, 0);
+  check_field(
+      "first use", x, [&](std::size_t i) { return add(v[i], v[i]); }, 0);
   a = shift(a, FORWARD, 0);  // through a temporary: the expression must see the new values
   x = doubled;
   const Places places({4, 4, 4, 8});
-  check_field("after the operand changed", x, [&](std::size_t i) { const SiteValue& n = v[places.neighbour(i, 0, 1)]; return add(n, n); }, 0);
+  check_field(
+      "after the operand changed", x,
+      [&](std::size_t i) {
+        const SiteValue& n = v[places.neighbour(i, 0, 1)];
+        return add(n, n);
+      },
+      0);
 }
 
 TEST_CASE("numbers fill every site, and the diagonal of matrices") {
@@ -99,18 +122,32 @@ TEST_CASE("numbers fill every site, and the diagonal of matrices") {
       z.components[0] = {re, im};
       return reference::spread(z, like);
     };
-    auto to = [&](double re, double im = 0) { return [=](const Values& v, std::size_t i) { return constant(v[i], re, im); }; };
-    check_on_subsets<D::Real>(places, [](auto& x, const Subset& s) { x[s] = 0.1; }, to(0.1), 0);
-    check_on_subsets<F::Complex>(places, [](auto& x, const Subset& s) { x[s] = 3; }, to(3), 0);
-    check_on_subsets<D::ColorMatrix>(places, [](auto& x, const Subset& s) { x[s] = 1; }, to(1), 0);
-    check_on_subsets<D::ColorMatrix>(places, [](auto& x, const Subset& s) { x[s] = cmplx(Real(2), Real(-3)); }, to(2, -3), 0);
-    check_on_subsets<F::SpinMatrix>(places, [](auto& x, const Subset& s) { x[s] = 0.5; }, to(0.5), 0);
-    check_on_subsets<F::Propagator>(places, [](auto& x, const Subset& s) { x[s] = Real(2); }, to(2), 0);
-    check_on_subsets<D::Fermion>(places, [](auto& x, const Subset& s) { x[s] = zero; },
-                                 [](const Values& v, std::size_t i) { return SiteValue(v[i].spin, v[i].color, true); }, 0);
-    check_on_subsets<D::Propagator>(places, [](auto& x, const Subset& s) { zero_rep(x, s); }, to(0), 0);
-    check_on_subsets<Integer::Subtype_t>(places, [](auto& x, const Subset& s) { x[s] = -4; }, [](const Values&, std::size_t) { return reference::real_number(-4); }, 0);
-    check_on_subsets<Boolean::Subtype_t>(places, [](auto& x, const Subset& s) { x[s] = true; }, [](const Values&, std::size_t) { return reference::real_number(1); }, 0);
+    auto to = [&](double re, double im = 0) {
+      return [=](const Values& v, std::size_t i) { return constant(v[i], re, im); };
+    };
+    check_on_subsets<D::Real>(
+        places, [](auto& x, const Subset& s) { x[s] = 0.1; }, to(0.1), 0);
+    check_on_subsets<F::Complex>(
+        places, [](auto& x, const Subset& s) { x[s] = 3; }, to(3), 0);
+    check_on_subsets<D::ColorMatrix>(
+        places, [](auto& x, const Subset& s) { x[s] = 1; }, to(1), 0);
+    check_on_subsets<D::ColorMatrix>(
+        places, [](auto& x, const Subset& s) { x[s] = cmplx(Real(2), Real(-3)); }, to(2, -3), 0);
+    check_on_subsets<F::SpinMatrix>(
+        places, [](auto& x, const Subset& s) { x[s] = 0.5; }, to(0.5), 0);
+    check_on_subsets<F::Propagator>(
+        places, [](auto& x, const Subset& s) { x[s] = Real(2); }, to(2), 0);
+    check_on_subsets<D::Fermion>(
+        places, [](auto& x, const Subset& s) { x[s] = zero; },
+        [](const Values& v, std::size_t i) { return SiteValue(v[i].spin, v[i].color, true); }, 0);
+    check_on_subsets<D::Propagator>(
+        places, [](auto& x, const Subset& s) { zero_rep(x, s); }, to(0), 0);
+    check_on_subsets<Integer::Subtype_t>(
+        places, [](auto& x, const Subset& s) { x[s] = -4; },
+        [](const Values&, std::size_t) { return reference::real_number(-4); }, 0);
+    check_on_subsets<Boolean::Subtype_t>(
+        places, [](auto& x, const Subset& s) { x[s] = true; },
+        [](const Values&, std::size_t) { return reference::real_number(1); }, 0);
   });
 }
 
@@ -118,22 +155,32 @@ TEST_CASE("whole fields take numbers, zero and site values") {
   create_lattice({3, 5, 7, 2});
   LatticeColorMatrix u;
   u = 1;
-  check_field("u = 1", u, [](std::size_t) { SiteValue r(reference::Index::number(), reference::Index::matrix(3), true); for (int a = 0; a < 3; ++a) r.at(0, 0, a, a) = {1, 0}; return r; }, 0);
+  check_field(
+      "u = 1", u,
+      [](std::size_t) {
+        SiteValue r(reference::Index::number(), reference::Index::matrix(3), true);
+        for (int a = 0; a < 3; ++a) r.at(0, 0, a, a) = {1, 0};
+        return r;
+      },
+      0);
   u = zero;
   CHECK(toDouble(norm2(u)) == 0.0);
   const auto site = random_scalar<D::Fermion>();
   LatticeFermionD psi;
   psi = site;
-  check_field("psi = Fermion", psi, [&](std::size_t) { return value(site.elem()); }, 0);
+  check_field(
+      "psi = Fermion", psi, [&](std::size_t) { return value(site.elem()); }, 0);
   LatticeFermionF narrow;
   narrow = site;
-  check_field("float psi = double Fermion", narrow, [&](std::size_t) { return value(site.elem()); }, tol<float>(1) / 2);
+  check_field(
+      "float psi = double Fermion", narrow, [&](std::size_t) { return value(site.elem()); }, tol<float>(1) / 2);
   const auto z = random_lattice<D::Complex>();
   const auto vz = values(z);
   LatticeSpinMatrixD sm;
   sm = z;
   const SiteValue like = value(random_scalar<D::SpinMatrix>().elem());
-  check_field("SpinMatrix = Complex", sm, [&](std::size_t i) { return reference::spread(vz[i], like); }, 0);
+  check_field(
+      "SpinMatrix = Complex", sm, [&](std::size_t i) { return reference::spread(vz[i], like); }, 0);
   LatticeReal from_word(1.5);
   CHECK(toDouble(sum(from_word)) == 1.5 * 210);
   LatticeFermion from_zero(zero);
@@ -149,13 +196,17 @@ TEST_CASE("precision converts on assignment, rounding to nearest") {
     for (int i = 0; i < Layout::sitesOnNode(); ++i)
       for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b)
-          rounded = rounded && f.elem(i).elem().elem(a, b).real() == static_cast<float>(std::as_const(d).elem(i).elem().elem(a, b).real()) &&
-                    f.elem(i).elem().elem(a, b).imag() == static_cast<float>(std::as_const(d).elem(i).elem().elem(a, b).imag());
+          rounded = rounded &&
+                    f.elem(i).elem().elem(a, b).real() ==
+                        static_cast<float>(std::as_const(d).elem(i).elem().elem(a, b).real()) &&
+                    f.elem(i).elem().elem(a, b).imag() ==
+                        static_cast<float>(std::as_const(d).elem(i).elem().elem(a, b).imag());
     CHECK(rounded);
     LatticeColorMatrixD back;
     back = f;
     const auto vf = values(f);
-    check_field("double = float", back, [&](std::size_t i) { return vf[i]; }, 0);
+    check_field(
+        "double = float", back, [&](std::size_t i) { return vf[i]; }, 0);
     LatticeInteger n;
     n = 7;
     LatticeReal r;
@@ -173,14 +224,19 @@ TEST_CASE("words convert as in C++") {
     const auto v = values(x);
     LatticeInteger n;
     n = 10.0 * x;  // towards zero
-    check_field("Integer = Real", n, [&](std::size_t i) { return reference::real_number(std::trunc(10.0 * v[i].components[0].re)); }, 0);
+    check_field(
+        "Integer = Real", n,
+        [&](std::size_t i) { return reference::real_number(std::trunc(10.0 * v[i].components[0].re)); }, 0);
     LatticeRealF f;
     f = x > 0.5;
-    check_field("Real = Boolean", f, [&](std::size_t i) { return reference::real_number(v[i].components[0].re > 0.5); }, 0);
+    check_field(
+        "Real = Boolean", f, [&](std::size_t i) { return reference::real_number(v[i].components[0].re > 0.5); }, 0);
     LatticeBoolean b;
-    b = n & 1;
+    b = n & 2;
     const auto vn = values(n);
-    check_field("Boolean = Integer", b, [&](std::size_t i) { return reference::real_number((int(vn[i].components[0].re) & 1) != 0); }, 0);
+    check_field(
+        "Boolean = Integer", b,
+        [&](std::size_t i) { return reference::real_number((int(vn[i].components[0].re) & 2) != 0); }, 0);
     LatticeSeed s;
     s = n & 4095;
     CHECK(toBool(sum(where(s == s, LatticeInteger(1), LatticeInteger(0))) == static_cast<int>(Layout::vol())));
@@ -199,14 +255,30 @@ TEST_CASE("compound assignments") {
     const auto c = random_scalar<D::Complex>();
     const SiteValue vc = value(c.elem());
     const double t = tol<double>(20);
-    check_on_subsets<D::ColorMatrix>(places, [&](auto& x, const Subset& s) { x[s] += a; }, [&](const Values& v, std::size_t i) { return add(v[i], va[i]); }, t);
-    check_on_subsets<F::ColorMatrix>(places, [&](auto& x, const Subset& s) { x[s] -= a; }, [&](const Values& v, std::size_t i) { return reference::subtract(v[i], va[i]); }, tol<float>(2));
-    check_on_subsets<D::ColorMatrix>(places, [&](auto& x, const Subset& s) { x[s] *= a; }, [&](const Values& v, std::size_t i) { return multiply(v[i], va[i]); }, t);
-    check_on_subsets<D::ColorMatrix>(places, [&](auto& x, const Subset& s) { x[s] *= r; }, [&](const Values& v, std::size_t i) { return multiply(v[i], vr[i]); }, t);
-    check_on_subsets<D::ColorMatrix>(places, [&](auto& x, const Subset& s) { x[s] += c; }, [&](const Values& v, std::size_t i) { return add(v[i], vc); }, t);
-    check_on_subsets<D::Fermion>(places, [&](auto& x, const Subset& s) { x[s] /= r; }, [&](const Values& v, std::size_t i) { return reference::divide(v[i], vr[i]); }, t);
-    check_on_subsets<D::Fermion>(places, [&](auto& x, const Subset& s) { x[s] *= 0.25; }, [&](const Values& v, std::size_t i) { return multiply(v[i], reference::real_number(0.25)); }, 0);
-    check_on_subsets<D::Fermion>(places, [&](auto& x, const Subset& s) { x[s] += a * x; }, [&](const Values& v, std::size_t i) { return add(v[i], multiply(va[i], v[i])); }, t);
+    check_on_subsets<D::ColorMatrix>(
+        places, [&](auto& x, const Subset& s) { x[s] += a; },
+        [&](const Values& v, std::size_t i) { return add(v[i], va[i]); }, t);
+    check_on_subsets<F::ColorMatrix>(
+        places, [&](auto& x, const Subset& s) { x[s] -= a; },
+        [&](const Values& v, std::size_t i) { return reference::subtract(v[i], va[i]); }, tol<float>(2));
+    check_on_subsets<D::ColorMatrix>(
+        places, [&](auto& x, const Subset& s) { x[s] *= a; },
+        [&](const Values& v, std::size_t i) { return multiply(v[i], va[i]); }, t);
+    check_on_subsets<D::ColorMatrix>(
+        places, [&](auto& x, const Subset& s) { x[s] *= r; },
+        [&](const Values& v, std::size_t i) { return multiply(v[i], vr[i]); }, t);
+    check_on_subsets<D::ColorMatrix>(
+        places, [&](auto& x, const Subset& s) { x[s] += c; },
+        [&](const Values& v, std::size_t i) { return add(v[i], vc); }, t);
+    check_on_subsets<D::Fermion>(
+        places, [&](auto& x, const Subset& s) { x[s] /= r; },
+        [&](const Values& v, std::size_t i) { return reference::divide(v[i], vr[i]); }, t);
+    check_on_subsets<D::Fermion>(
+        places, [&](auto& x, const Subset& s) { x[s] *= 0.25; },
+        [&](const Values& v, std::size_t i) { return multiply(v[i], reference::real_number(0.25)); }, 0);
+    check_on_subsets<D::Fermion>(
+        places, [&](auto& x, const Subset& s) { x[s] += a * x; },
+        [&](const Values& v, std::size_t i) { return add(v[i], multiply(va[i], v[i])); }, t);
   });
 }
 
@@ -217,22 +289,36 @@ TEST_CASE("compound assignments of whole fields, integers and truth values") {
     auto x = random_lattice<T>();
     const auto v = values(x);
     body(x);
-    check_field(what, x, [&](std::size_t i) { return reference::real_number(formula(v[i].components[0].re)); }, tol<word_of<T>>(2));
+    check_field(
+        what, x, [&](std::size_t i) { return reference::real_number(formula(v[i].components[0].re)); },
+        tol<word_of<T>>(2));
   };
   using I = Integer::Subtype_t;
   using B = Boolean::Subtype_t;
-  check(D::Real{}, "+= int", [](auto& x) { x += 2; }, [](double v) { return v + 2; });
-  check(F::Real{}, "-= double", [](auto& x) { x -= 0.5; }, [](double v) { return v - 0.5; });
-  check(D::Real{}, "*= Real", [](auto& x) { x *= Real(3); }, [](double v) { return v * 3; });
-  check(D::Real{}, "/= double", [](auto& x) { x /= 4.0; }, [](double v) { return v / 4; });
-  check(I{}, "%=", [](auto& x) { x %= 3; }, [](double v) { return double(int(v) % 3); });
-  check(I{}, "&=", [](auto& x) { x &= 6; }, [](double v) { return double(int(v) & 6); });
-  check(I{}, "|=", [](auto& x) { x |= 6; }, [](double v) { return double(int(v) | 6); });
-  check(I{}, "^=", [](auto& x) { x ^= 6; }, [](double v) { return double(int(v) ^ 6); });
-  check(I{}, "<<=", [](auto& x) { x <<= 3; }, [](double v) { return v * 8; });
-  check(I{}, ">>=", [](auto& x) { x >>= 1; }, [](double v) { return std::floor(v / 2); });
-  check(B{}, "&= Boolean", [](auto& x) { x &= Boolean(false); }, [](double) { return 0.0; });
-  check(B{}, "|= LatticeBoolean", [](auto& x) { x |= !x; }, [](double) { return 1.0; });
+  check(
+      D::Real{}, "+= int", [](auto& x) { x += 2; }, [](double v) { return v + 2; });
+  check(
+      F::Real{}, "-= double", [](auto& x) { x -= 0.5; }, [](double v) { return v - 0.5; });
+  check(
+      D::Real{}, "*= Real", [](auto& x) { x *= Real(3); }, [](double v) { return v * 3; });
+  check(
+      D::Real{}, "/= double", [](auto& x) { x /= 4.0; }, [](double v) { return v / 4; });
+  check(
+      I{}, "%=", [](auto& x) { x %= 3; }, [](double v) { return double(int(v) % 3); });
+  check(
+      I{}, "&=", [](auto& x) { x &= 6; }, [](double v) { return double(int(v) & 6); });
+  check(
+      I{}, "|=", [](auto& x) { x |= 6; }, [](double v) { return double(int(v) | 6); });
+  check(
+      I{}, "^=", [](auto& x) { x ^= 6; }, [](double v) { return double(int(v) ^ 6); });
+  check(
+      I{}, "<<=", [](auto& x) { x <<= 3; }, [](double v) { return v * 8; });
+  check(
+      I{}, ">>=", [](auto& x) { x >>= 1; }, [](double v) { return std::floor(v / 2); });
+  check(
+      B{}, "&= Boolean", [](auto& x) { x &= Boolean(false); }, [](double) { return 0.0; });
+  check(
+      B{}, "|= LatticeBoolean", [](auto& x) { x |= !x; }, [](double) { return 1.0; });
 }
 
 TEST_CASE("a kernel is launched once per statement") {
@@ -278,10 +364,14 @@ TEST_CASE("an expression used twice in a statement is computed once and right") 
   LatticeColorMatrixD r;
   r = square * adj(square) + shift(square, FORWARD, 0);
   const Places places({4, 4, 4, 8});
-  check_field("twice", r, [&](std::size_t i) {
-    const std::size_t j = places.neighbour(i, 0, 1);
-    const SiteValue s = multiply(v[i], v[i]);
-    return add(multiply(s, reference::adjoint(s)), multiply(v[j], v[j])); }, tol<double>(100));
+  check_field(
+      "twice", r,
+      [&](std::size_t i) {
+        const std::size_t j = places.neighbour(i, 0, 1);
+        const SiteValue s = multiply(v[i], v[i]);
+        return add(multiply(s, reference::adjoint(s)), multiply(v[j], v[j]));
+      },
+      tol<double>(100));
 }
 
 TEST_CASE("scalar masks choose between whole fields") {
@@ -291,7 +381,9 @@ TEST_CASE("scalar masks choose between whole fields") {
   const auto va = values(a), vb = values(b);
   LatticeFermionF r;
   r = where(Boolean(true), a, b);
-  check_field("where(true)", r, [&](std::size_t i) { return va[i]; }, 0);
+  check_field(
+      "where(true)", r, [&](std::size_t i) { return va[i]; }, 0);
   r = where(Boolean(false), a, b);
-  check_field("where(false)", r, [&](std::size_t i) { return vb[i]; }, 0);
+  check_field(
+      "where(false)", r, [&](std::size_t i) { return vb[i]; }, 0);
 }

@@ -20,8 +20,12 @@ TEST_CASE("pokeColor replaces one component and keeps the rest") {
       auto u = random_lattice<D::ColorMatrix>();
       const auto v = values(u);
       pokeColor(u[s.subset], z, 2, 1);
-      check_field("pokeColor on a subset", u, [&](std::size_t i) {
-        return s.contains(places.at(i)) ? reference::with_color_component(v[i], vz[i], 2, 1) : v[i]; }, 0);
+      check_field(
+          "pokeColor on a subset", u,
+          [&](std::size_t i) {
+            return s.contains(places.at(i)) ? reference::with_color_component(v[i], vz[i], 2, 1) : v[i];
+          },
+          0);
     }
   });
 }
@@ -36,19 +40,24 @@ TEST_CASE("pokeColor and pokeSpin of every component") {
       auto u = random_lattice<D::ColorMatrix>();
       const auto v = values(u);
       CHECK(&pokeColor(u, z, a, b) == &u);
-      check_field("pokeColor(ColorMatrix)", u, [&](std::size_t i) { return reference::with_color_component(v[i], vz[i], a, b); }, 0);
+      check_field(
+          "pokeColor(ColorMatrix)", u,
+          [&](std::size_t i) { return reference::with_color_component(v[i], vz[i], a, b); }, 0);
     }
   for (int s = 0; s < 4; ++s) {
     auto psi = random_lattice<D::Fermion>();
     const auto v = values(psi);
     pokeSpin(psi, q, s);  // float into double
-    check_field("pokeSpin(Fermion)", psi, [&](std::size_t i) { return reference::with_spin_component(v[i], vq[i], s, 0); }, 0);
+    check_field(
+        "pokeSpin(Fermion)", psi, [&](std::size_t i) { return reference::with_spin_component(v[i], vq[i], s, 0); }, 0);
     auto p = random_lattice<F::Propagator>();
     const auto vp = values(p);
     const auto u = random_lattice<F::ColorMatrix>();
     const auto vu = values(u);
     pokeSpin(p, u, s, 3 - s);
-    check_field("pokeSpin(Propagator)", p, [&](std::size_t i) { return reference::with_spin_component(vp[i], vu[i], s, 3 - s); }, 0);
+    check_field(
+        "pokeSpin(Propagator)", p,
+        [&](std::size_t i) { return reference::with_spin_component(vp[i], vu[i], s, 3 - s); }, 0);
   }
 }
 
@@ -57,20 +66,31 @@ TEST_CASE("poke takes numbers, real fields and expressions of its destination") 
   auto u = random_lattice<D::ColorMatrix>();
   auto v = values(u);
   pokeColor(u, 2.5, 1, 1);
-  check_field("a word", u, [&](std::size_t i) { return reference::with_color_component(v[i], reference::real_number(2.5), 1, 1); }, 0);
+  check_field(
+      "a word", u,
+      [&](std::size_t i) { return reference::with_color_component(v[i], reference::real_number(2.5), 1, 1); }, 0);
   v = values(u);
   pokeColor(u, trace(u), 0, 2);
-  check_field("of itself", u, [&](std::size_t i) { return reference::with_color_component(v[i], reference::trace(v[i], true, true), 0, 2); }, tol<double>(4));
+  check_field(
+      "of itself", u,
+      [&](std::size_t i) { return reference::with_color_component(v[i], reference::trace(v[i], true, true), 0, 2); },
+      tol<double>(4));
   v = values(u);
   const Places places({3, 5, 7, 2});
   pokeColor(u, shift(peekColor(u, 0, 0), FORWARD, 1), 2, 2);
-  check_field("of its neighbours", u, [&](std::size_t i) {
-    return reference::with_color_component(v[i], reference::color_component(v[places.neighbour(i, 1, 1)], 0, 0), 2, 2); }, 0);
+  check_field(
+      "of its neighbours", u,
+      [&](std::size_t i) {
+        return reference::with_color_component(v[i], reference::color_component(v[places.neighbour(i, 1, 1)], 0, 0), 2,
+                                               2);
+      },
+      0);
   v = values(u);
   const auto r = random_lattice<D::Real>();
   const auto vr = values(r);
   pokeColor(u, r, 0, 1);
-  check_field("a real field", u, [&](std::size_t i) { return reference::with_color_component(v[i], vr[i], 0, 1); }, 0);
+  check_field(
+      "a real field", u, [&](std::size_t i) { return reference::with_color_component(v[i], vr[i], 0, 1); }, 0);
 }
 
 TEST_CASE("pokes nest: a colour vector is built and put into a fermion") {
@@ -80,10 +100,15 @@ TEST_CASE("pokes nest: a colour vector is built and put into a fermion") {
   const auto z = random_lattice<D::Complex>();
   const auto v = values(psi), vq = values(q), vz = values(z);
   pokeSpin(psi, pokeColor(q, z, 1), 3);
-  check_field("pokeSpin(psi, pokeColor(q, z, 1), 3)", psi, [&](std::size_t i) {
-    return reference::with_spin_component(v[i], reference::with_color_component(vq[i], vz[i], 1, 0), 3, 0); }, 0);
+  check_field(
+      "pokeSpin(psi, pokeColor(q, z, 1), 3)", psi,
+      [&](std::size_t i) {
+        return reference::with_spin_component(v[i], reference::with_color_component(vq[i], vz[i], 1, 0), 3, 0);
+      },
+      0);
   const LatticeComplex back = peekColor(peekSpin(psi, 3), 1);
-  check_field("peekColor(peekSpin)", back, [&](std::size_t i) { return vz[i]; }, 0);
+  check_field(
+      "peekColor(peekSpin)", back, [&](std::size_t i) { return vz[i]; }, 0);
 }
 
 TEST_CASE("scalars poke and peek alike") {
@@ -96,7 +121,14 @@ TEST_CASE("scalars poke and peek alike") {
   check_site("peekSpin", peekSpin(p, 1, 2).elem(), value(u.elem()), 0);
   auto q = random_scalar<F::ColorVector>();
   pokeColor(q, Real(0.5), 2);
-  check_site("pokeColor", peekColor(q, 2).elem(), [] { SiteValue z; z.components[0] = {0.5, 0}; return z; }(), 0);
+  check_site(
+      "pokeColor", peekColor(q, 2).elem(),
+      [] {
+        SiteValue z;
+        z.components[0] = {0.5, 0};
+        return z;
+      }(),
+      0);
 }
 
 TEST_CASE("copymask writes where the mask holds") {
@@ -107,14 +139,19 @@ TEST_CASE("copymask writes where the mask holds") {
     auto dest = random_lattice<F::Fermion>();
     const auto v = values(dest);
     copymask(dest, mask, src);
-    check_field("copymask", dest, [&](std::size_t i) { return vm[i].components[0].re != 0 ? vs[i] : v[i]; }, 0);
+    check_field(
+        "copymask", dest, [&](std::size_t i) { return vm[i].components[0].re != 0 ? vs[i] : v[i]; }, 0);
     auto part = random_lattice<F::Fermion>();
     const auto vp = values(part);
     copymask(part[rb[1]], mask, 2 * src);
-    check_field("copymask on a subset", part, [&](std::size_t i) {
-      const Extents& x = places.at(i);
-      const bool written = (x[0] + x[1] + x[2] + x[3]) % 2 == 1 && vm[i].components[0].re != 0;
-      return written ? reference::add(vs[i], vs[i]) : vp[i]; }, 0);
+    check_field(
+        "copymask on a subset", part,
+        [&](std::size_t i) {
+          const Extents& x = places.at(i);
+          const bool written = (x[0] + x[1] + x[2] + x[3]) % 2 == 1 && vm[i].components[0].re != 0;
+          return written ? reference::add(vs[i], vs[i]) : vp[i];
+        },
+        0);
   });
 }
 
@@ -132,14 +169,16 @@ TEST_CASE("peekSite and pokeSite address sites by coordinates") {
     const auto site = random_scalar<F::ColorMatrix>();
     CHECK(&pokeSite(u, site, to_multi1d(places.at(i))) == &u);
     v[i] = value(site.elem());
-    check_field("pokeSite", u, [&](std::size_t k) { return v[k]; }, 0);
+    check_field(
+        "pokeSite", u, [&](std::size_t k) { return v[k]; }, 0);
     u = u + u;  // on the device now
     pokeSite(u, site, to_multi1d(places.at(0)));
     for (SiteValue& k : v) k = reference::add(k, k);
     v[0] = value(site.elem());
     LatticeColorMatrixF w;
     w = u;
-    check_field("pokeSite between kernels", w, [&](std::size_t k) { return v[k]; }, 0);
+    check_field(
+        "pokeSite between kernels", w, [&](std::size_t k) { return v[k]; }, 0);
   });
 }
 
@@ -148,18 +187,22 @@ TEST_CASE("host writes and kernels see each other's values") {
     LatticeRealD x;
     x = 1.0;
     const int n = Layout::sitesOnNode();
-    for (int i = 0; i < n; ++i) x.elem(i).elem().elem().elem() += i;        // 1 + i
+    for (int i = 0; i < n; ++i) x.elem(i).elem().elem().elem() += i;  // 1 + i
     LatticeRealD y;
-    y = 2.0 * x;                                                           // 2 + 2 i
+    y = 2.0 * x;  // 2 + 2 i
     y.elem(n - 1).elem().elem().elem() = -1;
-    x += y;                                                                // 3 + 3 i, last: n - 1 + 1 - 1
+    x += y;  // 3 + 3 i, last: n - 1 + 1 - 1
     double* raw = reinterpret_cast<double*>(x.getF());
     for (int i = 0; i < n; ++i) CHECK(raw[i] == (i < n - 1 ? 3.0 + 3 * i : n - 1.0));
     raw[0] = 100;
-    x[rb[0]] = x + 1.0;                                                    // site 0 is even
+    x[rb[0]] = x + 1.0;  // site 0 is even
     CHECK(std::as_const(x).elem(0).elem().elem().elem() == 101);
     const LatticeRealD& same = x;
-    CHECK(toDouble(sum(x)) == doctest::Approx([&] { double s = 0; for (int i = 0; i < n; ++i) s += same.elem(i).elem().elem().elem(); return s; }()));
+    CHECK(toDouble(sum(x)) == doctest::Approx([&] {
+            double s = 0;
+            for (int i = 0; i < n; ++i) s += same.elem(i).elem().elem().elem();
+            return s;
+          }()));
   });
 }
 
@@ -209,12 +252,16 @@ TEST_CASE("a subset's field with storage of its own") {
   CHECK_FALSE(dest[rb[1]].getOwnsMemory());
   CHECK(part.subset().color() == 0);
   const Places places({4, 4, 4, 8});
-  auto even = [&](std::size_t i) { const Extents& x = places.at(i); return (x[0] + x[1] + x[2] + x[3]) % 2 == 0; };
+  auto even = [&](std::size_t i) {
+    const Extents& x = places.at(i);
+    return (x[0] + x[1] + x[2] + x[3]) % 2 == 0;
+  };
   auto whole = random_lattice<D::ColorVector>();
   const auto vw = values(whole);
   const auto vp = values(static_cast<LatticeColorVectorF>(src));
   whole = part;  // writes the subset's sites only
-  check_field("lattice = subset's field", whole, [&](std::size_t i) { return even(i) ? vp[i] : vw[i]; }, 0);
+  check_field(
+      "lattice = subset's field", whole, [&](std::size_t i) { return even(i) ? vp[i] : vw[i]; }, 0);
   SubLatticeColorVectorD wide(rb[0]);
   wide = part;
   wide *= 2.0;
@@ -241,19 +288,27 @@ TEST_CASE("staggered fields have one spin component") {
   const auto v = values(chi), vu = values(u);
   LatticeStaggeredFermionD r;
   r = u * chi - chi;
-  check_field("u * chi - chi", r, [&](std::size_t i) { return reference::subtract(reference::multiply(vu[i], v[i]), v[i]); }, tol<double>(20));
+  check_field(
+      "u * chi - chi", r, [&](std::size_t i) { return reference::subtract(reference::multiply(vu[i], v[i]), v[i]); },
+      tol<double>(20));
   LatticeColorVectorD q;
   q = peekSpin(chi, 0);
-  check_field("peekSpin", q, [&](std::size_t i) { return reference::spin_component(v[i], 0, 0); }, 0);
+  check_field(
+      "peekSpin", q, [&](std::size_t i) { return reference::spin_component(v[i], 0, 0); }, 0);
   r = zero;
   pokeSpin(r, q, 0);
-  check_field("pokeSpin", r, [&](std::size_t i) { return v[i]; }, 0);
+  check_field(
+      "pokeSpin", r, [&](std::size_t i) { return v[i]; }, 0);
   LatticeStaggeredPropagatorD p;
   p = outerProduct(chi, chi);
   LatticeComplex t;
   t = trace(p * u);
-  check_field("trace of a staggered propagator", t, [&](std::size_t i) {
-    return reference::trace(reference::multiply(reference::outer_product(v[i], v[i]), vu[i]), true, true); }, tol<double>(40));
+  check_field(
+      "trace of a staggered propagator", t,
+      [&](std::size_t i) {
+        return reference::trace(reference::multiply(reference::outer_product(v[i], v[i]), vu[i]), true, true);
+      },
+      tol<double>(40));
   p = 1.0;
   CHECK(toDouble(norm2(p)) == 3.0 * 210);
 }

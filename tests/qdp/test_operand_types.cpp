@@ -18,6 +18,7 @@ template <class T> const T& value();
 template <class T> T& variable();
 template <class... T> struct Types {};
 
+// clang-format off: tables
 void check(bool compiles, const char* what) { CHECK_MESSAGE(compiles, what); }
 
 #define UNARY(op, A) check([]<class X>(Types<X>) { return requires { op value<X>(); }; }(Types<A>{}), #op #A);

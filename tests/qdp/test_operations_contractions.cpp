@@ -11,7 +11,9 @@ using Integer = QDP::Integer::Subtype_t;
 
 #define FUNCTION2(name) [](const auto& x, const auto& y) { return QDP::name(x, y); }
 
-SiteValue inner_real(const SiteValue& a, const SiteValue& b) { return reference::real_part(reference::local_inner_product(a, b)); }
+SiteValue inner_real(const SiteValue& a, const SiteValue& b) {
+  return reference::real_part(reference::local_inner_product(a, b));
+}
 
 }  // namespace
 
@@ -29,15 +31,22 @@ TEST_CASE("localNorm2 is in double precision") {
 TEST_CASE("local inner products are in double precision") {
   create_lattice({3, 5, 7, 2});
   check_binary<D::Complex, D::Complex, double>("Complex", FUNCTION2(localInnerProduct), reference::local_inner_product);
-  check_binary<F::ColorVector, F::ColorVector, double>("ColorVector", FUNCTION2(localInnerProduct), reference::local_inner_product);
-  check_binary<F::Fermion, F::Fermion, double>("Fermion", FUNCTION2(localInnerProduct), reference::local_inner_product, 24);
-  check_binary<F::Fermion, D::Fermion, double>("Fermion, mixed", FUNCTION2(localInnerProduct), reference::local_inner_product, 24);
-  check_binary<D::ColorMatrix, D::ColorMatrix, double>("ColorMatrix", FUNCTION2(localInnerProduct), reference::local_inner_product, 24);
-  check_binary<D::Propagator, D::Propagator, double>("Propagator", FUNCTION2(localInnerProduct), reference::local_inner_product, 100);
+  check_binary<F::ColorVector, F::ColorVector, double>("ColorVector", FUNCTION2(localInnerProduct),
+                                                       reference::local_inner_product);
+  check_binary<F::Fermion, F::Fermion, double>("Fermion", FUNCTION2(localInnerProduct), reference::local_inner_product,
+                                               24);
+  check_binary<F::Fermion, D::Fermion, double>("Fermion, mixed", FUNCTION2(localInnerProduct),
+                                               reference::local_inner_product, 24);
+  check_binary<D::ColorMatrix, D::ColorMatrix, double>("ColorMatrix", FUNCTION2(localInnerProduct),
+                                                       reference::local_inner_product, 24);
+  check_binary<D::Propagator, D::Propagator, double>("Propagator", FUNCTION2(localInnerProduct),
+                                                     reference::local_inner_product, 100);
   check_binary<F::Fermion, F::Fermion, double>("Fermion", FUNCTION2(localInnerProductReal), inner_real, 24);
   check_binary<D::Complex, D::Complex, double>("Complex", FUNCTION2(localInnerProductReal), inner_real);
-  check_binary<F::ColorVector, F::ColorVector, double>("ColorVector", FUNCTION2(localColorInnerProduct), reference::local_color_inner_product);
-  check_binary<F::ColorVector, F::Fermion, double>("ColorVector, Fermion", FUNCTION2(localColorInnerProduct), reference::local_color_inner_product);
+  check_binary<F::ColorVector, F::ColorVector, double>("ColorVector", FUNCTION2(localColorInnerProduct),
+                                                       reference::local_color_inner_product);
+  check_binary<F::ColorVector, F::Fermion, double>("ColorVector, Fermion", FUNCTION2(localColorInnerProduct),
+                                                   reference::local_color_inner_product);
 }
 
 TEST_CASE("outerProduct conjugates its second operand") {
@@ -50,15 +59,22 @@ TEST_CASE("outerProduct conjugates its second operand") {
 
 TEST_CASE("traceSpin of an outer product of fermions") {
   create_lattice({4, 4, 4, 8});
-  check_binary<D::Fermion, D::Fermion>("traceSpin(outerProduct)", [](const auto& a, const auto& b) { return QDP::traceSpin(QDP::outerProduct(a, b)); },
-                                       [](const SiteValue& a, const SiteValue& b) { return reference::trace(reference::outer_product(a, b), true, false); }, 16);
+  check_binary<D::Fermion, D::Fermion>(
+      "traceSpin(outerProduct)", [](const auto& a, const auto& b) { return QDP::traceSpin(QDP::outerProduct(a, b)); },
+      [](const SiteValue& a, const SiteValue& b) {
+        return reference::trace(reference::outer_product(a, b), true, false);
+      },
+      16);
 }
 
 TEST_CASE("cross products and contractions of colour vectors") {
   create_lattice({3, 5, 7, 2});
-  check_binary<D::ColorVector, D::ColorVector>("colorCrossProduct", FUNCTION2(colorCrossProduct), reference::color_cross_product);
-  check_binary<F::ColorVector, F::ColorVector>("colorVectorContract", FUNCTION2(colorVectorContract), reference::color_vector_contract);
-  check_binary<D::Fermion, D::ColorVector>("colorVectorContract", FUNCTION2(colorVectorContract), reference::color_vector_contract);
+  check_binary<D::ColorVector, D::ColorVector>("colorCrossProduct", FUNCTION2(colorCrossProduct),
+                                               reference::color_cross_product);
+  check_binary<F::ColorVector, F::ColorVector>("colorVectorContract", FUNCTION2(colorVectorContract),
+                                               reference::color_vector_contract);
+  check_binary<D::Fermion, D::ColorVector>("colorVectorContract", FUNCTION2(colorVectorContract),
+                                           reference::color_vector_contract);
 }
 
 TEST_CASE("colorContract of three matrices or vectors") {
@@ -73,10 +89,13 @@ TEST_CASE("colorContract of three matrices or vectors") {
     const auto va = values(a), vb = values(b), vc = values(c);
     OLattice<typename Sites<W>::Complex> r;
     r = colorContract(a, b, c);
-    check_field(what, r, [&](std::size_t i) { return reference::color_contract(va[i], vb[i], vc[i]); }, tol<W>(80));
+    check_field(
+        what, r, [&](std::size_t i) { return reference::color_contract(va[i], vb[i], vc[i]); }, tol<W>(80));
     r = colorContract(a, s, c);
-    check_field(what, r, [&](std::size_t i) { return reference::color_contract(va[i], value(s.elem()), vc[i]); }, tol<W>(80));
-    check_site(what, colorContract(s, s, s).elem(), reference::color_contract(value(s.elem()), value(s.elem()), value(s.elem())), tol<W>(80));
+    check_field(
+        what, r, [&](std::size_t i) { return reference::color_contract(va[i], value(s.elem()), vc[i]); }, tol<W>(80));
+    check_site(what, colorContract(s, s, s).elem(),
+               reference::color_contract(value(s.elem()), value(s.elem()), value(s.elem())), tol<W>(80));
   };
   check(D::ColorMatrix{}, "ColorMatrix");
   check(F::ColorMatrix{}, "ColorMatrix");
@@ -85,7 +104,9 @@ TEST_CASE("colorContract of three matrices or vectors") {
 
 TEST_CASE("quark contractions of two propagators") {
   create_lattice({2, 2, 2, 2});
-  auto formula = [](int which) { return [which](const SiteValue& a, const SiteValue& b) { return reference::quark_contract(which, a, b); }; };
+  auto formula = [](int which) {
+    return [which](const SiteValue& a, const SiteValue& b) { return reference::quark_contract(which, a, b); };
+  };
   check_binary<F::Propagator, F::Propagator>("quarkContract13", FUNCTION2(quarkContract13), formula(13), 100);
   auto check = [&](auto f, int which, const char* what) {
     const auto a = random_lattice<D::Propagator>();
@@ -93,7 +114,8 @@ TEST_CASE("quark contractions of two propagators") {
     const auto va = values(a), vb = values(b);
     QDP::LatticePropagatorD r;
     r = f(a, b);
-    check_field(what, r, [&](std::size_t i) { return reference::quark_contract(which, va[i], vb[i]); }, tol<double>(100));
+    check_field(
+        what, r, [&](std::size_t i) { return reference::quark_contract(which, va[i], vb[i]); }, tol<double>(100));
   };
   check(FUNCTION2(quarkContract14), 14, "quarkContract14");
   check(FUNCTION2(quarkContract23), 23, "quarkContract23");
@@ -110,6 +132,8 @@ TEST_CASE("propagators multiply") {
   check_binary<D::Propagator, D::ColorMatrix>("Propagator * ColorMatrix", times, reference::multiply, 20);
   check_binary<F::Propagator, F::SpinMatrix>("Propagator * SpinMatrix", times, reference::multiply, 20);
   check_binary<D::Complex, D::Propagator>("Complex * Propagator", times, reference::multiply, 20);
-  check_binary<D::ColorMatrix, D::ColorVectorSpinMatrix>("ColorMatrix * ColorVectorSpinMatrix", times, reference::multiply, 20);
-  check_binary<D::Fermion, D::Fermion>("Fermion * Fermion, by component as QDP++ tolerates", times, reference::multiply, 20);
+  check_binary<D::ColorMatrix, D::ColorVectorSpinMatrix>("ColorMatrix * ColorVectorSpinMatrix", times,
+                                                         reference::multiply, 20);
+  check_binary<D::Fermion, D::Fermion>("Fermion * Fermion, by component as QDP++ tolerates", times, reference::multiply,
+                                       20);
 }

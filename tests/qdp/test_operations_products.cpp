@@ -5,12 +5,15 @@ using namespace tests;
 
 namespace {
 
-template <class A, class B> void product(const char* what) {
-  check_binary<A, B>(what, [](const auto& a, const auto& b) { return a * b; }, reference::multiply, 40);
+template <class A, class B>
+void product(const char* what) {
+  check_binary<A, B>(
+      what, [](const auto& a, const auto& b) { return a * b; }, reference::multiply, 40);
 }
 
 /// The pairs by kind: V is the word of the left operand, W that of the right one.
-template <class V, class W> void numbers_times_everything() {
+template <class V, class W>
+void numbers_times_everything() {
   using L = Sites<V>;
   using R = Sites<W>;
   product<typename L::Real, typename R::Real>("Real * Real");
@@ -31,7 +34,8 @@ template <class V, class W> void numbers_times_everything() {
   product<typename L::Fermion, typename R::Real>("Fermion * Real");
 }
 
-template <class V, class W> void matrices_times_everything() {
+template <class V, class W>
+void matrices_times_everything() {
   using L = Sites<V>;
   using R = Sites<W>;
   product<typename L::ColorMatrix, typename R::ColorMatrix>("ColorMatrix * ColorMatrix");
@@ -46,7 +50,19 @@ template <class V, class W> void matrices_times_everything() {
 
 }  // namespace
 
-TEST_CASE("numbers multiply every type, double by double") { create_lattice({4, 4, 4, 8}); numbers_times_everything<double, double>(); }
-TEST_CASE("numbers multiply every type, float by float") { create_lattice({3, 5, 7, 2}); numbers_times_everything<float, float>(); }
-TEST_CASE("matrices multiply every type, double by double") { create_lattice({2, 2, 2, 2}); matrices_times_everything<double, double>(); }
-TEST_CASE("matrices multiply every type, float by float") { create_lattice({4, 4, 4, 8}); matrices_times_everything<float, float>(); }
+TEST_CASE("numbers multiply every type, double by double") {
+  create_lattice({4, 4, 4, 8});
+  numbers_times_everything<double, double>();
+}
+TEST_CASE("numbers multiply every type, float by float") {
+  create_lattice({3, 5, 7, 2});
+  numbers_times_everything<float, float>();
+}
+TEST_CASE("matrices multiply every type, double by double") {
+  create_lattice({2, 2, 2, 2});
+  matrices_times_everything<double, double>();
+}
+TEST_CASE("matrices multiply every type, float by float") {
+  create_lattice({4, 4, 4, 8});
+  matrices_times_everything<float, float>();
+}

@@ -1,4 +1,5 @@
-// Sums, differences, quotients, comparisons, logic and integer arithmetic on every pair of operand types that accepts them.
+// Sums, differences, quotients, comparisons, logic and integer arithmetic on every pair of operand types that accepts
+// them.
 #include "operations.hpp"
 
 #include <cmath>
@@ -7,14 +8,20 @@ using namespace tests;
 
 namespace {
 
-template <class A, class B> void sum(const char* what) {
-  check_binary<A, B>(what, [](const auto& a, const auto& b) { return a + b; }, reference::add);
+template <class A, class B>
+void sum(const char* what) {
+  check_binary<A, B>(
+      what, [](const auto& a, const auto& b) { return a + b; }, reference::add);
 }
-template <class A, class B> void difference(const char* what) {
-  check_binary<A, B>(what, [](const auto& a, const auto& b) { return a - b; }, reference::subtract);
+template <class A, class B>
+void difference(const char* what) {
+  check_binary<A, B>(
+      what, [](const auto& a, const auto& b) { return a - b; }, reference::subtract);
 }
-template <class A, class B> void quotient(const char* what) {
-  check_binary<A, B>(what, [](const auto& a, const auto& b) { return a / b; }, reference::divide, 16);
+template <class A, class B>
+void quotient(const char* what) {
+  check_binary<A, B>(
+      what, [](const auto& a, const auto& b) { return a / b; }, reference::divide, 16);
 }
 
 using D = Sites<double>;
@@ -22,13 +29,19 @@ using F = Sites<float>;
 using Integer = QDP::Integer::Subtype_t;
 using Boolean = QDP::Boolean::Subtype_t;
 
-template <class A, class B, class W, class F> void real_pair(const char* what, F f, double (*formula)(double, double)) {
-  check_binary<A, B, W>(what, f, [formula](const SiteValue& a, const SiteValue& b) { return reference::map(a, b, formula); });
+template <class A, class B, class W, class F>
+void real_pair(const char* what, F f, double (*formula)(double, double)) {
+  check_binary<A, B, W>(what, f,
+                        [formula](const SiteValue& a, const SiteValue& b) { return reference::map(a, b, formula); });
 }
-#define CHECK_PAIR(A, B, W, op) \
-  real_pair<A, B, W>(#A " " #op " " #B, [](const auto& a, const auto& b) { return a op b; }, [](double a, double b) -> double { return a op b; })
-#define CHECK_INTEGERS(A, B, W, op) \
-  real_pair<A, B, W>(#A " " #op " " #B, [](const auto& a, const auto& b) { return a op b; }, [](double a, double b) -> double { return int(a) op int(b); })
+#define CHECK_PAIR(A, B, W, op)                                               \
+  real_pair<A, B, W>(                                                         \
+      #A " " #op " " #B, [](const auto& a, const auto& b) { return a op b; }, \
+      [](double a, double b) -> double { return a op b; })
+#define CHECK_INTEGERS(A, B, W, op)                                           \
+  real_pair<A, B, W>(                                                         \
+      #A " " #op " " #B, [](const auto& a, const auto& b) { return a op b; }, \
+      [](double a, double b) -> double { return int(a) op int(b); })
 
 }  // namespace
 
@@ -88,8 +101,9 @@ TEST_CASE("logic on truth values") {
   CHECK_INTEGERS(Boolean, Boolean, bool, &);
   CHECK_INTEGERS(Boolean, Boolean, bool, |);
   CHECK_INTEGERS(Boolean, Boolean, bool, ^);
-  check_unary<Boolean>("!Boolean", [](const auto& a) { return !a; },
-                       [](const SiteValue& a) { return reference::map(a, [](double x) { return double(!x); }); });
+  check_unary<Boolean>(
+      "!Boolean", [](const auto& a) { return !a; },
+      [](const SiteValue& a) { return reference::map(a, [](double x) { return double(!x); }); });
 }
 
 TEST_CASE("integers compute as in C++") {
@@ -101,21 +115,33 @@ TEST_CASE("integers compute as in C++") {
   CHECK_INTEGERS(Integer, Integer, int, &);
   CHECK_INTEGERS(Integer, Integer, int, |);
   CHECK_INTEGERS(Integer, Integer, int, ^);
-  check_binary<Integer, Integer>("Integer << Integer", [](const auto& a, const auto& b) { return a << b; },
-                                 [](const SiteValue& a, const SiteValue& b) { return reference::map(a, b, [](double x, double y) { return std::ldexp(x, int(y)); }); },
-                                 1, Range::any, Range::positive);
-  check_binary<Integer, Integer>("Integer >> Integer", [](const auto& a, const auto& b) { return a >> b; },
-                                 [](const SiteValue& a, const SiteValue& b) { return reference::map(a, b, [](double x, double y) { return std::floor(std::ldexp(x, -int(y))); }); },
-                                 1, Range::any, Range::positive);
-  check_unary<Integer>("~Integer", [](const auto& a) { return ~a; }, [](const SiteValue& a) { return reference::map(a, [](double x) { return -x - 1; }); });
-  check_unary<Integer>("-Integer", [](const auto& a) { return -a; }, reference::negate);
+  check_binary<Integer, Integer>(
+      "Integer << Integer", [](const auto& a, const auto& b) { return a << b; },
+      [](const SiteValue& a, const SiteValue& b) {
+        return reference::map(a, b, [](double x, double y) { return std::ldexp(x, int(y)); });
+      },
+      1, Range::any, Range::positive);
+  check_binary<Integer, Integer>(
+      "Integer >> Integer", [](const auto& a, const auto& b) { return a >> b; },
+      [](const SiteValue& a, const SiteValue& b) {
+        return reference::map(a, b, [](double x, double y) { return std::floor(std::ldexp(x, -int(y))); });
+      },
+      1, Range::any, Range::positive);
+  check_unary<Integer>(
+      "~Integer", [](const auto& a) { return ~a; },
+      [](const SiteValue& a) { return reference::map(a, [](double x) { return -x - 1; }); });
+  check_unary<Integer>(
+      "-Integer", [](const auto& a) { return -a; }, reference::negate);
 }
 
 TEST_CASE("integers mix with real and complex numbers") {
   create_lattice({2, 2, 2, 2});
-  check_binary<Integer, D::Complex>("Integer * Complex", [](const auto& a, const auto& b) { return a * b; }, reference::multiply);
-  check_binary<F::Real, Integer>("Real / Integer", [](const auto& a, const auto& b) { return a / b; }, reference::divide);
-  check_binary<F::ColorMatrix, Integer>("ColorMatrix * Integer", [](const auto& a, const auto& b) { return a * b; }, reference::multiply);
+  check_binary<Integer, D::Complex>(
+      "Integer * Complex", [](const auto& a, const auto& b) { return a * b; }, reference::multiply);
+  check_binary<F::Real, Integer>(
+      "Real / Integer", [](const auto& a, const auto& b) { return a / b; }, reference::divide);
+  check_binary<F::ColorMatrix, Integer>(
+      "ColorMatrix * Integer", [](const auto& a, const auto& b) { return a * b; }, reference::multiply);
 }
 
 TEST_CASE("a built-in number takes the word of the value beside it") {
@@ -129,13 +155,18 @@ TEST_CASE("a built-in number takes the word of the value beside it") {
   check_with_word<D::Complex>("Complex -", minus, reference::subtract, 1.25);
   check_with_word<D::SpinMatrix>("SpinMatrix *", times, reference::multiply, 0.7);
   check_with_word<Integer>("Integer *", times, reference::multiply, 3);
-  check_with_word<D::Real>("Real /", [](const auto& a, const auto& b) { return a / b; }, reference::divide, 0.7);
+  check_with_word<D::Real>(
+      "Real /", [](const auto& a, const auto& b) { return a / b; }, reference::divide, 0.7);
 }
 
 TEST_CASE("signs") {
   create_lattice({1, 1, 1, 1});
-  check_unary<D::Real>("-Real", [](const auto& a) { return -a; }, reference::negate);
-  check_unary<F::Fermion>("-Fermion", [](const auto& a) { return -a; }, reference::negate);
-  check_unary<D::Propagator>("-Propagator", [](const auto& a) { return -a; }, reference::negate);
-  check_unary<F::ColorMatrix>("+ColorMatrix", [](const auto& a) { return +a; }, [](const SiteValue& a) { return a; });
+  check_unary<D::Real>(
+      "-Real", [](const auto& a) { return -a; }, reference::negate);
+  check_unary<F::Fermion>(
+      "-Fermion", [](const auto& a) { return -a; }, reference::negate);
+  check_unary<D::Propagator>(
+      "-Propagator", [](const auto& a) { return -a; }, reference::negate);
+  check_unary<F::ColorMatrix>(
+      "+ColorMatrix", [](const auto& a) { return +a; }, [](const SiteValue& a) { return a; });
 }

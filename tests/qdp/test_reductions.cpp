@@ -27,7 +27,8 @@ SiteValue total(const Places& places, const NamedSubset& s, const std::vector<Si
   return r;
 }
 
-template <class T> std::vector<SiteValue> each(const std::vector<SiteValue>& a, T f) {
+template <class T>
+std::vector<SiteValue> each(const std::vector<SiteValue>& a, T f) {
   std::vector<SiteValue> r;
   for (const SiteValue& x : a) r.push_back(f(x));
   return r;
@@ -88,7 +89,8 @@ TEST_CASE("sum adds the sites of a subset, in double precision") {
 TEST_CASE("sum of a propagator") {
   create_lattice({3, 5, 7, 2});
   const auto p = random_lattice<F::Propagator>();
-  check_site("Propagator", sum(p).elem(), total(Places({3, 5, 7, 2}), subsets({3, 5, 7, 2})[0], values(p)), tol<double>(300));
+  check_site("Propagator", sum(p).elem(), total(Places({3, 5, 7, 2}), subsets({3, 5, 7, 2})[0], values(p)),
+             tol<double>(300));
 }
 
 TEST_CASE("norm2, innerProduct and innerProductReal") {
@@ -101,12 +103,15 @@ TEST_CASE("norm2, innerProduct and innerProductReal") {
       CAPTURE(s.name);
       const double t = tol<double>(2000);
       check_site("norm2", norm2(a, s.subset).elem(), total(places, s, each(va, reference::local_norm2)), t);
-      check_site("norm2 of an expression", norm2(2 * u - u, s.subset).elem(), total(places, s, each(vu, reference::local_norm2)), t);
+      check_site("norm2 of an expression", norm2(2 * u - u, s.subset).elem(),
+                 total(places, s, each(vu, reference::local_norm2)), t);
       std::vector<SiteValue> products;
       for (std::size_t i = 0; i < va.size(); ++i) products.push_back(reference::local_inner_product(va[i], vb[i]));
       check_site("innerProduct", innerProduct(a, b, s.subset).elem(), total(places, s, products), t);
-      check_site("innerProductReal", innerProductReal(a, b, s.subset).elem(), reference::real_part(total(places, s, products)), t);
-      check_site("norm2 of a restricted field", norm2(OLattice<F::Fermion>(a)[s.subset]).elem(), total(places, s, each(va, reference::local_norm2)), t);
+      check_site("innerProductReal", innerProductReal(a, b, s.subset).elem(),
+                 reference::real_part(total(places, s, products)), t);
+      check_site("norm2 of a restricted field", norm2(OLattice<F::Fermion>(a)[s.subset]).elem(),
+                 total(places, s, each(va, reference::local_norm2)), t);
     }
     CHECK(toDouble(norm2(a)) == toDouble(norm2(a, all)));
     CHECK(toDouble(innerProductReal(a, a)) == doctest::Approx(toDouble(norm2(a))));
@@ -119,8 +124,11 @@ TEST_CASE("reductions of shifted expressions") {
     const auto v = values(u);
     SiteValue expected(reference::Index::number(), reference::Index::number(), false);
     for (std::size_t i = 0; i < v.size(); ++i)
-      expected = reference::add(expected, reference::real_part(reference::trace(reference::multiply(v[i], reference::adjoint(v[places.neighbour(i, 2, 1)])), true, true)));
-    check_site("sum(real(trace(u shift(u)^+)))", sum(real(trace(u * adj(shift(u, FORWARD, 2))))).elem(), expected, tol<double>(4000));
+      expected = reference::add(
+          expected, reference::real_part(reference::trace(
+                        reference::multiply(v[i], reference::adjoint(v[places.neighbour(i, 2, 1)])), true, true)));
+    check_site("sum(real(trace(u shift(u)^+)))", sum(real(trace(u * adj(shift(u, FORWARD, 2))))).elem(), expected,
+               tol<double>(4000));
   });
 }
 
@@ -180,7 +188,8 @@ TEST_CASE("globalMax and globalMin keep the type and find single sites") {
     static_assert(std::is_same_v<decltype(globalMax(f)), RealF>);
     const auto v = values(f);
     double largest = -2, smallest = 2;
-    for (const SiteValue& s : v) largest = std::max(largest, s.components[0].re), smallest = std::min(smallest, s.components[0].re);
+    for (const SiteValue& s : v)
+      largest = std::max(largest, s.components[0].re), smallest = std::min(smallest, s.components[0].re);
     CHECK(toDouble(globalMax(f)) == largest);
     CHECK(toDouble(globalMin(f)) == smallest);
     CHECK(toDouble(globalMax(-1.0 * f)) == -smallest);
@@ -193,7 +202,8 @@ TEST_CASE("sums of scalars are the scalars") {
   check_site("sum", sum(z).elem(), value(z.elem()), 0);
   check_site("norm2", norm2(z).elem(), reference::local_norm2(value(z.elem())), tol<double>(4));
   const auto psi = random_scalar<D::Fermion>();
-  check_site("innerProduct", innerProduct(psi, psi).elem(), reference::local_inner_product(value(psi.elem()), value(psi.elem())), tol<double>(40));
+  check_site("innerProduct", innerProduct(psi, psi).elem(),
+             reference::local_inner_product(value(psi.elem()), value(psi.elem())), tol<double>(40));
 }
 
 TEST_CASE("isfinite sees one NaN or infinity anywhere") {
@@ -201,7 +211,8 @@ TEST_CASE("isfinite sees one NaN or infinity anywhere") {
     auto u = random_lattice<F::ColorMatrix>();
     CHECK(isfinite(u));
     const int last = static_cast<int>(places.sites().size()) - 1;
-    for (float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
+    for (float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                      -std::numeric_limits<float>::infinity()}) {
       auto v = u;
       v.elem(last).elem().elem(1, 2).imag() = bad;
       CHECK_FALSE(isfinite(v));
@@ -215,30 +226,44 @@ TEST_CASE("NaN and infinities pass through arithmetic and sums") {
   create_lattice({4, 4, 4, 8});
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   auto a = random_lattice<D::Real>();
-  const double special[] = {inf, -inf, nan, 0.0, -0.0, std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min()};
+  const double special[] = {
+      inf, -inf, nan, 0.0, -0.0, std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min()};
   for (int i = 0; i < 7; ++i) a.elem(11 * i).elem().elem().elem() = special[i];
   auto b = random_lattice<D::Real>();
   for (int i = 0; i < 7; ++i) b.elem(22 * i).elem().elem().elem() = special[i];
   const auto va = values(a), vb = values(b);
   LatticeRealD r;
   r = a * b;
-  check_field("a * b", r, [&](std::size_t i) { return reference::multiply(va[i], vb[i]); }, tol<double>(2));
+  check_field(
+      "a * b", r, [&](std::size_t i) { return reference::multiply(va[i], vb[i]); }, tol<double>(2));
   r = a + b;
-  check_field("a + b", r, [&](std::size_t i) { return reference::add(va[i], vb[i]); }, tol<double>(2));
+  check_field(
+      "a + b", r, [&](std::size_t i) { return reference::add(va[i], vb[i]); }, tol<double>(2));
   r = a / b;
-  check_field("a / b", r, [&](std::size_t i) { return reference::divide(va[i], vb[i]); }, tol<double>(2));
+  check_field(
+      "a / b", r, [&](std::size_t i) { return reference::divide(va[i], vb[i]); }, tol<double>(2));
   r = sqrt(a);
-  check_field("sqrt", r, [&](std::size_t i) { return reference::map(va[i], [](double x) { return std::sqrt(x); }); }, tol<double>(2));
+  check_field(
+      "sqrt", r, [&](std::size_t i) { return reference::map(va[i], [](double x) { return std::sqrt(x); }); },
+      tol<double>(2));
   r = exp(a);
-  check_field("exp", r, [&](std::size_t i) { return reference::map(va[i], [](double x) { return std::exp(x); }); }, tol<double>(4));
+  check_field(
+      "exp", r, [&](std::size_t i) { return reference::map(va[i], [](double x) { return std::exp(x); }); },
+      tol<double>(4));
   r = log(a);
-  check_field("log", r, [&](std::size_t i) { return reference::map(va[i], [](double x) { return std::log(x); }); }, tol<double>(4));
+  check_field(
+      "log", r, [&](std::size_t i) { return reference::map(va[i], [](double x) { return std::log(x); }); },
+      tol<double>(4));
   CHECK(std::isnan(toDouble(sum(a))));
   LatticeBoolean less, same;
   less = a < b;
   same = a == a;
-  check_field("a < b", less, [&](std::size_t i) { return reference::real_number(va[i].components[0].re < vb[i].components[0].re); }, 0);
-  check_field("a == a fails for NaN", same, [&](std::size_t i) { return reference::real_number(!std::isnan(va[i].components[0].re)); }, 0);
+  check_field(
+      "a < b", less,
+      [&](std::size_t i) { return reference::real_number(va[i].components[0].re < vb[i].components[0].re); }, 0);
+  check_field(
+      "a == a fails for NaN", same,
+      [&](std::size_t i) { return reference::real_number(!std::isnan(va[i].components[0].re)); }, 0);
   r = 1.0;
   r.elem(100).elem().elem().elem() = inf;
   CHECK(toDouble(sum(r)) == inf);

@@ -116,7 +116,8 @@ TEST_CASE("matrices of scalars: unit matrices from numbers, products, traces") {
   const auto a = random_scalar<Sites<double>::Propagator>();
   const SiteValue va = value(a.elem());
   const ColorMatrixD t = traceSpin(Gamma(5) * a);
-  check_site("traceSpin(Gamma(5) * a)", t.elem(), reference::trace(reference::multiply(reference::gamma(5), va), true, false), tol<double>(8));
+  check_site("traceSpin(Gamma(5) * a)", t.elem(),
+             reference::trace(reference::multiply(reference::gamma(5), va), true, false), tol<double>(8));
   const PropagatorD q = a * one + a * u - 2.0 * a;
   CHECK(toDouble(norm2(q)) < 1e-28);
   PropagatorD r = a;
@@ -173,11 +174,13 @@ TEST_CASE("seeds compare, copy and start from a number") {
 TEST_CASE("word and precision traits") {
   static_assert(std::is_same_v<WordType<LatticeFermionF>::Type_t, float>);
   static_assert(std::is_same_v<WordType<Double>::Type_t, double>);
-  static_assert(std::is_same_v<decltype(localNorm2(std::declval<LatticeFermionF>()))::Subtype_t, LatticeRealD::Subtype_t>);
+  static_assert(
+      std::is_same_v<decltype(localNorm2(std::declval<LatticeFermionF>()))::Subtype_t, LatticeRealD::Subtype_t>);
   static_assert(std::is_same_v<decltype(sum(std::declval<LatticeComplexF>())), DComplex>);
   static_assert(std::is_same_v<decltype(sum(std::declval<LatticeColorMatrixF>())), DColorMatrix>);
   static_assert(std::is_same_v<decltype(norm2(std::declval<LatticeFermionF>())), Double>);
-  static_assert(std::is_same_v<decltype(innerProduct(std::declval<LatticeFermionF>(), std::declval<LatticeFermionF>())), DComplex>);
+  static_assert(std::is_same_v<decltype(innerProduct(std::declval<LatticeFermionF>(), std::declval<LatticeFermionF>())),
+                               DComplex>);
   static_assert(sizeof(PropagatorD) == 144 * 16 && sizeof(ColorMatrixF) == 72);
   CHECK(sizeof(LatticeColorMatrixD::Subtype_t) == 144);
 }

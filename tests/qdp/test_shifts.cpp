@@ -51,7 +51,8 @@ TEST_CASE("shift(x, FORWARD, mu)(site) = x(site + mu), periodically") {
       for (int mu = 0; mu < Nd; ++mu)
         for (int sign : kSigns) {
           r = shift(x, sign, mu);
-          check_field(what, r, [&](std::size_t i) { return v[places.neighbour(i, mu, sign)]; }, 0);
+          check_field(
+              what, r, [&](std::size_t i) { return v[places.neighbour(i, mu, sign)]; }, 0);
         }
     };
     check(D::ColorMatrix{}, "double ColorMatrix");
@@ -72,7 +73,9 @@ TEST_CASE("two shifts compose in any order") {
           CAPTURE(mu);
           CAPTURE(nu);
           r = shift(shift(x, FORWARD, mu), sign, nu);
-          check_field("shift of shift", r, [&](std::size_t i) { return v[places.neighbour(places.neighbour(i, nu, sign), mu, +1)]; }, 0);
+          check_field(
+              "shift of shift", r,
+              [&](std::size_t i) { return v[places.neighbour(places.neighbour(i, nu, sign), mu, +1)]; }, 0);
         }
   });
 }
@@ -84,12 +87,16 @@ TEST_CASE("shifts nest four deep, alone and with products between them") {
     LatticeColorMatrixD r;
     r = shift(shift(shift(shift(u, FORWARD, 0), FORWARD, 1), BACKWARD, 2), BACKWARD, 3);
     auto step = [&](std::size_t i, int mu, int sign) { return places.neighbour(i, mu, sign); };
-    check_field("four deep", r, [&](std::size_t i) { return v[step(step(step(step(i, 3, -1), 2, -1), 1, 1), 0, 1)]; }, 0);
+    check_field(
+        "four deep", r, [&](std::size_t i) { return v[step(step(step(step(i, 3, -1), 2, -1), 1, 1), 0, 1)]; }, 0);
     r = shift(u * shift(adj(u) * shift(u + shift(u, BACKWARD, 0), FORWARD, 3), BACKWARD, 1), FORWARD, 2);
-    check_field("four deep with products", r, [&](std::size_t i) {
-      const std::size_t a = step(i, 2, 1), b = step(a, 1, -1), c = step(b, 3, 1), d = step(c, 0, -1);
-      return multiply(v[a], multiply(reference::adjoint(v[b]), add(v[c], v[d])));
-    }, tol<double>(60));
+    check_field(
+        "four deep with products", r,
+        [&](std::size_t i) {
+          const std::size_t a = step(i, 2, 1), b = step(a, 1, -1), c = step(b, 3, 1), d = step(c, 0, -1);
+          return multiply(v[a], multiply(reference::adjoint(v[b]), add(v[c], v[d])));
+        },
+        tol<double>(60));
   });
 }
 
@@ -99,13 +106,17 @@ TEST_CASE("staples: expressions inside shifts, added up") {
     std::vector<SiteValue> v[2];
     for (int i = 0; i < 2; ++i) u[i] = random_lattice<D::ColorMatrix>(), v[i] = values(u[i]);
     LatticeColorMatrixD staple;
-    staple = u[1] * shift(u[0], FORWARD, 1) * adj(shift(u[1], FORWARD, 0)) + shift(adj(u[1]) * u[0] * shift(u[1], FORWARD, 0), BACKWARD, 1);
-    check_field("staple", staple, [&](std::size_t i) {
-      const std::size_t up = places.neighbour(i, 1, 1), right = places.neighbour(i, 0, 1);
-      const std::size_t down = places.neighbour(i, 1, -1), corner = places.neighbour(down, 0, 1);
-      return add(multiply(multiply(v[1][i], v[0][up]), reference::adjoint(v[1][right])),
-                 multiply(multiply(reference::adjoint(v[1][down]), v[0][down]), v[1][corner]));
-    }, tol<double>(60));
+    staple = u[1] * shift(u[0], FORWARD, 1) * adj(shift(u[1], FORWARD, 0)) +
+             shift(adj(u[1]) * u[0] * shift(u[1], FORWARD, 0), BACKWARD, 1);
+    check_field(
+        "staple", staple,
+        [&](std::size_t i) {
+          const std::size_t up = places.neighbour(i, 1, 1), right = places.neighbour(i, 0, 1);
+          const std::size_t down = places.neighbour(i, 1, -1), corner = places.neighbour(down, 0, 1);
+          return add(multiply(multiply(v[1][i], v[0][up]), reference::adjoint(v[1][right])),
+                     multiply(multiply(reference::adjoint(v[1][down]), v[0][down]), v[1][corner]));
+        },
+        tol<double>(60));
   });
 }
 
@@ -119,14 +130,17 @@ TEST_CASE("the hopping term of one checkerboard") {
     for (int mu = 0; mu < Nd; ++mu) {
       chi[rb[1]] = spinReconstruct(u * shift(spinProject(psi, mu, -1), FORWARD, mu), mu, -1) +
                    spinReconstruct(shift(adj(u) * spinProject(psi, mu, +1), BACKWARD, mu), mu, +1);
-      check_field("hopping term", chi, [&](std::size_t i) {
-        const Extents& x = places.at(i);
-        if ((x[0] + x[1] + x[2] + x[3]) % 2 == 0) return before[i];
-        const std::size_t f = places.neighbour(i, mu, 1), b = places.neighbour(i, mu, -1);
-        const SiteValue forward = multiply(vu[i], vp[f]), backward = multiply(reference::adjoint(vu[b]), vp[b]);
-        const SiteValue g = reference::gamma(1 << mu);
-        return add(reference::subtract(forward, multiply(g, forward)), add(backward, multiply(g, backward)));
-      }, tol<float>(40));
+      check_field(
+          "hopping term", chi,
+          [&](std::size_t i) {
+            const Extents& x = places.at(i);
+            if ((x[0] + x[1] + x[2] + x[3]) % 2 == 0) return before[i];
+            const std::size_t f = places.neighbour(i, mu, 1), b = places.neighbour(i, mu, -1);
+            const SiteValue forward = multiply(vu[i], vp[f]), backward = multiply(reference::adjoint(vu[b]), vp[b]);
+            const SiteValue g = reference::gamma(1 << mu);
+            return add(reference::subtract(forward, multiply(g, forward)), add(backward, multiply(g, backward)));
+          },
+          tol<float>(40));
     }
   });
 }
@@ -139,10 +153,13 @@ TEST_CASE("shifts of differently typed fields in one statement") {
     const auto vf = values(f), vd = values(d), vn = values(n);
     LatticeColorVectorD r;
     r = shift(f, FORWARD, 3) * shift(d, FORWARD, 3) + shift(n, BACKWARD, 3) * d;
-    check_field("float, double and integer", r, [&](std::size_t i) {
-      const std::size_t a = places.neighbour(i, 3, 1), b = places.neighbour(i, 3, -1);
-      return add(multiply(vf[a], vd[a]), multiply(vn[b], vd[i]));
-    }, tol<double>(40));
+    check_field(
+        "float, double and integer", r,
+        [&](std::size_t i) {
+          const std::size_t a = places.neighbour(i, 3, 1), b = places.neighbour(i, 3, -1);
+          return add(multiply(vf[a], vd[a]), multiply(vn[b], vd[i]));
+        },
+        tol<double>(40));
   });
 }
 
@@ -150,12 +167,40 @@ TEST_CASE("maps of the user: any source for each site") {
   on_every_lattice([](const Places& places) {
     const Extents e = places.extents();
     const std::vector<std::pair<std::string, Source>> sources{
-        {"time reversal", [=](const Extents& x) { Extents y = x; y[3] = (e[3] - x[3]) % e[3]; return y; }},
-        {"point reflection", [=](const Extents& x) { Extents y = x; for (int mu = 0; mu < 4; ++mu) y[mu] = e[mu] - 1 - x[mu]; return y; }},
-        {"diagonal", [=](const Extents& x) { Extents y = x; y[0] = (x[0] + 1) % e[0], y[1] = (x[1] + e[1] - 1) % e[1]; return y; }},
-        {"first time slice", [](const Extents& x) { Extents y = x; y[3] = 0; return y; }},
-        {"origin", [](const Extents&) { return Extents{0, 0, 0, 0}; }},
-        {"three steps", [=](const Extents& x) { Extents y = x; y[2] = (x[2] + 3) % e[2]; return y; }},
+        {"time reversal",
+         [=](const Extents& x) {
+           Extents y = x;
+           y[3] = (e[3] - x[3]) % e[3];
+           return y;
+         }},
+        {"point reflection",
+         [=](const Extents& x) {
+           Extents y = x;
+           for (int mu = 0; mu < 4; ++mu) y[mu] = e[mu] - 1 - x[mu];
+           return y;
+         }},
+        {"diagonal",
+         [=](const Extents& x) {
+           Extents y = x;
+           y[0] = (x[0] + 1) % e[0], y[1] = (x[1] + e[1] - 1) % e[1];
+           return y;
+         }},
+        {"first time slice",
+         [](const Extents& x) {
+           Extents y = x;
+           y[3] = 0;
+           return y;
+         }},
+        {"origin",
+         [](const Extents&) {
+           return Extents{0, 0, 0, 0};
+         }},
+        {"three steps",
+         [=](const Extents& x) {
+           Extents y = x;
+           y[2] = (x[2] + 3) % e[2];
+           return y;
+         }},
     };
     const auto x = random_lattice<F::ColorMatrix>();
     const auto v = values(x);
@@ -165,22 +210,35 @@ TEST_CASE("maps of the user: any source for each site") {
       auto from = [&](std::size_t i) { return places.index(source(places.at(i))); };
       LatticeColorMatrixF r;
       r = map(x);
-      check_field("map(x)", r, [&](std::size_t i) { return v[from(i)]; }, 0);
+      check_field(
+          "map(x)", r, [&](std::size_t i) { return v[from(i)]; }, 0);
       r = map(adj(x) * shift(x, FORWARD, 1));
-      check_field("map of an expression with a shift", r, [&](std::size_t i) {
-        const std::size_t j = from(i);
-        return multiply(reference::adjoint(v[j]), v[places.neighbour(j, 1, 1)]); }, tol<float>(12));
+      check_field(
+          "map of an expression with a shift", r,
+          [&](std::size_t i) {
+            const std::size_t j = from(i);
+            return multiply(reference::adjoint(v[j]), v[places.neighbour(j, 1, 1)]);
+          },
+          tol<float>(12));
       r = shift(map(map(x)) + x, BACKWARD, 2);
-      check_field("shift of a map of a map", r, [&](std::size_t i) {
-        const std::size_t j = places.neighbour(i, 2, -1);
-        return add(v[from(from(j))], v[j]); }, tol<float>(2));
+      check_field(
+          "shift of a map of a map", r,
+          [&](std::size_t i) {
+            const std::size_t j = places.neighbour(i, 2, -1);
+            return add(v[from(from(j))], v[j]);
+          },
+          tol<float>(2));
     }
   });
 }
 
 TEST_CASE("maps restrict where, not whence: on subsets") {
   on_every_lattice([](const Places& places) {
-    const Map reflect{SimpleMap([e = places.extents()](const Extents& x) { Extents y = x; for (int mu = 0; mu < 4; ++mu) y[mu] = e[mu] - 1 - x[mu]; return y; })};
+    const Map reflect{SimpleMap([e = places.extents()](const Extents& x) {
+      Extents y = x;
+      for (int mu = 0; mu < 4; ++mu) y[mu] = e[mu] - 1 - x[mu];
+      return y;
+    })};
     const auto src = random_lattice<D::Complex>();
     const auto v = values(src);
     for (const NamedSubset& s : subsets(places.extents())) {
@@ -188,12 +246,15 @@ TEST_CASE("maps restrict where, not whence: on subsets") {
       auto r = random_lattice<D::Complex>();
       const auto before = values(r);
       r[s.subset] = reflect(src) + shift(src, FORWARD, 0);
-      check_field("reflect + shift", r, [&](std::size_t i) {
-        if (!s.contains(places.at(i))) return before[i];
-        Extents y = places.at(i);
-        for (int mu = 0; mu < 4; ++mu) y[mu] = places.extents()[mu] - 1 - y[mu];
-        return add(v[places.index(y)], v[places.neighbour(i, 0, 1)]);
-      }, tol<double>(1));
+      check_field(
+          "reflect + shift", r,
+          [&](std::size_t i) {
+            if (!s.contains(places.at(i))) return before[i];
+            Extents y = places.at(i);
+            for (int mu = 0; mu < 4; ++mu) y[mu] = places.extents()[mu] - 1 - y[mu];
+            return add(v[places.index(y)], v[places.neighbour(i, 0, 1)]);
+          },
+          tol<double>(1));
     }
   });
 }
@@ -208,10 +269,13 @@ TEST_CASE("families of maps with their inverses") {
     for (int mu = 0; mu < Nd; ++mu) {
       for (int sign : kSigns) {
         r = two(x, sign, mu);
-        check_field("two steps", r, [&](std::size_t i) { return v[places.neighbour(i, mu, 2 * sign)]; }, 0);
+        check_field(
+            "two steps", r, [&](std::size_t i) { return v[places.neighbour(i, mu, 2 * sign)]; }, 0);
       }
       r = two(two(x, FORWARD, mu), BACKWARD, mu) - three(x, mu);
-      check_field("there and back, less three steps", r, [&](std::size_t i) { return reference::subtract(v[i], v[places.neighbour(i, mu, 3)]); }, tol<double>(1));
+      check_field(
+          "there and back, less three steps", r,
+          [&](std::size_t i) { return reference::subtract(v[i], v[places.neighbour(i, mu, 3)]); }, tol<double>(1));
     }
   });
 }
@@ -228,9 +292,16 @@ TEST_CASE("maps and sets made between statements work at once") {
   auto x = random_lattice<D::Real>();
   for (int round = 0; round < 3; ++round) {
     const auto v = values(x);
-    const Map roll{SimpleMap([round](const Extents& y) { Extents z = y; z[3] = (y[3] + round + 1) % 8; return z; })};
+    const Map roll{SimpleMap([round](const Extents& y) {
+      Extents z = y;
+      z[3] = (y[3] + round + 1) % 8;
+      return z;
+    })};
     const Set slices(Coloring(8, [round](const Extents& y) { return (y[3] + round) % 8; }));
     x[slices[2]] = roll(x);
-    check_field("round", x, [&](std::size_t i) { return (places.at(i)[3] + round) % 8 == 2 ? v[places.neighbour(i, 3, round + 1)] : v[i]; }, 0);
+    check_field(
+        "round", x,
+        [&](std::size_t i) { return (places.at(i)[3] + round) % 8 == 2 ? v[places.neighbour(i, 3, round + 1)] : v[i]; },
+        0);
   }
 }

@@ -25,7 +25,8 @@ SiteValue third_order_exponential(const SiteValue& x) {
 }  // namespace
 
 TEST_CASE("a series in a colour matrix") {
-  const auto series = siteFunction<1>("series", [](const Sym& x) { return 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6))); });
+  const auto series =
+      siteFunction<1>("series", [](const Sym& x) { return 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6))); });
   on_every_lattice([&](const Places& places) {
     auto check = [&](auto type) {
       using T = decltype(type);
@@ -33,15 +34,25 @@ TEST_CASE("a series in a colour matrix") {
       const auto v = values(u);
       OLattice<T> r;
       r = series(u);
-      check_field("series(u)", r, [&](std::size_t i) { return third_order_exponential(v[i]); }, tol<word_of<T>>(100));
+      check_field(
+          "series(u)", r, [&](std::size_t i) { return third_order_exponential(v[i]); }, tol<word_of<T>>(100));
       r = u * shift(series(0.5 * u), FORWARD, 1);
-      check_field("u * shift(series(u / 2))", r, [&](std::size_t i) {
-        return reference::multiply(v[i], third_order_exponential(reference::multiply(reference::real_number(0.5), v[places.neighbour(i, 1, 1)]))); }, tol<word_of<T>>(200));
+      check_field(
+          "u * shift(series(u / 2))", r,
+          [&](std::size_t i) {
+            return reference::multiply(v[i], third_order_exponential(reference::multiply(
+                                                 reference::real_number(0.5), v[places.neighbour(i, 1, 1)])));
+          },
+          tol<word_of<T>>(200));
       OLattice<T> part = u;
       part[rb[0]] = series(part);
-      check_field("on a subset", part, [&](std::size_t i) {
-        const Extents& x = places.at(i);
-        return (x[0] + x[1] + x[2] + x[3]) % 2 == 0 ? third_order_exponential(v[i]) : v[i]; }, tol<word_of<T>>(100));
+      check_field(
+          "on a subset", part,
+          [&](std::size_t i) {
+            const Extents& x = places.at(i);
+            return (x[0] + x[1] + x[2] + x[3]) % 2 == 0 ? third_order_exponential(v[i]) : v[i];
+          },
+          tol<word_of<T>>(100));
     };
     check(D::ColorMatrix{});
     check(F::ColorMatrix{});
@@ -49,7 +60,8 @@ TEST_CASE("a series in a colour matrix") {
 }
 
 TEST_CASE("the same function on scalars and site values runs at once") {
-  const auto series = siteFunction<1>("series of a scalar", [](const Sym& x) { return 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6))); });
+  const auto series =
+      siteFunction<1>("series of a scalar", [](const Sym& x) { return 1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6))); });
   const auto u = random_scalar<D::ColorMatrix>();
   check_site("series(ColorMatrix)", series(u).elem(), third_order_exponential(value(u.elem())), tol<double>(100));
 }
@@ -72,18 +84,21 @@ TEST_CASE("components are taken, computed with and put back") {
   const auto v = values(u);
   LatticeColorMatrixD r;
   r = rotate(u);
-  check_field("rotate", r, [&](std::size_t i) {
-    const SiteValue& x = v[i];
-    const reference::Number t = reference::trace(x, true, true).components[0];
-    const double length = std::sqrt(t.re * t.re + t.im * t.im), c = t.re / length, s = t.im / length;
-    SiteValue y = x;
-    for (int j = 0; j < 3; ++j) {
-      const auto a = x.at(0, 0, 0, j), b = x.at(0, 0, 1, j);
-      y.at(0, 0, 0, j) = {c * a.re + s * b.re, c * a.im + s * b.im};
-      y.at(0, 0, 1, j) = {c * b.re - s * a.re, c * b.im - s * a.im};
-    }
-    return y;
-  }, tol<double>(60));
+  check_field(
+      "rotate", r,
+      [&](std::size_t i) {
+        const SiteValue& x = v[i];
+        const reference::Number t = reference::trace(x, true, true).components[0];
+        const double length = std::sqrt(t.re * t.re + t.im * t.im), c = t.re / length, s = t.im / length;
+        SiteValue y = x;
+        for (int j = 0; j < 3; ++j) {
+          const auto a = x.at(0, 0, 0, j), b = x.at(0, 0, 1, j);
+          y.at(0, 0, 0, j) = {c * a.re + s * b.re, c * a.im + s * b.im};
+          y.at(0, 0, 1, j) = {c * b.re - s * a.re, c * b.im - s * a.im};
+        }
+        return y;
+      },
+      tol<double>(60));
 }
 
 TEST_CASE("branches are where()") {
@@ -97,14 +112,20 @@ TEST_CASE("branches are where()") {
   const auto v = values(x);
   LatticeRealD r;
   r = sinc(x);
-  check_field("sinc", r, [&](std::size_t i) {
-    return reference::map(v[i], [](double y) { return std::abs(y) < 0.3 ? 1 - y * y / 6 : std::sin(y) / y; }); }, tol<double>(8));
+  check_field(
+      "sinc", r,
+      [&](std::size_t i) {
+        return reference::map(v[i], [](double y) { return std::abs(y) < 0.3 ? 1 - y * y / 6 : std::sin(y) / y; });
+      },
+      tol<double>(8));
 }
 
 TEST_CASE("two and three operands, and a result of another type") {
   create_lattice({2, 2, 2, 2});
-  const auto quadratic = siteFunction<3>("quadratic", [](const Sym& u, const Sym& a, const Sym& b) { return a * u * u + b * u; });
-  const auto overlap = siteFunction<2, Complex>("overlap", [](const Sym& x, const Sym& y) { return trace(adj(x) * y); });
+  const auto quadratic =
+      siteFunction<3>("quadratic", [](const Sym& u, const Sym& a, const Sym& b) { return a * u * u + b * u; });
+  const auto overlap =
+      siteFunction<2, Complex>("overlap", [](const Sym& x, const Sym& y) { return trace(adj(x) * y); });
   const auto u = random_lattice<D::ColorMatrix>();
   const auto w = random_lattice<D::ColorMatrix>();
   const auto a = random_lattice<D::Real>();
@@ -112,11 +133,17 @@ TEST_CASE("two and three operands, and a result of another type") {
   const auto vu = values(u), vw = values(w), va = values(a);
   LatticeColorMatrixD r;
   r = quadratic(u, a, b);
-  check_field("quadratic", r, [&](std::size_t i) {
-    return reference::add(reference::multiply(va[i], reference::multiply(vu[i], vu[i])), reference::multiply(value(b.elem()), vu[i])); }, tol<double>(60));
+  check_field(
+      "quadratic", r,
+      [&](std::size_t i) {
+        return reference::add(reference::multiply(va[i], reference::multiply(vu[i], vu[i])),
+                              reference::multiply(value(b.elem()), vu[i]));
+      },
+      tol<double>(60));
   LatticeComplex z;
   z = overlap(u, w);
-  check_field("overlap", z, [&](std::size_t i) { return reference::local_inner_product(vu[i], vw[i]); }, tol<double>(30));
+  check_field(
+      "overlap", z, [&](std::size_t i) { return reference::local_inner_product(vu[i], vw[i]); }, tol<double>(30));
 }
 
 TEST_CASE("spin components") {
@@ -130,7 +157,8 @@ TEST_CASE("spin components") {
   const auto v = values(psi);
   LatticeFermionF r;
   r = swap_halves(psi);
-  check_field("swap halves is Gamma(8)", r, [&](std::size_t i) { return reference::multiply(reference::gamma(8), v[i]); }, 0);
+  check_field(
+      "swap halves is Gamma(8)", r, [&](std::size_t i) { return reference::multiply(reference::gamma(8), v[i]); }, 0);
 }
 
 TEST_CASE("a site function is one kernel with the expression around it, compiled once") {
@@ -151,14 +179,20 @@ TEST_CASE("what a site function refuses") {
   create_lattice({2, 2, 2, 2});
   const auto u = random_lattice<D::ColorMatrix>();
   LatticeColorMatrixD r;
-  const auto out_of_range = siteFunction<1>("out of range", [](const Sym& x) { Sym y = x; y.set_color(0, 3, x.color(0, 0)); return y; });
+  const auto out_of_range = siteFunction<1>("out of range", [](const Sym& x) {
+    Sym y = x;
+    y.set_color(0, 3, x.color(0, 0));
+    return y;
+  });
   CHECK_THROWS_WITH_AS(r = out_of_range(u), doctest::Contains("out of range"), jit::UserError);
-  const auto wrong_types = siteFunction<1>("wrong types", [](const Sym& x) { return x + x.color(0, 0).real() * (x < x); });
+  const auto wrong_types =
+      siteFunction<1>("wrong types", [](const Sym& x) { return x + x.color(0, 0).real() * (x < x); });
   CHECK_THROWS_WITH_AS(r = wrong_types(u), doctest::Contains("not defined"), jit::UserError);
   const auto constants = siteFunction<1>("constants", [](const Sym& x) { return x * (Sym(1.0) + Sym(2.0)); });
   CHECK_THROWS_WITH_AS(r = constants(u), doctest::Contains("constants only"), jit::UserError);
   const auto site = random_scalar<D::ColorMatrix>();
-  for (int i = 0; i < 2; ++i) CHECK_THROWS_WITH_AS(out_of_range(site), doctest::Contains("out of range"), jit::UserError);
+  for (int i = 0; i < 2; ++i)
+    CHECK_THROWS_WITH_AS(out_of_range(site), doctest::Contains("out of range"), jit::UserError);
   r = 2.0 * u;  // and the language goes on working
   CHECK(toDouble(norm2(r)) == doctest::Approx(4 * toDouble(norm2(u))));
 }

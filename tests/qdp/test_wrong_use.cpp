@@ -24,13 +24,34 @@ class Leaving : public MapFunc {
 };
 
 // What must not compile. Each line names the nonsense; the check is that the operator does not exist for it.
-template <class A, class B> concept Multiplies = requires(const A& a, const B& b) { a * b; };
-template <class A, class B> concept Adds = requires(const A& a, const B& b) { a + b; };
-template <class A, class B> concept Assigns = requires(A& a, const B& b) { a = b; };
-template <class A, class B> concept Compares = requires(const A& a, const B& b) { a < b; };
-template <class A> concept ProjectsSpin = requires(const A& a) { spinProjectDir0Plus(a); };
-template <class A> concept TakesGamma = requires(const A& a) { Gamma(1) * a; };
-template <class A> concept HasSquareRoot = requires(const A& a) { sqrt(a); };
+template <class A, class B>
+concept Multiplies = requires(const A& a, const B& b) {
+  a* b;
+};
+template <class A, class B>
+concept Adds = requires(const A& a, const B& b) {
+  a + b;
+};
+template <class A, class B>
+concept Assigns = requires(A& a, const B& b) {
+  a = b;
+};
+template <class A, class B>
+concept Compares = requires(const A& a, const B& b) {
+  a < b;
+};
+template <class A>
+concept ProjectsSpin = requires(const A& a) {
+  spinProjectDir0Plus(a);
+};
+template <class A>
+concept TakesGamma = requires(const A& a) {
+  Gamma(1) * a;
+};
+template <class A>
+concept HasSquareRoot = requires(const A& a) {
+  sqrt(a);
+};
 
 }  // namespace
 
@@ -53,10 +74,20 @@ TEST_CASE("extents must be at least one, and of the right number") {
   multi1d<int> n(Nd);
   n = 4;
   n[2] = 0;
-  CHECK_THROWS_WITH_AS([&] { Layout::setLattSize(n); Layout::create(); }(), doctest::Contains("0"), UserError);
+  CHECK_THROWS_WITH_AS(
+      [&] {
+        Layout::setLattSize(n);
+        Layout::create();
+      }(),
+      doctest::Contains("0"), UserError);
   multi1d<int> three(3);
   three = 4;
-  CHECK_THROWS_AS([&] { Layout::setLattSize(three); Layout::create(); }(), UserError);
+  CHECK_THROWS_AS(
+      [&] {
+        Layout::setLattSize(three);
+        Layout::create();
+      }(),
+      UserError);
 }
 
 TEST_CASE("directions out of range") {
@@ -89,7 +120,8 @@ TEST_CASE("components out of range") {
   psi = zero;
   LatticeComplex z;
   z = 1;
-  CHECK_THROWS_WITH_AS(peekColor(u, 3, 0), doctest::Contains("peekColor: row out of range: expected 0..2, got 3"), UserError);
+  CHECK_THROWS_WITH_AS(peekColor(u, 3, 0), doctest::Contains("peekColor: row out of range: expected 0..2, got 3"),
+                       UserError);
   CHECK_THROWS_WITH_AS(peekColor(u, 0, -1), doctest::Contains("column"), UserError);
   CHECK_THROWS_WITH_AS(peekSpin(psi, 4), doctest::Contains("peekSpin"), UserError);
   CHECK_THROWS_WITH_AS(pokeColor(u, z, 0, 3), doctest::Contains("pokeColor: column"), UserError);
@@ -104,7 +136,8 @@ TEST_CASE("coordinates out of range") {
   create_lattice({3, 5, 7, 2});
   LatticeReal x;
   x = 1;
-  CHECK_THROWS_WITH_AS(peekSite(x, to_multi1d({3, 0, 0, 0})), doctest::Contains("coordinate out of range: expected 0..2, got 3"), UserError);
+  CHECK_THROWS_WITH_AS(peekSite(x, to_multi1d({3, 0, 0, 0})),
+                       doctest::Contains("coordinate out of range: expected 0..2, got 3"), UserError);
   CHECK_THROWS_WITH_AS(peekSite(x, to_multi1d({0, 0, 0, -1})), doctest::Contains("got -1"), UserError);
   CHECK_THROWS_WITH_AS(pokeSite(x, Real(1), to_multi1d({0, 5, 0, 0})), doctest::Contains("pokeSite"), UserError);
   multi1d<int> short_coordinate(2);
@@ -167,7 +200,7 @@ TEST_CASE("things of another layout do not mix") {
   CHECK_THROWS_WITH_AS(sum(now, old_even), doctest::Contains("layout"), UserError);
   CHECK_THROWS_WITH_AS(sumMulti(now, old_slices), doctest::Contains("layout"), UserError);
   CHECK_THROWS_WITH_AS(now = old_map(now), doctest::Contains("layout"), UserError);
-    CHECK(toDouble(sum(now)) == 32.0);
+  CHECK(toDouble(sum(now)) == 32.0);
   // a second lattice of the same extents is another lattice too
   create_lattice({2, 2, 2, 2});
   LatticeReal third;
@@ -202,7 +235,8 @@ TEST_CASE("child: reading what was never written" * doctest::skip()) {
 }
 
 TEST_CASE("with TESSERA_CHECK=1, reading a field that was never written is refused") {
-  const std::string command = "TESSERA_CHECK=1 /proc/" + std::to_string(::getpid()) + "/exe --no-skip --test-case='child: reading what was never written'";
+  const std::string command = "TESSERA_CHECK=1 /proc/" + std::to_string(::getpid()) +
+                              "/exe --no-skip --test-case='child: reading what was never written'";
   FILE* child = ::popen(command.c_str(), "r");
   REQUIRE(child);
   std::string output;

@@ -39,8 +39,8 @@ std::string difference(const SiteValue& got, const SiteValue& expected, double t
     if (!differs(g.re, e.re, allowed) && !differs(g.im, e.im, allowed)) continue;
     std::ostringstream text;
     text.precision(17);
-    text << "component " << i << " of (" << type_of(got) << "): got (" << g.re << ", " << g.im << "), expected (" << e.re << ", " << e.im
-         << "), allowed " << allowed;
+    text << "component " << i << " of (" << type_of(got) << "): got (" << g.re << ", " << g.im << "), expected ("
+         << e.re << ", " << e.im << "), allowed " << allowed;
     return text.str();
   }
   return "";
@@ -48,7 +48,8 @@ std::string difference(const SiteValue& got, const SiteValue& expected, double t
 
 std::string difference(const std::vector<SiteValue>& got, const SiteFormula& expected, double tolerance) {
   for (std::size_t i = 0; i < got.size(); ++i)
-    if (const std::string text = difference(got[i], expected(i), tolerance); !text.empty()) return "site " + std::to_string(i) + ": " + text;
+    if (const std::string text = difference(got[i], expected(i), tolerance); !text.empty())
+      return "site " + std::to_string(i) + ": " + text;
   return "";
 }
 

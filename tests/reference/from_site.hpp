@@ -8,45 +8,69 @@
 
 namespace reference {
 
-template <class T> struct Level;  // of one level: its index, and its components in the order rows, columns
-template <class T> struct Level<QDP::PScalar<T>> {
+template <class T>
+struct Level;  // of one level: its index, and its components in the order rows, columns
+template <class T>
+struct Level<QDP::PScalar<T>> {
   using Inner = T;
   static Index index() { return Index::number(); }
   static const T& at(const QDP::PScalar<T>& x, int, int) { return x.elem(); }
 };
-template <class T, int N> struct Level<QDP::PColorVector<T, N>> {
+template <class T, int N>
+struct Level<QDP::PColorVector<T, N>> {
   using Inner = T;
   static Index index() { return Index::column(N); }
   static const T& at(const QDP::PColorVector<T, N>& x, int i, int) { return x.elem(i); }
 };
-template <class T, int N> struct Level<QDP::PSpinVector<T, N>> {
+template <class T, int N>
+struct Level<QDP::PSpinVector<T, N>> {
   using Inner = T;
   static Index index() { return Index::column(N); }
   static const T& at(const QDP::PSpinVector<T, N>& x, int i, int) { return x.elem(i); }
 };
-template <class T, int N> struct Level<QDP::PColorMatrix<T, N>> {
+template <class T, int N>
+struct Level<QDP::PColorMatrix<T, N>> {
   using Inner = T;
   static Index index() { return Index::matrix(N); }
   static const T& at(const QDP::PColorMatrix<T, N>& x, int i, int j) { return x.elem(i, j); }
 };
-template <class T, int N> struct Level<QDP::PSpinMatrix<T, N>> {
+template <class T, int N>
+struct Level<QDP::PSpinMatrix<T, N>> {
   using Inner = T;
   static Index index() { return Index::matrix(N); }
   static const T& at(const QDP::PSpinMatrix<T, N>& x, int i, int j) { return x.elem(i, j); }
 };
 
-template <class W> Number number(const QDP::RScalar<W>& x) { return {static_cast<double>(x.elem()), 0}; }
-template <class W> Number number(const QDP::RComplex<W>& x) { return {static_cast<double>(x.real()), static_cast<double>(x.imag())}; }
+template <class W>
+Number number(const QDP::RScalar<W>& x) {
+  return {static_cast<double>(x.elem()), 0};
+}
+template <class W>
+Number number(const QDP::RComplex<W>& x) {
+  return {static_cast<double>(x.real()), static_cast<double>(x.imag())};
+}
 
-template <class T> struct WordOf;
-template <class W> struct WordOf<QDP::RScalar<W>> { using type = W; static constexpr bool complex = false; };
-template <class W> struct WordOf<QDP::RComplex<W>> { using type = W; static constexpr bool complex = true; };
-template <class T> requires requires { typename Level<T>::Inner; }
+template <class T>
+struct WordOf;
+template <class W>
+struct WordOf<QDP::RScalar<W>> {
+  using type = W;
+  static constexpr bool complex = false;
+};
+template <class W>
+struct WordOf<QDP::RComplex<W>> {
+  using type = W;
+  static constexpr bool complex = true;
+};
+template <class T>
+requires requires { typename Level<T>::Inner; }
 struct WordOf<T> : WordOf<typename Level<T>::Inner> {};
 /// The word of a site type: float, double, int or bool.
-template <class T> using word_of = typename WordOf<T>::type;
+template <class T>
+using word_of = typename WordOf<T>::type;
 
-template <class T> SiteValue value(const T& site) {
+template <class T>
+SiteValue value(const T& site) {
   using Spin = Level<T>;
   using Color = Level<typename Spin::Inner>;
   SiteValue r(Spin::index(), Color::index(), WordOf<T>::complex);
@@ -58,7 +82,8 @@ template <class T> SiteValue value(const T& site) {
 }
 
 /// Every site, in host order.
-template <class T> std::vector<SiteValue> values(const QDP::OLattice<T>& x) {
+template <class T>
+std::vector<SiteValue> values(const QDP::OLattice<T>& x) {
   std::vector<SiteValue> r;
   r.reserve(static_cast<std::size_t>(QDP::Layout::sitesOnNode()));
   for (int i = 0; i < QDP::Layout::sitesOnNode(); ++i) r.push_back(value(x.elem(i)));

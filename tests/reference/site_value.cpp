@@ -59,7 +59,8 @@ std::string type_of(const SiteValue& x) {
   return "spin " + level(x.spin) + ", colour " + level(x.color) + (x.complex ? ", complex" : ", real");
 }
 
-// ---- operators -------------------------------------------------------------------------------------------------------
+// ---- operators
+// -------------------------------------------------------------------------------------------------------
 
 SiteValue add(const SiteValue& x, const SiteValue& y) {
   return build(sum_index(x.spin, y.spin), sum_index(x.color, y.color), x.complex || y.complex,
@@ -105,7 +106,8 @@ SiteValue map(const SiteValue& x, const SiteValue& y, const std::function<double
   return real_number(f(x.components[0].re, y.components[0].re));
 }
 
-// ---- rearrangements --------------------------------------------------------------------------------------------------
+// ---- rearrangements
+// --------------------------------------------------------------------------------------------------
 
 SiteValue adjoint(const SiteValue& x) { return conjugate(transpose(x, true, true)); }
 
@@ -122,12 +124,14 @@ SiteValue transpose(const SiteValue& x, bool of_spin, bool of_color) {  // colum
 
 SiteValue trace(const SiteValue& x, bool over_spin, bool over_color) {
   const bool spin = over_spin && x.spin.is_matrix(), color = over_color && x.color.is_matrix();
-  return build(spin ? Index::number() : x.spin, color ? Index::number() : x.color, x.complex, [&](int s, int t, int a, int b) {
-    Number sum;
-    for (int i = 0; i < (spin ? x.spin.rows : 1); ++i)
-      for (int j = 0; j < (color ? x.color.rows : 1); ++j) sum = sum + x.at(spin ? i : s, spin ? i : t, color ? j : a, color ? j : b);
-    return sum;
-  });
+  return build(spin ? Index::number() : x.spin, color ? Index::number() : x.color, x.complex,
+               [&](int s, int t, int a, int b) {
+                 Number sum;
+                 for (int i = 0; i < (spin ? x.spin.rows : 1); ++i)
+                   for (int j = 0; j < (color ? x.color.rows : 1); ++j)
+                     sum = sum + x.at(spin ? i : s, spin ? i : t, color ? j : a, color ? j : b);
+                 return sum;
+               });
 }
 
 SiteValue real_part(const SiteValue& x) {
@@ -143,7 +147,9 @@ SiteValue times_i(const SiteValue& x, int sign) {
   });
 }
 SiteValue complex_from(const SiteValue& re, const SiteValue& im) {
-  return build(re.spin, re.color, true, [&](int s, int t, int a, int b) { return Number{re.at(s, t, a, b).re, im.at(s, t, a, b).re}; });
+  return build(re.spin, re.color, true, [&](int s, int t, int a, int b) {
+    return Number{re.at(s, t, a, b).re, im.at(s, t, a, b).re};
+  });
 }
 
 SiteValue spin_component(const SiteValue& x, int row, int col) {
@@ -172,7 +178,8 @@ SiteValue spread(const SiteValue& x, const SiteValue& like) {
   return build(like.spin, like.color, like.complex, [&](int s, int t, int a, int b) { return x.get(s, t, a, b); });
 }
 
-// ---- contractions ----------------------------------------------------------------------------------------------------
+// ---- contractions
+// ----------------------------------------------------------------------------------------------------
 
 SiteValue local_norm2(const SiteValue& x) {
   double sum = 0;
@@ -182,7 +189,8 @@ SiteValue local_norm2(const SiteValue& x) {
 
 SiteValue local_inner_product(const SiteValue& x, const SiteValue& y) {
   SiteValue r(Index::number(), Index::number(), x.complex || y.complex);
-  for (std::size_t i = 0; i < x.components.size(); ++i) r.components[0] = r.components[0] + conj(x.components[i]) * y.components[i];
+  for (std::size_t i = 0; i < x.components.size(); ++i)
+    r.components[0] = r.components[0] + conj(x.components[i]) * y.components[i];
   return r;
 }
 
@@ -216,7 +224,8 @@ SiteValue color_cross_product(const SiteValue& x, const SiteValue& y) {
 SiteValue outer_product(const SiteValue& x, const SiteValue& y) {
   const Index spin = x.spin.is_number() ? x.spin : Index::matrix(x.spin.rows);
   const Index color = x.color.is_number() ? x.color : Index::matrix(x.color.rows);
-  return build(spin, color, x.complex || y.complex, [&](int s, int t, int a, int b) { return x.at(s, 0, a, 0) * conj(y.at(t, 0, b, 0)); });
+  return build(spin, color, x.complex || y.complex,
+               [&](int s, int t, int a, int b) { return x.at(s, 0, a, 0) * conj(y.at(t, 0, b, 0)); });
 }
 
 SiteValue color_contract(const SiteValue& x, const SiteValue& y, const SiteValue& z) {
@@ -228,7 +237,8 @@ SiteValue color_contract(const SiteValue& x, const SiteValue& y, const SiteValue
     if (!matrices && (i2 || j2 || k2)) continue;
     const int sign = epsilon(i, j, k) * (matrices ? epsilon(i2, j2, k2) : 1);
     if (sign == 0) continue;
-    SiteValue term = multiply(multiply(color_component(x, i, i2), color_component(y, j, j2)), color_component(z, k, k2));
+    SiteValue term =
+        multiply(multiply(color_component(x, i, i2), color_component(y, j, j2)), color_component(z, k, k2));
     if (sign < 0) term = negate(term);
     sum = first ? term : add(sum, term);
     first = false;
@@ -242,13 +252,26 @@ SiteValue quark_contract(int which, const SiteValue& x, const SiteValue& y) {
     for (int rho = 0; rho < x.spin.rows; ++rho) {
       int xs = 0, xt = 0, ys = 0, yt = 0;
       switch (which) {  // the first index of x and of y, the second of y, ... is summed
-        case 13: xs = rho, xt = al, ys = rho, yt = be; break;
-        case 14: xs = rho, xt = al, ys = be, yt = rho; break;
-        case 23: xs = al, xt = rho, ys = rho, yt = be; break;
-        case 24: xs = al, xt = rho, ys = be, yt = rho; break;
-        case 12: xs = rho, xt = rho, ys = al, yt = be; break;
-        case 34: xs = al, xt = be, ys = rho, yt = rho; break;
-        default: throw std::logic_error("reference: no such quark contraction");
+        case 13:
+          xs = rho, xt = al, ys = rho, yt = be;
+          break;
+        case 14:
+          xs = rho, xt = al, ys = be, yt = rho;
+          break;
+        case 23:
+          xs = al, xt = rho, ys = rho, yt = be;
+          break;
+        case 24:
+          xs = al, xt = rho, ys = be, yt = rho;
+          break;
+        case 12:
+          xs = rho, xt = rho, ys = al, yt = be;
+          break;
+        case 34:
+          xs = al, xt = be, ys = rho, yt = rho;
+          break;
+        default:
+          throw std::logic_error("reference: no such quark contraction");
       }
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
@@ -262,14 +285,16 @@ SiteValue quark_contract(int which, const SiteValue& x, const SiteValue& y) {
   });
 }
 
-// ---- spin ------------------------------------------------------------------------------------------------------------
+// ---- spin
+// ------------------------------------------------------------------------------------------------------------
 
 namespace {
 
 constexpr Number O{0, 0}, P{1, 0}, M{-1, 0}, I{0, 1}, J{0, -1};
 using Dense = Number[4][4];
 
-// DeGrand-Rossi and Dirac-Pauli bases as printed in QDP++'s documentation and used by its GammaConst products from the left.
+// DeGrand-Rossi and Dirac-Pauli bases as printed in QDP++'s documentation and used by its GammaConst products from the
+// left.
 constexpr Dense kChiral[4] = {
     {{O, O, O, I}, {O, O, I, O}, {O, J, O, O}, {J, O, O, O}},
     {{O, O, O, M}, {O, O, P, O}, {O, P, O, O}, {M, O, O, O}},
@@ -306,7 +331,8 @@ SiteValue spin_project(const SiteValue& x, int mu, int sign) {
 
 SiteValue spin_reconstruct(const SiteValue& h, int mu, int sign) {
   // the lower half of sign gamma_mu (h, 0): gamma_mu has no diagonal blocks in this basis
-  const SiteValue upper = build({4, h.spin.cols, true}, h.color, true, [&](int s, int t, int a, int b) { return s < 2 ? h.at(s, t, a, b) : O; });
+  const SiteValue upper = build({4, h.spin.cols, true}, h.color, true,
+                                [&](int s, int t, int a, int b) { return s < 2 ? h.at(s, t, a, b) : O; });
   const SiteValue turned = multiply(gamma(1 << mu), upper);
   return build(upper.spin, h.color, true, [&](int s, int t, int a, int b) {
     if (s < 2) return upper.at(s, t, a, b);

@@ -1,8 +1,8 @@
 // Plain-loop arithmetic of site values: what every operation of the language is checked against.
 //
-// A value has two levels, spin and colour. Each is a number, a column of n rows or an n x n matrix; a number beside a matrix
-// stands for that multiple of the unit matrix. Everything is a dense loop over double-precision complex numbers, written from
-// the formulas of QDP++'s manual and sharing nothing with the language's own tables.
+// A value has two levels, spin and colour. Each is a number, a column of n rows or an n x n matrix; a number beside a
+// matrix stands for that multiple of the unit matrix. Everything is a dense loop over double-precision complex numbers,
+// written from the formulas of QDP++'s manual and sharing nothing with the language's own tables.
 #pragma once
 
 #include <functional>
@@ -43,9 +43,12 @@ class SiteValue {
   std::vector<Number> components;  ///< [spin row][spin column][colour row][colour column]
 
   SiteValue() : SiteValue(Index::number(), Index::number(), true) {}
-  SiteValue(Index s, Index c, bool is_complex) : spin(s), color(c), complex(is_complex), components(static_cast<std::size_t>(s.size() * c.size())) {}
+  SiteValue(Index s, Index c, bool is_complex)
+      : spin(s), color(c), complex(is_complex), components(static_cast<std::size_t>(s.size() * c.size())) {}
 
-  Number& at(int s, int t, int a, int b) { return components[static_cast<std::size_t>(((s * spin.cols + t) * color.rows + a) * color.cols + b)]; }
+  Number& at(int s, int t, int a, int b) {
+    return components[static_cast<std::size_t>(((s * spin.cols + t) * color.rows + a) * color.cols + b)];
+  }
   const Number& at(int s, int t, int a, int b) const { return const_cast<SiteValue*>(this)->at(s, t, a, b); }
   /// As `at`, with a number at either level read as that multiple of the unit matrix.
   Number get(int s, int t, int a, int b) const;
