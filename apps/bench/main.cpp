@@ -40,6 +40,11 @@ void run_jit(TimedSession& session, const Options& options, Report& report) {
 }
 
 void run(const std::string& suite, const Options& options) {
+  if (QDP::Nd != 4 || QDP::Nc != 3)
+    throw jit::UserError({.what = "bench",
+                          .expected = "a build with QDP_ND=4, QDP_NC=3, for which the operations are counted",
+                          .got = "QDP_ND=" + std::to_string(QDP::Nd) + ", QDP_NC=" + std::to_string(QDP::Nc)});
+
   std::ofstream json;
   if (!options.json_file.empty()) {
     json.open(options.json_file);

@@ -53,8 +53,9 @@ McControl read_control(const Input& input) {
   if (!folder.empty() && !std::filesystem::is_directory(folder))
     input.error("SavePrefix", "a prefix in a folder that exists", c.save_prefix);
   c.save_volfmt = input.word("SaveVolfmt");
-  if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE")
-    input.error("SaveVolfmt", "SINGLEFILE (one file whatever the number of ranks)", c.save_volfmt);
+  // One rank writes one file in each of the formats.
+  if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE" && c.save_volfmt != "MULTIFILE" && c.save_volfmt != "PARTFILE")
+    input.error("SaveVolfmt", "SINGLEFILE, MULTIFILE or PARTFILE", c.save_volfmt);
   c.parallel_io = input.flag("parallel_io", input.flag("ParallelIO", false));
   read_check(input, "Repro", c.check_repro, c.repro_frequency);
   read_check(input, "Reverse", c.check_reverse, c.reverse_frequency);

@@ -99,7 +99,7 @@ TEST_CASE("numbers out of range, lists of wrong length, wrong flags") {
   CHECK(contains(errors(edited("<nrow>8 8 8 8", "<nrow>8 8 0 8")), "/Params/HMCTrj/nrow"));
   CHECK(contains(errors(edited("<beta>5.7</beta>", "<beta>nan</beta>")), "beta"));
   CHECK(contains(errors(edited("<ReproCheckP>true", "<ReproCheckP>perhaps")), "true or false"));
-  CHECK(contains(errors(edited("<SaveVolfmt>SINGLEFILE", "<SaveVolfmt>MULTIFILE")), "SINGLEFILE"));
+  CHECK(contains(errors(edited("<SaveVolfmt>SINGLEFILE", "<SaveVolfmt>TWOFILES")), "SINGLEFILE"));
   CHECK(contains(errors(edited("<elem>11</elem>", "<elem>4096</elem>")), "from 0 to 4095"));
   CHECK(contains(errors(edited("<elem>11</elem>", "")), "four <elem>"));
   CHECK(contains(errors(edited("<SaveInterval>20", "<SaveInterval>0")), "SaveInterval"));
