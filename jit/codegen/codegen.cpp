@@ -97,7 +97,7 @@ struct CpuCompiler::State {
     try {
       emit_kernel(module, symbol(result), kernel, result.options, target.isa());
       target.adopt(module);
-      if (env().dumps("opt")) dump(result, "opt", text_of(module));
+      if (env().dumps("llvm")) dump(result, "llvm", text_of(module));
       if (env().check || result.options.check) {
         const std::string objection = verify_module(module);
         if (!objection.empty()) throw InternalError({.what = "LLVM's verifier", .got = objection});
@@ -113,6 +113,7 @@ struct CpuCompiler::State {
       }
       std::string object = target.compile(module, false);
       result.compile_seconds = watch.lap();
+      if (env().dumps("opt")) dump(result, "opt", text_of(module));  // as the code generator's own passes left it
       return object;
     } catch (const InternalError& error) {
       throw InternalError({.what = "compile kernel " + result.name,

@@ -85,7 +85,7 @@ std::vector<std::string> split(const std::string& list) {
 std::vector<std::string> read_dump() {
   const std::vector<std::string> stages = split(raw(kDump));
   for (const std::string& stage : stages)
-    if (stage != "ir" && stage != "opt" && stage != "asm" && stage != "ptx") reject(kDump, stage);
+    if (stage != "ir" && stage != "llvm" && stage != "opt" && stage != "asm" && stage != "ptx") reject(kDump, stage);
   return stages;
 }
 
@@ -146,7 +146,7 @@ const std::vector<EnvVariable>& env_table() {
   // INVARIANT: same order as enum Row.
   static const std::vector<EnvVariable> table = {
       {"TESSERA_LOG", "error|warn|info|debug|trace[,topic...]", "warn", "what is told on stderr; topics narrow info and below"},
-      {"TESSERA_DUMP", "list of ir,opt,asm,ptx", "", "write each kernel's stages to files"},
+      {"TESSERA_DUMP", "list of ir,llvm,opt,asm,ptx", "", "write each kernel's stages to files"},
       {"TESSERA_DUMP_DIR", "folder", ".", "where TESSERA_DUMP writes <kernel>_<hash>.<stage>"},
       {"TESSERA_CACHE_DIR", "folder", "", "kernel cache; default $XDG_CACHE_HOME/tessera or ~/.cache/tessera"},
       {"TESSERA_CACHE_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "size bound of the kernel cache, least recently used go first"},

@@ -25,7 +25,7 @@ std::string env_help();
 /// The values. An empty optional means "auto".
 struct Env {
   std::string log;                  ///< level[,topic...]
-  std::vector<std::string> dump;    ///< stages to write: ir opt asm ptx
+  std::vector<std::string> dump;    ///< stages to write: ir llvm opt asm ptx
   std::string dump_dir;
   std::string cache_dir;
   std::uint64_t cache_max = 0;      ///< bytes

@@ -187,10 +187,10 @@ TEST_CASE("TESSERA_CACHE=0 leaves the disk alone") {
 
 TEST_CASE("dumps are written per stage and named after kernel and hash") {
   Folder folder;
-  Setting off("TESSERA_CACHE", "0"), where("TESSERA_DUMP_DIR", folder.path), what("TESSERA_DUMP", "ir,opt,asm");
+  Setting off("TESSERA_CACHE", "0"), where("TESSERA_DUMP_DIR", folder.path), what("TESSERA_DUMP", "ir,llvm,opt,asm");
   jit::CpuCompiler compiler;
   const auto kernel = compiler.compile(sample(6), {});
-  for (const char* stage : {"ir", "opt", "asm"}) {
+  for (const char* stage : {"ir", "llvm", "opt", "asm"}) {
     const fs::path file = folder.path / ("sample_" + kernel.hash + "." + stage);
     CAPTURE(file.string());
     CHECK(fs::exists(file));
