@@ -122,7 +122,7 @@ TEST_CASE("a bad value names the variable and the valid values, and the old valu
     const char* name;
     const char* value;
     const char* valid;
-  } bad[] = {{"TESSERA_LOG", "loud", "error|warn|info"}, {"TESSERA_DUMP", "ir,llvm", "asm"},     {"TESSERA_CACHE", "yes", "0|1"},
+  } bad[] = {{"TESSERA_LOG", "loud", "error|warn|info"}, {"TESSERA_DUMP", "ir,mlir", "asm"},     {"TESSERA_CACHE", "yes", "0|1"},
              {"TESSERA_CACHE_MAX", "2GB", "GiB"},        {"TESSERA_CACHE_MAX", "-1", "bytes"},   {"TESSERA_DEVICE", "gpu", "cuda"},
              {"TESSERA_DEVICE", "cuda:", "cuda:<n>"},    {"TESSERA_LANES", "0", "auto"},         {"TESSERA_LANES", "4x", "auto"},
              {"TESSERA_STREAM", "2", "auto|0|1"},        {"TESSERA_PREFETCH", "-1", "<groups>"}, {"TESSERA_MEM_MAX", "99999999999T", "bytes"}};
