@@ -148,10 +148,10 @@ TuningSpace Runtime::State::tuning_space(const KernelHandle& kernel, double byte
   TuningSpace space;
   space.start.check = check;
   space.start.streaming = env().stream.value_or(out_of_cache && may_stream && !kernel.cost.reads_written);
-  space.start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? 1 : 0);
+  space.start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? 4 : 0);
   if (check) return space;
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && bytes > 0.1 * cache_bytes)))
-    space.prefetch = {0, 1, 2};
+    space.prefetch = {0, 4, 8};
   space.try_streaming = !env().stream && may_stream && out_of_cache;
   return space;
 }
