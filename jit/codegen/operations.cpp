@@ -129,13 +129,10 @@ Value* OperationEmitter::integer(Op op, Value* a, Value* b) {
     case Op::max:
       return builder_.CreateSelect(builder_.CreateICmpSGT(a, b), a, b);
     case Op::and_:
-      return builder_.CreateAnd(a, b);
     case Op::or_:
-      return builder_.CreateOr(a, b);
     case Op::xor_:
-      return builder_.CreateXor(a, b);
     case Op::not_:
-      return builder_.CreateNot(a);
+      return logical(op, a, b);  // bit by bit the same
     case Op::shl:
       return builder_.CreateShl(a, count());
     case Op::shr:

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <span>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -185,9 +185,7 @@ class Lowering {
       case Op::shift: {
         const int inner = inner_frame(frame, n.map.get());
         auto t = column(*n.kid[0], inner);
-        if (t)
-          for (Value& v : t->v)
-            if (v != kZero) v = builder_.permute(inner, v);
+        if (t) carry_back(*t, inner);
         return t;
       }
       case Op::mul: {
@@ -220,6 +218,11 @@ class Lowering {
   }
 
  private:
+  /// From a shift's frame to the frame it is seen in.
+  void carry_back(Tensor& t, int inner) {
+    for (Value& v : t.v)
+      if (v != kZero) v = builder_.permute(inner, v);
+  }
   Tensor times(const Node& a, int frame, Tensor vector) {
     if (a.op == Op::mul && a.kid[0]->shape.spin.kind == Kind::matrix && a.kid[1]->shape.spin.kind == Kind::matrix)
       return times(*a.kid[0], frame, times(*a.kid[1], frame, std::move(vector)));
@@ -238,8 +241,7 @@ class Lowering {
       case Op::shift: {
         const int inner = inner_frame(frame, n.map.get());
         Tensor t = lower(*n.kid[0], inner);
-        for (Value& v : t.v)
-          if (v != kZero) v = builder_.permute(inner, v);
+        carry_back(t, inner);
         return t;
       }
       default: {
