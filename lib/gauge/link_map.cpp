@@ -1,0 +1,23 @@
+#include "lib/gauge/link_map.hpp"
+
+#include "lib/gauge/su3.hpp"
+
+namespace qcd {
+
+using namespace QDP;
+
+LinkState::LinkState(const GaugeField& u, const LinkMaps& maps) : maps_(maps) {
+  require_gauge_field(u, "LinkState");
+  stages_.push_back(u);
+  for (const auto& map : maps_) stages_.push_back(map->apply(stages_.back()));
+}
+
+GaugeField LinkState::force(GaugeField& g) const {
+  require_gauge_field(g, "LinkState::force");
+  for (std::size_t k = maps_.size(); k-- > 0;) maps_[k]->pull_back(g, stages_[k]);
+  GaugeField f(Nd);
+  for (int mu = 0; mu < Nd; ++mu) f[mu] = taproj(gauge()[mu] * g[mu]);
+  return f;
+}
+
+}  // namespace qcd
