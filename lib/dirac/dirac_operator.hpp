@@ -1,0 +1,39 @@
+// A lattice Dirac operator D = A + B: A acts within a site, B connects a site with its nearest neighbours. Every kind of
+// quark is one such pair; preconditioning, pseudofermions and propagators are built from the pair (preconditioned.hpp).
+#pragma once
+
+#include "lib/dirac/linear_operator.hpp"
+
+namespace qcd {
+
+template <class F>
+class DiracOperator {
+ public:
+  virtual ~DiracOperator() = default;
+
+  /// A psi, or A^+ psi.
+  virtual FermionExpr<F> diagonal(const FermionExpr<F>& psi, Sign sign) const = 0;
+  /// A^-1 psi, or A^-1+ psi.
+  virtual FermionExpr<F> diagonal_inverse(const FermionExpr<F>& psi, Sign sign) const = 0;
+  /// B psi, or B^+ psi: at each site from the values on its neighbours.
+  virtual FermionExpr<F> hop(const F& psi, Sign sign) const = 0;
+
+  /// g += derivative (conv. 9) of weight * 2 Re <y, B x>, all sites.
+  virtual void add_hop_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const = 0;
+  /// g += derivative of weight * 2 Re sum_sites y^+ A x, the sum over `sites`. Nothing where A does not depend on links.
+  virtual void add_diagonal_derivative(LinksOf<F>& /*g*/, const F& /*y*/, const F& /*x*/, double /*weight*/,
+                                       const QDP::Subset& /*sites*/) const {}
+
+  /// True if A does not depend on the links: log det A is then a constant that drops out of the dynamics.
+  virtual bool constant_diagonal() const { return true; }
+  /// sum over `sites` of ln |det A|.
+  virtual QDP::Double log_det_diagonal(const QDP::Subset& sites) const = 0;
+  /// g += derivative (conv. 9) of weight * log_det_diagonal(sites).
+  virtual void add_log_det_derivative(LinksOf<F>& /*g*/, const QDP::Subset& /*sites*/, double /*weight*/) const {}
+
+  /// Floating-point operations per site.
+  virtual double hop_flops() const = 0;
+  virtual double diagonal_flops() const = 0;
+};
+
+}  // namespace qcd

@@ -1,0 +1,65 @@
+// The kinds of fermion fields, their links and scalars, in both precisions.
+#pragma once
+
+#include "lib/gauge/gauge_field.hpp"
+
+namespace qcd {
+
+/// Links, scalars and precisions that go with a fermion field F.
+template <class F>
+struct FermionTraits;
+
+template <>
+struct FermionTraits<QDP::LatticeFermionD> {
+  using Links = QDP::multi1d<QDP::LatticeColorMatrixD>;
+  using Real = QDP::RealD;
+  using Complex = QDP::ComplexD;
+  using Single = QDP::LatticeFermionF;
+};
+template <>
+struct FermionTraits<QDP::LatticeFermionF> {
+  using Links = QDP::multi1d<QDP::LatticeColorMatrixF>;
+  using Real = QDP::RealF;
+  using Complex = QDP::ComplexF;
+  using Single = QDP::LatticeFermionF;
+};
+template <>
+struct FermionTraits<QDP::LatticeStaggeredFermionD> {
+  using Links = QDP::multi1d<QDP::LatticeColorMatrixD>;
+  using Real = QDP::RealD;
+  using Complex = QDP::ComplexD;
+  using Single = QDP::LatticeStaggeredFermionF;
+};
+template <>
+struct FermionTraits<QDP::LatticeStaggeredFermionF> {
+  using Links = QDP::multi1d<QDP::LatticeColorMatrixF>;
+  using Real = QDP::RealF;
+  using Complex = QDP::ComplexF;
+  using Single = QDP::LatticeStaggeredFermionF;
+};
+
+/// The links V that act on F, [Nd].
+template <class F>
+using LinksOf = typename FermionTraits<F>::Links;
+/// A host scalar in F's precision.
+template <class F>
+using RealOf = typename FermionTraits<F>::Real;
+template <class F>
+using ComplexOf = typename FermionTraits<F>::Complex;
+/// F in single precision.
+template <class F>
+using Single = typename FermionTraits<F>::Single;
+
+/// An expression with a value of F per site, not yet computed.
+template <class F>
+using FermionExpr = QDP::QDPExpr<typename F::Site, F>;
+
+/// The same links in another precision.
+template <class To, class From>
+To converted_links(const From& u) {
+  To v(u.size());
+  for (int mu = 0; mu < u.size(); ++mu) v[mu] = u[mu];
+  return v;
+}
+
+}  // namespace qcd

@@ -1,0 +1,37 @@
+// A quark action as an input describes it: which links, which operator, which preconditioning.
+#pragma once
+
+#include "lib/dirac/dirac_operator.hpp"
+#include "lib/dirac/preconditioned.hpp"
+#include "lib/gauge/link_map.hpp"
+#include "lib/io/table.hpp"
+
+#include <memory>
+
+namespace qcd {
+
+/// F is LatticeFermion or LatticeStaggeredFermion in the precision of the program.
+template <class F>
+class FermionAction {
+ public:
+  virtual ~FermionAction() = default;
+
+  /// The way from U to the links V of the operator: smearing first, boundary conditions and phases last.
+  virtual const LinkMaps& link_maps() const = 0;
+
+  /// D on the links `v`, in the precision of the program and in single precision.
+  virtual std::shared_ptr<const DiracOperator<F>> make(const LinksOf<F>& v) const = 0;
+  virtual std::shared_ptr<const DiracOperator<Single<F>>> make_single(const LinksOf<Single<F>>& v) const = 0;
+
+  /// The preconditioning that the action's name stands for.
+  virtual Preconditioning preconditioning() const = 0;
+};
+
+using WilsonTypeAction = FermionAction<QDP::LatticeFermion>;
+using StaggeredTypeAction = FermionAction<QDP::LatticeStaggeredFermion>;
+
+/// FermionAction/FermAct -> action.
+const Table<std::shared_ptr<const WilsonTypeAction>>& wilson_type_action_table();
+const Table<std::shared_ptr<const StaggeredTypeAction>>& staggered_type_action_table();
+
+}  // namespace qcd

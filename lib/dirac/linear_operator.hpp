@@ -1,0 +1,57 @@
+// Linear operators on fermion fields: what a solver sees, and what molecular dynamics needs besides.
+#pragma once
+
+#include "lib/dirac/fermion.hpp"
+
+namespace qcd {
+
+/// M or its adjoint M^+ (QDP++'s PLUS and MINUS).
+enum class Sign { plus, minus };
+
+/// M: fields on domain() -> fields on range(). F holds values on all sites; those outside are neither read nor written.
+template <class F>
+class LinearOperator {
+ public:
+  virtual ~LinearOperator() = default;
+
+  virtual const QDP::Subset& domain() const = 0;
+  virtual const QDP::Subset& range() const { return domain(); }
+
+  /// out = M in (plus), on range(); out = M^+ in (minus), on domain(). `out` and `in` are different fields.
+  virtual void apply(F& out, const F& in, Sign sign) const = 0;
+
+  /// Floating-point operations of one apply(), on the whole lattice.
+  virtual double flops() const = 0;
+};
+
+/// An operator that depends on links V, with its derivative.
+template <class F>
+class FermionOperator : public LinearOperator<F> {
+ public:
+  /// g += G, where G is the derivative (conv. 9) of weight * 2 Re <y, M x>; y on range(), x on domain().
+  virtual void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const = 0;
+
+  /// out = M^+ M in on domain().
+  virtual void apply_normal(F& out, const F& in) const {
+    F half;
+    this->apply(half, in, Sign::plus);
+    this->apply(out, half, Sign::minus);
+  }
+};
+
+/// A = M^+ M: Hermitian and positive on M's domain.
+template <class F>
+class NormalOperator : public LinearOperator<F> {
+ public:
+  /// Keeps a reference to `m`.
+  explicit NormalOperator(const FermionOperator<F>& m) : m_(m) {}
+
+  const QDP::Subset& domain() const override { return m_.domain(); }
+  void apply(F& out, const F& in, Sign) const override { m_.apply_normal(out, in); }
+  double flops() const override { return 2 * m_.flops(); }
+
+ private:
+  const FermionOperator<F>& m_;
+};
+
+}  // namespace qcd

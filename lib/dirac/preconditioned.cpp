@@ -1,0 +1,191 @@
+#include "lib/dirac/preconditioned.hpp"
+
+namespace qcd {
+
+using namespace QDP;
+
+namespace {
+
+const Subset& even_sites() { return rb[0]; }
+const Subset& odd_sites() { return rb[1]; }
+
+/// What the four operators share: D and the sites that M maps from and to.
+template <class F>
+class Preconditioned : public FermionOperator<F> {
+ public:
+  Preconditioned(std::shared_ptr<const DiracOperator<F>> d, const Subset& domain, const Subset& range)
+      : d_(std::move(d)), domain_(domain), range_(range) {}
+  const Subset& domain() const override { return domain_; }
+  const Subset& range() const override { return range_; }
+
+ protected:
+  const DiracOperator<F>& d() const { return *d_; }
+  static double volume() { return static_cast<double>(Layout::vol()); }
+
+ private:
+  std::shared_ptr<const DiracOperator<F>> d_;
+  const Subset& domain_;
+  const Subset& range_;
+};
+
+template <class F>
+class Unpreconditioned : public Preconditioned<F> {
+ public:
+  explicit Unpreconditioned(std::shared_ptr<const DiracOperator<F>> d) : Preconditioned<F>(std::move(d), all, all) {}
+
+  void apply(F& out, const F& in, Sign sign) const override {
+    out = this->d().diagonal(+in, sign) + this->d().hop(in, sign);
+  }
+  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
+    this->d().add_hop_derivative(g, y, x, weight);
+    this->d().add_diagonal_derivative(g, y, x, weight, all);
+  }
+  double flops() const override { return this->volume() * (this->d().hop_flops() + this->d().diagonal_flops()); }
+};
+
+template <class F>
+class EvenOdd : public Preconditioned<F> {
+ public:
+  explicit EvenOdd(std::shared_ptr<const DiracOperator<F>> d)
+      : Preconditioned<F>(std::move(d), odd_sites(), odd_sites()) {}
+
+  void apply(F& out, const F& in, Sign sign) const override {
+    F even;
+    even[even_sites()] = this->d().diagonal_inverse(this->d().hop(in, sign), sign);
+    out[odd_sites()] = this->d().diagonal(+in, sign) - this->d().hop(even, sign);
+  }
+
+  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
+    const F left = extended(y, Sign::minus), right = extended(x, Sign::plus);
+    this->d().add_hop_derivative(g, left, right, weight);
+    this->d().add_diagonal_derivative(g, left, right, weight, all);
+  }
+  double flops() const override { return this->volume() * (this->d().hop_flops() + this->d().diagonal_flops()); }
+
+ protected:
+  /// psi on odd sites, -A_ee^-1 B_eo psi on even ones (or with the adjoints of A and B_oe).
+  F extended(const F& psi, Sign sign) const {
+    F full;
+    full[odd_sites()] = psi;
+    full[even_sites()] = -this->d().diagonal_inverse(this->d().hop(psi, sign), sign);
+    return full;
+  }
+};
+
+template <class F>
+class SymmetricEvenOdd : public EvenOdd<F> {
+ public:
+  using EvenOdd<F>::EvenOdd;
+
+  void apply(F& out, const F& in, Sign sign) const override {
+    const DiracOperator<F>& d = this->d();
+    F even;
+    if (sign == Sign::plus) {
+      even[even_sites()] = d.diagonal_inverse(d.hop(in, sign), sign);
+      out[odd_sites()] = in - d.diagonal_inverse(d.hop(even, sign), sign);
+    } else {
+      F odd;
+      odd[odd_sites()] = d.diagonal_inverse(+in, sign);
+      even[even_sites()] = d.diagonal_inverse(d.hop(odd, sign), sign);
+      out[odd_sites()] = in - d.hop(even, sign);
+    }
+  }
+
+  // M = A_oo^-1 (A_oo - B A^-1 B):  <y, dM x> = <A_oo^-1+ y, d(A_oo - B A^-1 B) x> - <A_oo^-1+ y, dA_oo M x>.
+  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
+    F scaled;
+    scaled[odd_sites()] = this->d().diagonal_inverse(+y, Sign::minus);
+    EvenOdd<F>::add_derivative(g, scaled, x, weight);
+    if (this->d().constant_diagonal()) return;
+    F image;
+    apply(image, x, Sign::plus);
+    this->d().add_diagonal_derivative(g, scaled, image, -weight, odd_sites());
+  }
+};
+
+template <class F>
+class EvenSource : public Preconditioned<F> {
+ public:
+  explicit EvenSource(std::shared_ptr<const DiracOperator<F>> d) : Preconditioned<F>(std::move(d), even_sites(), all) {}
+
+  void apply(F& out, const F& in, Sign sign) const override {
+    if (sign == Sign::plus) {
+      out[even_sites()] = this->d().diagonal(+in, sign);
+      out[odd_sites()] = this->d().hop(in, sign);
+    } else {
+      out[even_sites()] = this->d().diagonal(+in, sign) + this->d().hop(in, sign);
+    }
+  }
+  void apply_normal(F& out, const F& in) const override {
+    const DiracOperator<F>& d = this->d();
+    F odd;
+    odd[odd_sites()] = d.hop(in, Sign::plus);
+    out[even_sites()] = d.diagonal(d.diagonal(+in, Sign::plus), Sign::minus) + d.hop(odd, Sign::minus);
+  }
+  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
+    F full = zero;
+    full[even_sites()] = x;
+    this->d().add_hop_derivative(g, y, full, weight);
+    this->d().add_diagonal_derivative(g, y, full, weight, even_sites());
+  }
+  double flops() const override { return this->volume() / 2 * (this->d().hop_flops() + this->d().diagonal_flops()); }
+};
+
+}  // namespace
+
+template <class F>
+std::unique_ptr<FermionOperator<F>> make_preconditioned(std::shared_ptr<const DiracOperator<F>> dirac,
+                                                        Preconditioning preconditioning) {
+  switch (preconditioning) {
+    case Preconditioning::none:
+      return std::make_unique<Unpreconditioned<F>>(std::move(dirac));
+    case Preconditioning::even_odd:
+      return std::make_unique<EvenOdd<F>>(std::move(dirac));
+    case Preconditioning::symmetric_even_odd:
+      return std::make_unique<SymmetricEvenOdd<F>>(std::move(dirac));
+    case Preconditioning::even_source:
+      return std::make_unique<EvenSource<F>>(std::move(dirac));
+  }
+  throw ShapeError("make_preconditioned: expected one of the four kinds of preconditioning");
+}
+
+template <class F>
+SchurSystem<F>::SchurSystem(std::shared_ptr<const DiracOperator<F>> dirac, Preconditioning preconditioning)
+    : dirac_(std::move(dirac)), preconditioning_(preconditioning) {
+  if (preconditioning == Preconditioning::even_source)
+    throw ShapeError("SchurSystem: expected none, even_odd or symmetric_even_odd, got even_source, which has no inverse");
+  op_ = make_preconditioned(dirac_, preconditioning_);
+}
+
+template <class F>
+F SchurSystem<F>::prepare(const F& chi) const {
+  if (preconditioning_ == Preconditioning::none) return chi;
+  const DiracOperator<F>& d = *dirac_;
+  F even, b;
+  even[even_sites()] = d.diagonal_inverse(+chi, Sign::plus);
+  b[odd_sites()] = preconditioning_ == Preconditioning::even_odd
+                       ? chi - d.hop(even, Sign::plus)
+                       : d.diagonal_inverse(chi - d.hop(even, Sign::plus), Sign::plus);
+  return b;
+}
+
+template <class F>
+F SchurSystem<F>::reconstruct(const F& x, const F& chi) const {
+  if (preconditioning_ == Preconditioning::none) return x;
+  F psi;
+  psi[odd_sites()] = x;
+  psi[even_sites()] = dirac_->diagonal_inverse(chi - dirac_->hop(x, Sign::plus), Sign::plus);
+  return psi;
+}
+
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template std::unique_ptr<FermionOperator<F>> make_preconditioned(std::shared_ptr<const DiracOperator<F>>,            \
+                                                                   Preconditioning);                                   \
+  template class SchurSystem<F>;
+QCD_INSTANTIATE(LatticeFermionD)
+QCD_INSTANTIATE(LatticeFermionF)
+QCD_INSTANTIATE(LatticeStaggeredFermionD)
+QCD_INSTANTIATE(LatticeStaggeredFermionF)
+#undef QCD_INSTANTIATE
+
+}  // namespace qcd

@@ -1,0 +1,98 @@
+#include "lib/smear/project.hpp"
+
+#include "lib/gauge/su3.hpp"
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+namespace qcd {
+
+using namespace QDP;
+
+namespace site {
+
+namespace {
+
+using Matrix = std::vector<std::vector<Sym>>;
+
+/// (row i, row j) -> (a row_i + b row_j, -b* row_i + a* row_j).
+void rotate_rows(Matrix& m, int i, int j, const Sym& a, const Sym& b) {
+  for (int c = 0; c < Nc; ++c) {
+    const Sym upper = m[i][c], lower = m[j][c];
+    m[i][c] = a * upper + b * lower;
+    m[j][c] = conj(a) * lower - conj(b) * upper;
+  }
+}
+
+/// Rotation (a, b), |a|^2 + |b|^2 = 1 -> another one.
+using Relaxation = std::function<void(Sym& a, Sym& b)>;
+
+/// Re tr(h m) with h = (a, b; -b*, a*) in rows i, j is Re[a (m_ii + m_jj^*) + b (m_ji - m_ij^*)] + rest: the best h has
+/// the conjugates of the brackets, normalised.
+Sym ascent(const Sym& m, const Relaxation& relax) {
+  Matrix work(Nc), h(Nc);
+  for (int r = 0; r < Nc; ++r)
+    for (int c = 0; c < Nc; ++c) {
+      work[r].push_back(m.color(r, c));
+      h[r].push_back(cmplx(Sym(r == c ? 1.0 : 0.0), Sym(0.0)));
+    }
+
+  constexpr double kTiny = 1e-30;  // |a|^2 + |b|^2 below which the 2x2 part counts as nought
+  for (int distance = 1; distance < Nc; ++distance)
+    for (int i = 0; i + distance < Nc; ++i) {
+      const int j = i + distance;
+      Sym a = conj(work[i][i]) + work[j][j], b = conj(work[j][i]) - work[i][j];
+      const Sym length2 = localNorm2(a) + localNorm2(b);
+      const Sym vanishes = length2 < kTiny;
+      const Sym scale = 1.0 / sqrt(where(vanishes, Sym(1.0), length2));
+      a = where(vanishes, cmplx(Sym(1.0), Sym(0.0)), scale * a);
+      b = where(vanishes, cmplx(Sym(0.0), Sym(0.0)), scale * b);
+      relax(a, b);
+      rotate_rows(work, i, j, a, b);
+      rotate_rows(h, i, j, a, b);
+    }
+
+  Sym result = zero_like(m);
+  for (int r = 0; r < Nc; ++r)
+    for (int c = 0; c < Nc; ++c) result.set_color(r, c, h[r][c]);
+  return result;
+}
+
+}  // namespace
+
+Sym su2_ascent(const Sym& m) {
+  return ascent(m, [](Sym&, Sym&) {});
+}
+
+Sym su2_over_ascent(const Sym& m, const Sym& omega) {
+  return ascent(m, [&](Sym& a, Sym& b) {
+    // cos theta = Re a; the rest of the quaternion has length sin theta.
+    const Sym cosine = where(real(a) < 1.0, where(real(a) > -1.0, real(a), Sym(-1.0)), Sym(1.0));
+    const Sym theta = acos(cosine), sine = sin(theta), turned = omega * theta;
+    const Sym small = sine < 1.0e-12;
+    const Sym stretch = where(small, Sym(0.0), sin(turned) / where(small, Sym(1.0), sine));
+    a = cmplx(cos(turned), stretch * imag(a));
+    b = stretch * b;
+  });
+}
+
+}  // namespace site
+
+int project(LatticeColorMatrix& u, const LatticeColorMatrix& v, const Projection& how) {
+  const auto overlap = [&] { return toDouble(sum(real(trace(u * adj(v))))); };
+  double before = overlap();
+  for (int sweep = 1; sweep <= how.max_sweeps; ++sweep) {
+    u = su2_ascent(u * adj(v)) * u;
+    const double after = overlap();
+    const double change = std::fabs(after - before);
+    before = after;
+    if (change <= how.accuracy * std::fabs(after) || sweep == how.max_sweeps) {
+      u = su3_unitarize(u);
+      return sweep;
+    }
+  }
+  return 0;
+}
+
+}  // namespace qcd

@@ -1,0 +1,67 @@
+// Solving A x = b: what every solver takes and returns.
+#pragma once
+
+#include "lib/dirac/linear_operator.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace qcd {
+
+/// When to stop, and what to do about failure.
+struct StoppingCriterion {
+  double residual = 1e-10;    ///< |b - A x| <= residual |b|
+  int max_iterations = 1000;  ///< then the solver gives up; the result says so
+};
+
+/// What a solver did. `residual` is always recomputed from b - A x at the end.
+struct SolveResult {
+  bool converged = false;
+  int iterations = 0;
+  long applications = 0;             ///< of the operator in the precision of the fields (a normal operator counts once)
+  long single_applications = 0;      ///< of its single-precision partner
+  double residual = 0;               ///< |b - A x| / |b|, true
+  std::vector<double> history;       ///< the recursion's |r|/|b| after each iteration
+  std::vector<double> shift_residuals;  ///< multi-shift: the true residual of each shifted system
+  double flops = 0;
+};
+
+/// The operators of one linear system: in the precision of the fields, and on request in single precision.
+template <class F>
+struct SystemOperator {
+  const FermionOperator<F>& m;
+  /// Makes (once) the single-precision partner; empty where there is none. A solver that does not mix never asks.
+  std::function<const FermionOperator<Single<F>>&()> single = {};
+};
+
+/// Solves M^+ M x = b (pseudofermions). x: guess on entry, solution on return; on M's domain.
+template <class F>
+class NormalSolver {
+ public:
+  virtual ~NormalSolver() = default;
+  virtual SolveResult solve(F& x, const SystemOperator<F>& system, const F& b) const = 0;
+};
+
+/// Solves M x = b (propagators). x: guess on entry, solution on return.
+template <class F>
+class DirectSolver {
+ public:
+  virtual ~DirectSolver() = default;
+  virtual SolveResult solve(F& x, const SystemOperator<F>& system, const F& b) const = 0;
+};
+
+/// Solves (M^+ M + shift_k) x_k = b for all k at once, starting from nought. `residuals`: one for all or one per shift.
+template <class F>
+class MultiShiftSolver {
+ public:
+  virtual ~MultiShiftSolver() = default;
+  virtual SolveResult solve(std::vector<F>& x, const SystemOperator<F>& system, const F& b,
+                            const std::vector<double>& shifts) const = 0;
+};
+
+/// Throws NumericsError saying what did not converge (`what`), the residual reached and asked for, unless it converged.
+void require_converged(const SolveResult& result, const StoppingCriterion& asked, const std::string& what);
+
+}  // namespace qcd
