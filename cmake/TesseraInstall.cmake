@@ -7,7 +7,8 @@ set(QDPXX_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/QDPXX)
 set(QDPXX_VERSION 1.46.1)   # the QDP++ whose interface this one follows
 
 install(DIRECTORY jit qdp lib DESTINATION ${TESSERA_HEADER_DIR}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "codegen" EXCLUDE PATTERN "include" EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "codegen" EXCLUDE PATTERN "include" EXCLUDE
+        PATTERN "lib/rational/multiprecision.hpp" EXCLUDE PATTERN "lib/rational/factored.hpp" EXCLUDE)
 install(DIRECTORY qdp/include/ DESTINATION ${TESSERA_HEADER_DIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${TESSERA_CONFIG_DIR}/qdp_config.h DESTINATION ${TESSERA_HEADER_DIR})
 

@@ -18,8 +18,10 @@ pkg-config|command:pkg-config|tells CMake where libraries lie
 llvm-19-dev|command:llvm-config-19|generates machine code at run time
 libxml2-dev|file:/usr/include/libxml2/libxml/parser.h|reads parameter files
 libsleef-dev|file:/usr/lib/*/libsleef.so|vectorised sin, cos, exp, log
+libmpfr-dev|file:/usr/include/mpfr.h|rational approximations in many digits
 libcli11-dev|file:/usr/include/CLI/CLI.hpp|command lines of hmc and bench
 doctest-dev|file:/usr/include/doctest/doctest.h|the tests
+python3-matplotlib|file:/usr/lib/python3/dist-packages/matplotlib/__init__.py|plots of scripts/report
 EOF
 }
 

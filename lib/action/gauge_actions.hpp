@@ -1,4 +1,4 @@
-// The gauge actions by name: each a list of loops with coefficients.
+// The gauge actions by name: lists of loops with coefficients, and functions of their traces.
 #pragma once
 
 #include "lib/gauge/loop_action.hpp"
@@ -14,8 +14,10 @@ struct Anisotropy {
   int t_dir = QDP::Nd - 1;
   double xi_0 = 1;
 
+  /// A loop in the mu-nu plane has time in it.
+  bool temporal(int mu, int nu) const { return mu == t_dir || nu == t_dir; }
   /// Factor of a loop in the mu-nu plane.
-  double factor(int mu, int nu) const { return !on ? 1 : (mu == t_dir || nu == t_dir) ? xi_0 : 1 / xi_0; }
+  double factor(int mu, int nu) const { return !on ? 1 : temporal(mu, nu) ? xi_0 : 1 / xi_0; }
 };
 
 /// S = -beta/Nc sum_p Re tr U_p.
@@ -24,7 +26,7 @@ LoopAction wilson_action(double beta, const Anisotropy& aniso = {});
 /// c1 = -1/12 tree-level Symanzik, -0.331 Iwasaki, -1.4069 DBW2.
 LoopAction improved_action(double beta, double c1);
 
-/// GaugeAction/Name -> loops. Each row documents its elements.
-const Table<LoopAction>& gauge_action_table();
+/// GaugeAction/Name -> action. Each row documents its elements.
+const Table<std::shared_ptr<const GaugeAction>>& gauge_action_table();
 
 }  // namespace qcd

@@ -1,22 +1,36 @@
 #include "lib/action/monomial_table.hpp"
 
+#include "lib/action/fermion_monomials.hpp"
 #include "lib/action/gauge_actions.hpp"
 #include "lib/action/gauge_monomial.hpp"
 #include "lib/io/boundary.hpp"
 
 namespace qcd {
 
+namespace {
+
+using Row = Table<std::shared_ptr<Monomial>>::Row;
+
+Row gauge_row() {
+  return {"GAUGE_MONOMIAL", "GaugeAction{Name, ..., [GaugeBC] or [GaugeState{Name, [GaugeBC]}]}",
+          [](const Input& in) -> std::shared_ptr<Monomial> {
+            const Input action = in.group("GaugeAction");
+            LinkMaps links = read_gauge_state(action);
+            const auto* row = gauge_action_table().find(action);
+            return row ? std::make_shared<GaugeMonomial>(row->make(action), std::move(links)) : nullptr;
+          }};
+}
+
+std::vector<Row> all_rows() {
+  std::vector<Row> rows = fermion_monomial_rows();
+  rows.insert(rows.begin(), gauge_row());
+  return rows;
+}
+
+}  // namespace
+
 const Table<std::shared_ptr<Monomial>>& monomial_table() {
-  static const Table<std::shared_ptr<Monomial>> table(
-      "a monomial", {
-                        {"GAUGE_MONOMIAL", "GaugeAction{Name, ..., [GaugeBC] or [GaugeState{Name, [GaugeBC]}]}",
-                         [](const Input& in) -> std::shared_ptr<Monomial> {
-                           const Input action = in.group("GaugeAction");
-                           require_periodic_gauge_state(action);
-                           const auto* row = gauge_action_table().find(action);
-                           return row ? std::make_shared<GaugeMonomial>(row->make(action)) : nullptr;
-                         }},
-                    });
+  static const Table<std::shared_ptr<Monomial>> table("a monomial", all_rows());
   return table;
 }
 

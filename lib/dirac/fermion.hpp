@@ -54,6 +54,12 @@ using Single = typename FermionTraits<F>::Single;
 template <class F>
 using FermionExpr = QDP::QDPExpr<typename F::Site, F>;
 
+/// i gamma_5 psi: what a twisted mass multiplies.
+template <class Psi>
+auto i_gamma_5(const Psi& psi) {
+  return QDP::timesI(QDP::Gamma(QDP::Ns * QDP::Ns - 1) * psi);
+}
+
 /// The same links in another precision.
 template <class To, class From>
 To converted_links(const From& u) {

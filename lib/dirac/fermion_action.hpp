@@ -27,6 +27,28 @@ class FermionAction {
   virtual Preconditioning preconditioning() const = 0;
 };
 
+/// The action of an operator class: Operator<F>(links, parameters) on the links of `maps`.
+template <class F, template <class> class Operator, class Parameters>
+class OperatorAction : public FermionAction<F> {
+ public:
+  OperatorAction(LinkMaps maps, Parameters parameters, Preconditioning preconditioning)
+      : maps_(std::move(maps)), parameters_(std::move(parameters)), preconditioning_(preconditioning) {}
+
+  const LinkMaps& link_maps() const override { return maps_; }
+  std::shared_ptr<const DiracOperator<F>> make(const LinksOf<F>& v) const override {
+    return std::make_shared<Operator<F>>(v, parameters_);
+  }
+  std::shared_ptr<const DiracOperator<Single<F>>> make_single(const LinksOf<Single<F>>& v) const override {
+    return std::make_shared<Operator<Single<F>>>(v, parameters_);
+  }
+  Preconditioning preconditioning() const override { return preconditioning_; }
+
+ private:
+  LinkMaps maps_;
+  Parameters parameters_;
+  Preconditioning preconditioning_;
+};
+
 using WilsonTypeAction = FermionAction<QDP::LatticeFermion>;
 using StaggeredTypeAction = FermionAction<QDP::LatticeStaggeredFermion>;
 

@@ -12,9 +12,13 @@ LinkState::LinkState(const GaugeField& u, const LinkMaps& maps) : maps_(maps) {
   for (const auto& map : maps_) stages_.push_back(map->apply(stages_.back()));
 }
 
-GaugeField LinkState::force(GaugeField& g) const {
-  require_gauge_field(g, "LinkState::force");
+void LinkState::pull_back(GaugeField& g) const {
+  require_gauge_field(g, "LinkState::pull_back");
   for (std::size_t k = maps_.size(); k-- > 0;) maps_[k]->pull_back(g, stages_[k]);
+}
+
+GaugeField LinkState::force(GaugeField& g) const {
+  pull_back(g);
   GaugeField f(Nd);
   for (int mu = 0; mu < Nd; ++mu) f[mu] = taproj(gauge()[mu] * g[mu]);
   return f;

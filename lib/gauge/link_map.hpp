@@ -34,6 +34,9 @@ class LinkState {
   /// V.
   const GaugeField& links() const { return stages_.back(); }
 
+  /// `g` is the derivative with respect to V and becomes that with respect to U.
+  void pull_back(GaugeField& g) const;
+
   /// The force of conv. 4 on the momenta of U: F = taproj(U G_U), where `g` holds the derivative with respect to V and
   /// is pulled back in place.
   GaugeField force(GaugeField& g) const;

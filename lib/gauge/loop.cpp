@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 namespace qcd {
 
 using namespace QDP;
 
-bool Path::closed() const {
-  std::vector<int> displacement(Nd, 0);
-  for (const Step& step : steps_) displacement.at(static_cast<std::size_t>(step.mu)) += step.sign;
-  return std::all_of(displacement.begin(), displacement.end(), [](int d) { return d == 0; });
+std::vector<int> Path::displacement() const {
+  std::vector<int> total(Nd, 0);
+  for (const Step& step : steps_) total.at(static_cast<std::size_t>(step.mu)) += step.sign;
+  return total;
 }
+
+bool Path::closed() const { return displacement() == std::vector<int>(Nd, 0); }
 
 Path Path::reversed() const {
   std::vector<Step> steps(steps_.rbegin(), steps_.rend());
@@ -60,31 +61,6 @@ std::vector<WeightedPath> all_rectangles(double weight) {
 
 namespace {
 
-using Displacement = std::vector<int>;
-
-/// Walks along `path`, calling visit(link direction, sign, where the link starts); returns where the walk ends.
-template <class Visit>
-Displacement walk(const Path& path, Displacement at, const Visit& visit) {
-  for (int k = 0; k < path.length(); ++k) {
-    const auto [mu, sign] = path[k];
-    auto& coordinate = at.at(static_cast<std::size_t>(mu));
-    if (sign < 0) --coordinate;
-    visit(mu, sign, at);
-    if (sign > 0) ++coordinate;
-  }
-  return at;
-}
-
-/// U_mu(x + at). The shifts are applied in one fixed order of directions, so that a link used by several paths is the
-/// same sub-expression and is loaded once.
-ColorMatrixExpr displaced_link(const GaugeField& u, int mu, const Displacement& at) {
-  ColorMatrixExpr link = +u[mu];
-  for (int nu = 0; nu < Nd; ++nu)
-    for (int n = at[static_cast<std::size_t>(nu)]; n != 0; n -= n > 0 ? 1 : -1)
-      link = shift(link, n > 0 ? FORWARD : BACKWARD, nu);
-  return link;
-}
-
 /// Links in one kernel at most: all plaquettes of four dimensions fit.
 constexpr int kFusedLinks = 24;
 
@@ -93,47 +69,78 @@ constexpr int kFusedLinks = 24;
 ColorMatrixExpr path_product(const GaugeField& u, const Path& path, const Path& after) {
   require_gauge_field(u, "path_product");
   if (path.length() == 0) throw ShapeError("path_product: expected a path of at least one step, got an empty one");
-  const Displacement start = walk(after, Displacement(Nd, 0), [](auto&&...) {});
   std::optional<ColorMatrixExpr> product;
-  walk(path, start, [&](int mu, int sign, const Displacement& at) {
-    const ColorMatrixExpr link = displaced_link(u, mu, at);
+  std::vector<Step> walked;
+  for (int k = 0; k < after.length(); ++k) walked.push_back(after[k]);
+  for (int k = 0; k < path.length(); ++k) {
+    const auto [mu, sign] = path[k];
+    // A link walked backward starts where the step ends.
+    if (sign < 0) walked.push_back(path[k]);
+    const ColorMatrixExpr link = at_end_of(u[mu], Path(walked));
+    if (sign > 0) walked.push_back(path[k]);
     const ColorMatrixExpr factor = sign > 0 ? link : adj(link);
     product = product ? *product * factor : factor;
-  });
+  }
   return *product;
 }
 
-ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after) {
-  std::optional<ColorMatrixExpr> sum;
-  int links = 0;
-  for (const auto& [path, weight] : paths) {
-    if (sum && links + path.length() > kFusedLinks) {
-      const LatticeColorMatrix part = *sum;
-      sum = +part;
-      links = 0;
-    }
-    const ColorMatrixExpr term = Real(weight) * path_product(u, path, after);
-    sum = sum ? *sum + term : term;
-    links += path.length();
+// The product rule link by link, P for the product so far and P' for the sum: (P, P') -> (P U, P' U + P U x).
+ColorMatrixExpr product_with_insertion(const GaugeField& u, const LatticeColorMatrix& x, const Path& path,
+                                       const Path& after) {
+  std::vector<Step> walked;
+  for (int k = 0; k < after.length(); ++k) walked.push_back(after[k]);
+  std::optional<ColorMatrixExpr> product;
+  ColorMatrixExpr sum = at_end_of(x, after);
+  for (int k = 0; k < path.length(); ++k) {
+    const ColorMatrixExpr link = path_product(u, {path[k]}, Path(walked));
+    walked.push_back(path[k]);
+    product = product ? *product * link : link;
+    sum = sum * link + *product * at_end_of(x, Path(walked));
   }
-  if (!sum) throw ShapeError("weighted_sum: expected at least one path, got none");
-  return *sum;
+  return sum;
+}
+
+void ColorMatrixSum::add(const ColorMatrixExpr& term, int links) {
+  if (sum_ && links_ + links > kFusedLinks) {
+    LatticeColorMatrix part;
+    part[sites_] = *sum_;
+    sum_ = +part;
+    links_ = 0;
+  }
+  sum_ = sum_ ? *sum_ + term : term;
+  links_ += links;
+}
+
+ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after,
+                             const Subset& sites) {
+  ColorMatrixSum sum(sites);
+  for (const auto& [path, weight] : paths) sum.add(Real(weight) * path_product(u, path, after), path.length());
+  if (sum.empty()) throw ShapeError("weighted_sum: expected at least one path, got none");
+  return sum.value();
 }
 
 Double sum_real_trace(const GaugeField& u, const std::vector<WeightedPath>& loops) {
   return loops.empty() ? Double(0) : Double(sum(real(trace(weighted_sum(u, loops)))));
 }
 
+std::vector<LoopLink> links_along(const Path& loop, int mu) {
+  if (!loop.closed()) throw ShapeError("links_along(): expected a closed loop, got " + loop.str());
+  std::vector<LoopLink> links;
+  for (int k = 0; k < loop.length(); ++k) {
+    if (loop[k].mu != mu) continue;
+    // The reversed loop, which has the same Re tr, runs through a backward link forward.
+    if (loop[k].sign > 0)
+      links.push_back({loop.rotated(k).tail(1), loop.tail(k), false});
+    else
+      links.push_back({loop.reversed().rotated(loop.length() - 1 - k).tail(1), loop.tail(k + 1), true});
+  }
+  return links;
+}
+
 std::vector<WeightedPath> staples(const std::vector<WeightedPath>& loops, int mu) {
   std::map<Path, double> merged;
-  for (const auto& [loop, weight] : loops) {
-    if (!loop.closed()) throw ShapeError("staples(): expected closed loops, got " + loop.str());
-    for (int k = 0; k < loop.length(); ++k) {
-      if (loop[k].mu != mu) continue;
-      const Path from_link = loop[k].sign > 0 ? loop.rotated(k) : loop.reversed().rotated(loop.length() - 1 - k);
-      merged[from_link.tail(1)] += weight;
-    }
-  }
+  for (const auto& [loop, weight] : loops)
+    for (const LoopLink& link : links_along(loop, mu)) merged[link.rest] += weight;
   std::vector<WeightedPath> result;
   for (const auto& [path, weight] : merged) result.push_back({path, weight});
   return result;

@@ -9,6 +9,7 @@
 #include "lib/gauge/gauge_field.hpp"
 
 #include <compare>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ class Path {
   Path reversed() const;          ///< the same links walked the other way: its product is the adjoint
   Path rotated(int first) const;  ///< of a loop: the same loop starting at step `first`
   Path tail(int first) const;     ///< the steps from `first` on
+  std::vector<int> displacement() const;  ///< [Nd], from the start of the path to its end
   std::string str() const;        ///< "+x+y-x-y"; directions beyond the fourth by number
 
   auto operator<=>(const Path&) const = default;
@@ -57,9 +59,26 @@ Path rectangle_loop(int mu, int nu);
 /// An expression with a colour matrix per site, not yet computed.
 using ColorMatrixExpr = decltype(QDP::adj(std::declval<const QDP::LatticeColorMatrix&>()));
 
+/// x at the end of `path`: x(site + displacement). The shifts are applied in one fixed order of directions, so that a
+/// value used by several paths is the same sub-expression and is loaded once.
+template <class X>
+auto at_end_of(const X& x, const Path& path) {
+  auto value = +x;
+  const std::vector<int> steps = path.displacement();
+  for (int nu = 0; nu < QDP::Nd; ++nu)
+    for (int n = steps[static_cast<std::size_t>(nu)]; n != 0; n -= n > 0 ? 1 : -1)
+      value = QDP::shift(value, n > 0 ? FORWARD : BACKWARD, nu);
+  return value;
+}
+
 /// The product of links along `path` from every site, as an expression; the path has at least one step.
 /// With `after`, the path starts one step further on: at x + mu (or x - mu) instead of x.
 ColorMatrixExpr path_product(const GaugeField& u, const Path& path, const Path& after = {});
+
+/// sum over the corners of `path`, both ends included, of its product with x(corner) put in there: what the derivative
+/// of a loop with x at its start becomes when the loop is begun at each of its corners.
+ColorMatrixExpr product_with_insertion(const GaugeField& u, const QDP::LatticeColorMatrix& x, const Path& path,
+                                       const Path& after = {});
 
 /// A path and its weight in a sum.
 struct WeightedPath {
@@ -72,16 +91,44 @@ std::vector<WeightedPath> all_plaquettes(double weight = 1);
 /// The Nd(Nd-1) rectangles, 2x1 and 1x2, each with the same weight.
 std::vector<WeightedPath> all_rectangles(double weight = 1);
 
+/// One link of a loop and where the rest of it goes: for W(y) from a site y, with the link U_mu(x),
+///   Re tr W(y) = Re tr [ U_mu(x) R(x + mu) ],   y = the end of `home` from x.
+/// R is `rest`; `reversed` tells that the loop runs through the link backward, so that tr W(y) = conj tr [U R].
+struct LoopLink {
+  Path rest;
+  Path home;
+  bool reversed = false;
+};
+
+/// All links of direction mu of a loop. Throws ShapeError for an open path.
+std::vector<LoopLink> links_along(const Path& loop, int mu);
+
 /// The derivative of sum_l w_l sum_x Re tr W_l(x) with respect to the links of direction mu: paths R_k and weights such
 /// that
 ///   d/dt sum_l w_l sum_x Re tr W_l |_{U_mu -> exp(t X) U_mu}  =  sum_x Re tr [ X(x) U_mu(x) sum_k w_k R_k(x + mu) ].
-/// By the product rule each step of a loop along +-mu gives one path: rotate the loop (for -mu, its reverse, which has
-/// the same Re tr) until that link comes first, and take the rest. Equal paths are merged.
+/// By the product rule each link of a loop along mu gives one path, the rest of the loop. Equal paths are merged.
 std::vector<WeightedPath> staples(const std::vector<WeightedPath>& loops, int mu);
 
-/// sum_k w_k P_k, the weighted sum of path products (at least one); `after` as above. Long sums are computed in parts,
-/// so that no kernel grows beyond bounds; what is returned is the last part plus the sum of the others.
-ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after = {});
+/// A sum of expressions, needed on `sites`. Long sums are computed in parts, so that no kernel grows beyond bounds.
+class ColorMatrixSum {
+ public:
+  explicit ColorMatrixSum(const QDP::Subset& sites = QDP::all) : sites_(sites) {}
+
+  /// Adds a term with so many links in it.
+  void add(const ColorMatrixExpr& term, int links);
+  bool empty() const { return !sum_; }
+  /// The last part plus the sum of the others; at least one term must have been added.
+  const ColorMatrixExpr& value() const { return *sum_; }
+
+ private:
+  QDP::Subset sites_;
+  std::optional<ColorMatrixExpr> sum_;
+  int links_ = 0;
+};
+
+/// sum_k w_k P_k, the weighted sum of path products (at least one) as a ColorMatrixSum; `after` as above.
+ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after = {},
+                             const QDP::Subset& sites = QDP::all);
 
 /// sum_k w_k sum_x Re tr W_k(x); for loops, gauge invariant.
 QDP::Double sum_real_trace(const GaugeField& u, const std::vector<WeightedPath>& loops);

@@ -40,51 +40,192 @@ Sym column_product(const std::vector<Sym>& a, const std::vector<Sym>& b) {
 
 }  // namespace
 
-Sym exp(const Sym& x) {
-  if constexpr (Nc != 3) {
-    return exp12(x);
-  } else {
-    // Equation numbers of hep-lat/0311018. Q is Hermitian and traceless; it solves Q^3 = c1 Q + c0.
-    const Sym q = timesMinusI(x);
-    const Sym q2 = q * q;
-    const Sym c0 = real(trace(q2 * q)) * (1.0 / 3);  // (14)
-    const Sym c1 = real(trace(q2)) * (1.0 / 2);      // (15)
+namespace {
 
-    // f(-c0) = conj(f(c0)) up to the sign of f1 (34): work with |c0|, where the denominator 9 u^2 - w^2 cannot vanish.
-    // A zero matrix has c1 = 0 and takes the series below; c1 is lifted there to keep the unused branch finite.
-    const Sym tiny = c1 < 1.0e-6;
+/// exp(iQ) of a Hermitian traceless 3x3 matrix as f0 + f1 Q + f2 Q^2. Equation numbers of hep-lat/0311018.
+/// Q solves Q^3 = c1 Q + c0. f(-c0) = conj(f(c0)) up to the sign of f1 (34), so that `f` is computed for |c0|, where the
+/// denominator 9 u^2 - w^2 cannot vanish; mirrored() takes it to c0.
+struct CayleyHamilton {
+  Sym q, q2, c0, c1;
+  Sym tiny, negative;  ///< c1 < 1e-6, where f is not to be used; c0 < 0
+  Sym u, u2, w, w2, cos_w, xi0, e_iu, e_2iu, scale;
+  Sym f[3];
+
+  explicit CayleyHamilton(const Sym& x) {
+    q = timesMinusI(x);
+    q2 = q * q;
+    c0 = real(trace(q2 * q)) * (1.0 / 3);  // (14)
+    c1 = real(trace(q2)) * (1.0 / 2);      // (15)
+
+    // A zero matrix has c1 = 0; c1 is lifted there to keep the unused branch finite.
+    tiny = c1 < 1.0e-6;
+    negative = c0 < 0.0;
     const Sym safe_c1 = where(tiny, Sym(1.0), c1);
     const Sym third = safe_c1 * (1.0 / 3);
     const Sym c0_max = 2.0 * third * sqrt(third);  // (17)
     const Sym ratio = where(tiny, Sym(0.0), fabs(c0)) / c0_max;
     const Sym theta = acos(where(ratio < 1.0, ratio, Sym(1.0)));  // rounding may pass 1; (25)
-    const Sym u = sqrt(third) * cos(theta * (1.0 / 3));           // (23)
+    u = sqrt(third) * cos(theta * (1.0 / 3));                     // (23)
     // (24) squared, with sin^2 = 1 - cos^2: only even functions of w are needed, and rounding of w^2 does them no harm.
-    const Sym u2 = u * u, difference = safe_c1 - 3.0 * u2;
-    const Sym w2 = where(difference > 0.0, difference, Sym(0.0));
-    const Sym w = sqrt(w2);
-    const Sym cos_w = cos(w), xi0 = sinc(w, w2);  // (33)
+    u2 = u * u;
+    const Sym difference = safe_c1 - 3.0 * u2;
+    w2 = where(difference > 0.0, difference, Sym(0.0));
+    w = sqrt(w2);
+    cos_w = cos(w);
+    xi0 = sinc(w, w2);  // (33)
     const Sym cos_u = cos(u), sin_u = sin(u);
-    const Sym e_iu = cmplx(cos_u, -sin_u);  // e^{-iu}
-    const Sym e_2iu = cmplx(1.0 - 2.0 * sin_u * sin_u, 2.0 * sin_u * cos_u);
-    const Sym h0 = (u2 - w2) * e_2iu + e_iu * cmplx(8.0 * u2 * cos_w, 2.0 * u * (3.0 * u2 + w2) * xi0);  // (30)
-    const Sym h1 = 2.0 * u * e_2iu - e_iu * cmplx(2.0 * u * cos_w, -((3.0 * u2 - w2) * xi0));            // (31)
-    const Sym h2 = e_2iu - e_iu * cmplx(cos_w, 3.0 * u * xi0);                                           // (32)
-    const Sym scale = 1.0 / (9.0 * u2 - w2);                                                             // (29)
+    e_iu = cmplx(cos_u, -sin_u);  // e^{-iu}
+    e_2iu = cmplx(1.0 - 2.0 * sin_u * sin_u, 2.0 * sin_u * cos_u);
+    scale = 1.0 / (9.0 * u2 - w2);
+    f[0] = (u2 - w2) * e_2iu + e_iu * cmplx(8.0 * u2 * cos_w, 2.0 * u * (3.0 * u2 + w2) * xi0);  // (30)
+    f[1] = 2.0 * u * e_2iu - e_iu * cmplx(2.0 * u * cos_w, -((3.0 * u2 - w2) * xi0));            // (31)
+    f[2] = e_2iu - e_iu * cmplx(cos_w, 3.0 * u * xi0);                                           // (32)
+    for (Sym& fj : f) fj = fj * scale;                                                           // (29)
+  }
 
+  /// A coefficient computed for |c0|, taken to c0: it is `parity` (+1 or -1) times its conjugate for negative c0.
+  Sym mirrored(const Sym& x, double parity) const {
+    const Sym image = parity * conj(x);
+    return where(negative, image, x);
+  }
+};
+
+}  // namespace
+
+Sym exp(const Sym& x) {
+  if constexpr (Nc != 3) {
+    return exp12(x);
+  } else {
+    const CayleyHamilton e(x);
+    const Sym &c0 = e.c0, &c1 = e.c1;
     // Below c1 = 1e-6 (|Q| < 1.5e-3): the Taylor coefficients of exp(iQ) reduced with Q^3 = c1 Q + c0; what is left out
     // is of order |Q|^6/720 < 2e-20.
     const Sym s0 = cmplx(1.0 - c0 * c0 * (1.0 / 720), c0 * (-1.0 / 6) * (1.0 - c1 * (1.0 / 20)));
     const Sym s1 = cmplx(c0 * (1.0 / 24), 1.0 - c1 * (1.0 / 6) * (1.0 - c1 * (1.0 / 20)));
     const Sym s2 = cmplx(-0.5 + c1 * (1.0 / 24), c0 * (1.0 / 120));
+    return where(e.tiny, s0, e.mirrored(e.f[0], +1)) + where(e.tiny, s1, e.mirrored(e.f[1], -1)) * e.q +
+           where(e.tiny, s2, e.mirrored(e.f[2], +1)) * e.q2;  // (19), (34)
+  }
+}
 
-    const Sym negative = c0 < 0.0;
-    const auto pick = [&](const Sym& h, const Sym& series, double sign) {
-      const Sym f = h * scale;
-      const Sym mirrored = sign * conj(f);
-      return where(tiny, series, where(negative, mirrored, f));
-    };
-    return pick(h0, s0, +1) + pick(h1, s1, -1) * q + pick(h2, s2, +1) * q2;  // (19), (34)
+namespace {
+
+/// (cos w - sin(w)/w) / w^2, the derivative of sinc over w. Closed form from w = 0.5 on, where cancellation costs two
+/// bits; the series below leaves out 16 w^14/17! < 3e-18.
+Sym sinc_slope(const Sym& w2, const Sym& cos_w, const Sym& xi0) {
+  Sym series = 0.0;
+  double coefficient[8] = {};  // (-1)^k 2k/(2k+1)!
+  double factorial = 1;
+  for (int k = 1; k < 8; ++k) {
+    factorial *= (2 * k) * (2 * k + 1);
+    coefficient[k] = (k % 2 ? -1 : +1) * 2 * k / factorial;
+  }
+  for (int k = 7; k >= 1; --k) series = coefficient[k] + series * w2;
+  const Sym small = w2 < 0.25;
+  return where(small, series, (cos_w - xi0) / where(small, Sym(1.0), w2));
+}
+
+/// f_j and their derivatives with respect to c1 and c0, for c0 of either sign.
+struct ExponentialDerivatives {
+  Sym f[3], b1[3], b2[3];
+};
+
+/// Near Q = 0, from the Taylor series of exp(iQ) up to Q^9 with Q^n = p0 + p1 Q + p2 Q^2 by recursion in n.
+ExponentialDerivatives small_derivatives(const Sym& c0, const Sym& c1) {
+  const Sym none = zero_like(c0);
+  Sym p[3] = {none, none, 1.0 + none};                             // n = 2
+  Sym p_c1[3] = {none, none, none}, p_c0[3] = {none, none, none};  // the derivatives of p
+  // Real and imaginary parts: even and odd n.
+  Sym f[3][2] = {{1.0 + none, none}, {none, 1.0 + none}, {-0.5 + none, none}};
+  Sym b1[3][2] = {{none, none}, {none, none}, {none, none}}, b2[3][2] = {{none, none}, {none, none}, {none, none}};
+
+  double factorial = 2;
+  for (int n = 3; n <= 9; ++n) {
+    const Sym next[3] = {p[2] * c0, p[0] + p[2] * c1, p[1]};
+    const Sym next_c1[3] = {p_c1[2] * c0, p_c1[0] + p[2] + p_c1[2] * c1, p_c1[1]};
+    const Sym next_c0[3] = {p[2] + p_c0[2] * c0, p_c0[0] + p_c0[2] * c1, p_c0[1]};
+    factorial *= n;
+    const double weight = ((n / 2) % 2 ? -1 : +1) / factorial;  // i^n = (-1)^(n/2) or i (-1)^(n/2)
+    for (int j = 0; j < 3; ++j) {
+      p[j] = next[j];
+      p_c1[j] = next_c1[j];
+      p_c0[j] = next_c0[j];
+      f[j][n % 2] += weight * p[j];
+      b1[j][n % 2] += weight * p_c1[j];
+      b2[j][n % 2] += weight * p_c0[j];
+    }
+  }
+  ExponentialDerivatives d;
+  for (int j = 0; j < 3; ++j) {
+    d.f[j] = cmplx(f[j][0], f[j][1]);
+    d.b1[j] = cmplx(b1[j][0], b1[j][1]);
+    d.b2[j] = cmplx(b2[j][0], b2[j][1]);
+  }
+  return d;
+}
+
+/// By the closed formulas, (57) to (68); from c1 = 1e-3 on, where cancellation costs five bits.
+ExponentialDerivatives derivatives(const CayleyHamilton& e) {
+  const Sym &u = e.u, &u2 = e.u2, &w2 = e.w2, &cos_w = e.cos_w, &xi0 = e.xi0;
+  const Sym xi1 = sinc_slope(w2, cos_w, xi0);  // (67)
+  const Sym u3 = 3.0 * u2;
+
+  // First with respect to u, then to w: r1[j] = df/du, r2[j] = (df/dw)/w, both of the numerators.
+  const Sym r1[3] = {
+      2.0 * (cmplx(u, u2 - w2) * e.e_2iu +
+             e.e_iu * cmplx(8.0 * u * cos_w + u * (u3 + w2) * xi0, -4.0 * u2 * cos_w + (9.0 * u2 + w2) * xi0)),
+      cmplx(Sym(2.0), 4.0 * u) * e.e_2iu +
+          e.e_iu * cmplx(-2.0 * cos_w - (w2 - u3) * xi0, 2.0 * u * cos_w + 6.0 * u * xi0),
+      timesI(2.0 * e.e_2iu + e.e_iu * cmplx(cos_w - 3.0 * xi0, 3.0 * u * xi0)),
+  };
+  const Sym r2[3] = {
+      2.0 * (timesI(u * (e.e_iu * cmplx(cos_w + xi0 + u3 * xi1, 4.0 * u * xi0))) - e.e_2iu),
+      timesMinusI(e.e_iu * cmplx(cos_w + xi0 - u3 * xi1, 2.0 * u * xi0)),
+      e.e_iu * cmplx(xi0, -3.0 * u * xi1),
+  };
+
+  ExponentialDerivatives d;
+  const Sym half_scale2 = 0.5 * e.scale * e.scale;
+  for (int j = 0; j < 3; ++j) {
+    const double parity = j % 2 ? -1 : +1;
+    const Sym b1 = half_scale2 * (2.0 * u * r1[j] + (u3 - w2) * r2[j] - 2.0 * (15.0 * u2 + w2) * e.f[j]);  // (57)
+    const Sym b2 = half_scale2 * (r1[j] - 3.0 * u * r2[j] - 24.0 * u * e.f[j]);                            // (58)
+    d.f[j] = e.mirrored(e.f[j], parity);
+    d.b1[j] = e.mirrored(b1, parity);  // (68)
+    d.b2[j] = e.mirrored(b2, -parity);
+  }
+  return d;
+}
+
+}  // namespace
+
+Sym exp_pull_back(const Sym& x, const Sym& m) {
+  if constexpr (Nc != 3) {
+    // Term n of the series contributes sum_k x^k m x^(n-1-k) / n!.
+    Sym power = 1.0, term = m, total = m;
+    double factorial = 1;
+    for (int n = 2; n <= 12; ++n) {
+      power = n == 2 ? x : power * x;
+      term = x * term + m * power;
+      factorial *= n;
+      total = total + term * (1.0 / factorial);
+    }
+    return taproj(total);
+  } else {
+    const CayleyHamilton e(x);
+    const ExponentialDerivatives closed = derivatives(e), series = small_derivatives(e.c0, e.c1);
+    const Sym small = e.c1 < 1.0e-3;
+    const auto pick = [&](const Sym& a, const Sym& b) { return where(small, a, b); };
+    const Sym mq = m * e.q;
+    const Sym traces[3] = {trace(m), trace(mq), trace(mq * e.q)};
+    Sym c1_slope = pick(series.b1[0], closed.b1[0]) * traces[0], c0_slope = pick(series.b2[0], closed.b2[0]) * traces[0];
+    for (int j = 1; j < 3; ++j) {
+      c1_slope = c1_slope + pick(series.b1[j], closed.b1[j]) * traces[j];
+      c0_slope = c0_slope + pick(series.b2[j], closed.b2[j]) * traces[j];
+    }
+    const Sym gamma = c1_slope * e.q + c0_slope * e.q2 + pick(series.f[1], closed.f[1]) * m +
+                      pick(series.f[2], closed.f[2]) * (mq + e.q * m);  // (74)
+    return taproj(timesMinusI(gamma));
   }
 }
 

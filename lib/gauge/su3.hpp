@@ -11,6 +11,7 @@ namespace site {
 QDP::Sym taproj(const QDP::Sym& m);
 QDP::Sym exp(const QDP::Sym& x);
 QDP::Sym exp12(const QDP::Sym& x);
+QDP::Sym exp_pull_back(const QDP::Sym& x, const QDP::Sym& m);
 QDP::Sym unitarize(const QDP::Sym& u);
 QDP::Sym unitarity_defect(const QDP::Sym& u);
 }  // namespace site
@@ -25,6 +26,12 @@ inline const auto su3_exp = QDP::siteFunction<1>("su3_exp", site::exp);
 
 /// The Taylor series of exp(x) up to x^12; unitary only for small x. Defines the DISORDERED start.
 inline const auto su3_exp12 = QDP::siteFunction<1>("su3_exp12", site::exp12);
+
+/// The derivative of the exponential: su3_exp_pull_back(x, m) is the traceless anti-Hermitian a with
+///   Re tr(m d exp(x)) = Re tr(a dx)  for every traceless anti-Hermitian dx.
+/// Exact to working precision, whatever the eigenvalues of x. Other Nc: of su3_exp12.
+/// Source: hep-lat/0311018, eqs. (57) to (74).
+inline const auto su3_exp_pull_back = QDP::siteFunction<2>("su3_exp_pull_back", site::exp_pull_back);
 
 /// The nearby matrix of SU(Nc) by Gram-Schmidt on the columns: the first is normalised, each next one made orthogonal
 /// and normalised, the last is the conjugate cross product of the others (so det = 1). Nc <= 3.

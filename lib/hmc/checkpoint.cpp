@@ -16,18 +16,6 @@ CheckpointFiles checkpoint_files(const McControl& control, unsigned long update_
   return {control.save_prefix + "_cfg_" + n + ".lime", control.save_prefix + "_restart_" + n + ".xml"};
 }
 
-Seed make_seed(const std::array<int, 4>& digits) {
-  std::ostringstream text;
-  text << "<RNG><Seed>";
-  for (int digit : digits) text << "<elem>" << digit << "</elem>";
-  text << "</Seed></RNG>";
-  std::istringstream stream(text.str());
-  XMLReader xml(stream);
-  Seed seed;
-  read(xml, "/RNG", seed);
-  return seed;
-}
-
 namespace {
 
 /// The input of the run that continues from here.

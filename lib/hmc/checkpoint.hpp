@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/hmc/parameters.hpp"
+#include "lib/io/seed.hpp"
 
 #include <string>
 
@@ -18,8 +19,5 @@ CheckpointFiles checkpoint_files(const McControl& control, unsigned long update_
 /// Each file appears whole or not at all, the configuration first: a restart file found on disk always works.
 /// Throws InputError or the file system's error; files saved before are untouched then.
 CheckpointFiles save_checkpoint(const HmcParameters& parameters, unsigned long update_no, const GaugeField& u);
-
-/// The seed with these base-4096 digits, lowest first, as the element Seed lists them.
-QDP::Seed make_seed(const std::array<int, 4>& digits);
 
 }  // namespace qcd

@@ -2,6 +2,7 @@
 
 #include "lib/action/gauge_actions.hpp"
 #include "lib/action/monomial_table.hpp"
+#include "lib/io/seed.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,19 +20,6 @@ namespace {
 
 unsigned long count(const Input& input, const std::string& name) {
   return static_cast<unsigned long>(input.integer(name, at_least(0)));
-}
-
-/// Seed: four <elem>, the first three below 4096, the last below 2048 (base-4096 digits of a 47-bit number).
-std::array<int, 4> read_seed(const Input& rng) {
-  std::array<int, 4> seed{};
-  const std::vector<Input> elems = rng.elements("Seed");
-  if (!rng.has("Seed")) return seed;
-  if (elems.size() != seed.size()) {
-    rng.error("Seed", "four <elem>", std::to_string(elems.size()));
-    return seed;
-  }
-  for (std::size_t i = 0; i < seed.size(); ++i) seed[i] = elems[i].integer("", {0, i < 3 ? 4095.0 : 2047.0});
-  return seed;
 }
 
 /// A check that is on with frequency 10 unless the input says otherwise.

@@ -172,20 +172,7 @@ class Simulation {
         const auto elem = data_only_.group("elem");
         plaquette = write_plaquettes(n, u_, data_only_);
       }
-      for (const ScheduledMeasurement& scheduled : parameters_.measurements) {
-        if (!scheduled.due(n)) continue;
-        const auto elem = data_only_.group("elem");
-        if (scheduled.xml_file.empty()) {
-          scheduled.measurement->measure(n, u_, data_only_);
-        } else {
-          const std::string name = scheduled.xml_file + "." + std::to_string(n);
-          data_only_.write("update_no", n);
-          data_only_.write("xml_file", name);
-          XMLFileWriter file(name);
-          scheduled.measurement->measure(n, u_, Log{&file});
-          file.close();
-        }
-      }
+      run_measurements(parameters_.measurements, n, u_, data_only_);
     }
     record_.write("seconds_for_measurements", clock.seconds());
     return plaquette;

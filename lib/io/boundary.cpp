@@ -1,27 +1,92 @@
 #include "lib/io/boundary.hpp"
 
+#include "lib/gauge/phases.hpp"
+
 namespace qcd {
+
+using namespace QDP;
 
 namespace {
 
-void require_periodic_bc(const Input& group) {
-  if (!group.has("GaugeBC")) return;
+using MapPtr = std::shared_ptr<const LinkMap>;
+
+/// boundary: Nd numbers.
+MapPtr read_phases(const Input& bc) {
+  auto map = std::make_shared<PhaseMap>();
+  const std::vector<double> phases = bc.reals("boundary", Nd);
+  for (int mu = 0; mu < static_cast<int>(phases.size()); ++mu) map->boundary(mu, phases[static_cast<std::size_t>(mu)]);
+  return map->trivial() ? nullptr : map;
+}
+
+auto schroedinger(SchroedingerField field) {
+  return [field](const Input& bc) -> MapPtr {
+    return std::make_shared<SchroedingerBoundary>(read_schroedinger_parameters(bc, field));
+  };
+}
+
+LinkMaps read_boundary(const Input& group) {
+  if (!group.has("GaugeBC")) return {};
   const Input bc = group.group("GaugeBC");
-  const std::string name = bc.word("Name");
-  if (!name.empty() && name != "PERIODIC_GAUGEBC")
-    bc.error("Name", "a gauge boundary condition, one of PERIODIC_GAUGEBC", name);
+  const auto* row = gauge_boundary_table().find(bc);
+  const MapPtr map = row ? row->make(bc) : nullptr;
+  return map ? LinkMaps{map} : LinkMaps{};
 }
 
 }  // namespace
 
-void require_periodic_gauge_state(const Input& group) {
-  require_periodic_bc(group);
-  if (!group.has("GaugeState")) return;
+SchroedingerParameters read_schroedinger_parameters(const Input& bc, SchroedingerField field) {
+  SchroedingerParameters p;
+  p.field = field;
+  p.phase_factor = bc.real("SchrPhiMult");
+  p.loop_extent = bc.integer("loop_extent", {1, 2}, p.loop_extent);
+  p.decay_dir = bc.integer("decay_dir", {0, Nd - 1}, p.decay_dir);
+  return p;
+}
+
+const Table<MapPtr>& gauge_boundary_table() {
+  static const std::string schroedinger_schema = "SchrPhiMult, [loop_extent = 1], [decay_dir = Nd-1]: ";
+  static const Table<MapPtr> table(
+      "a gauge boundary condition",
+      {
+          {"PERIODIC_GAUGEBC", "periodic links", [](const Input&) -> MapPtr { return nullptr; }},
+          {"SIMPLE_GAUGEBC", "boundary: Nd numbers, factors on the last plane of each direction",
+           read_phases},
+          {"SCHROEDINGER_TRIVIAL_GAUGEBC", schroedinger_schema + "Schroedinger functional with links 1 on its boundaries",
+           schroedinger(SchroedingerField::trivial)},
+          {"SCHROEDINGER_NONPERT_GAUGEBC", schroedinger_schema + "with those used for non-perturbative improvement",
+           schroedinger(SchroedingerField::nonperturbative)},
+          {"SCHROEDINGER_COUPLING_GAUGEBC", schroedinger_schema + "with those used for the running coupling",
+           schroedinger(SchroedingerField::coupling)},
+          {"SCHROEDINGER_CHROMOMAG_GAUGEBC", schroedinger_schema + "with a constant chromomagnetic field",
+           schroedinger(SchroedingerField::chromomagnetic)},
+          {"SCHROEDINGER_DIRICHLET_GAUGEBC", schroedinger_schema + "with links 1, as the trivial ones",
+           schroedinger(SchroedingerField::trivial)},
+          {"SCHROEDINGER_ZERO_GAUGEBC", schroedinger_schema + "with links 0",
+           schroedinger(SchroedingerField::zero)},
+      });
+  return table;
+}
+
+const Table<LinkMaps>& gauge_state_table() {
+  static const Table<LinkMaps> table(
+      "a gauge state", {
+                           {"SIMPLE_GAUGE_STATE", "[GaugeBC{Name, ...}]: the links with their boundary condition",
+                            read_boundary},
+                           {"PERIODIC_GAUGE_STATE", "the links as they are", [](const Input&) { return LinkMaps{}; }},
+                       });
+  return table;
+}
+
+LinkMaps read_gauge_state(const Input& group) {
+  if (!group.has("GaugeState")) return read_boundary(group);
   const Input state = group.group("GaugeState");
-  const std::string name = state.word("Name");
-  if (!name.empty() && name != "SIMPLE_GAUGE_STATE" && name != "PERIODIC_GAUGE_STATE")
-    state.error("Name", "a gauge state, one of SIMPLE_GAUGE_STATE PERIODIC_GAUGE_STATE", name);
-  require_periodic_bc(state);
+  const auto* row = gauge_state_table().find(state);
+  return row ? row->make(state) : LinkMaps{};
+}
+
+void require_periodic_gauge_state(const Input& group) {
+  if (!read_gauge_state(group).empty())
+    group.error(group.has("GaugeState") ? "GaugeState" : "GaugeBC", "periodic links", "another boundary condition or smearing");
 }
 
 }  // namespace qcd

@@ -1,16 +1,12 @@
 #include "lib/meas/inline.hpp"
 
-#include "lib/io/boundary.hpp"
-#include "lib/meas/glue.hpp"
+#include <chrono>
 
 namespace qcd {
 
 using namespace QDP;
 
-double write_plaquettes(unsigned long update_no, const GaugeField& u, const Log& log) {
-  const Plaquettes p = measure_plaquettes(u);
-  const auto group = log.group("Plaquette");
-  log.write("update_no", update_no);
+void write_plaquettes(const Log& log, const Plaquettes& p) {
   log.write("w_plaq", p.average);
   log.write("s_plaq", p.space);
   log.write("t_plaq", p.time);
@@ -18,88 +14,65 @@ double write_plaquettes(unsigned long update_no, const GaugeField& u, const Log&
     for (int nu = 0; nu < mu; ++nu)
       log.write("plane_" + std::to_string(nu) + std::to_string(mu) + "_plaq", p.plane(mu, nu));
   log.write("link", p.link);
+}
+
+double write_plaquettes(unsigned long update_no, const GaugeField& u, const Log& log) {
+  const Plaquettes p = measure_plaquettes(u);
+  const auto group = log.group("Plaquette");
+  log.write("update_no", update_no);
+  write_plaquettes(log, p);
   return toDouble(p.average);
 }
 
-namespace {
-
-class PlaquetteMeasurement : public Measurement {
- public:
-  void measure(unsigned long update_no, const GaugeField& u, const Log& log) override {
-    write_plaquettes(update_no, u, log);
-  }
-};
-
-class PolyakovLoopMeasurement : public Measurement {
- public:
-  void measure(unsigned long update_no, const GaugeField& u, const Log& log) override {
-    const auto group = log.group("PolyakovLoop");
-    log.write("update_no", update_no);
-    multi1d<DComplex> loops(Nd);
-    for (int mu = 0; mu < Nd; ++mu) loops[mu] = polyakov_loop(u, mu);
-    log.write("poly_loop", loops);
-  }
-};
-
-class RectangleMeasurement : public Measurement {
- public:
-  void measure(unsigned long update_no, const GaugeField& u, const Log& log) override {
-    const auto group = log.group("Rectangle");
-    log.write("update_no", update_no);
-    log.write("w_rect", Double(sum_rectangles(u) / Double(Nd * (Nd - 1) * static_cast<double>(Layout::vol()))));
-  }
-};
-
-/// The parts that gluonic measurements share: version 2, periodic links, the field of the run.
-void read_common(const Input& input) {
-  if (input.has("Param")) {
-    const Input param = input.group("Param");
-    param.integer("version", {2, 2}, 2);
-    require_periodic_gauge_state(param);
-  }
-  if (!input.has("NamedObject")) return;
-  const Input object = input.group("NamedObject");
-  const std::string id = object.word("gauge_id");
-  if (!id.empty() && id != "default_gauge_field")
-    object.error("gauge_id", "default_gauge_field, the field of the run", id);
-}
-
-}  // namespace
-
-const Table<std::unique_ptr<Measurement>>& measurement_table() {
-  using Row = Table<std::unique_ptr<Measurement>>::Row;
-  static const Table<std::unique_ptr<Measurement>> table(
-      "a measurement",
-      {
-          Row{"PLAQUETTE", "[Param{version 2}], [NamedObject{gauge_id}]: plaquettes by plane, link trace",
-              [](const Input& in) -> std::unique_ptr<Measurement> {
-                read_common(in);
-                return std::make_unique<PlaquetteMeasurement>();
-              }},
-          Row{"POLYAKOV_LOOP", "[Param{version 2}], [NamedObject{gauge_id}]: the loop in every direction",
-              [](const Input& in) -> std::unique_ptr<Measurement> {
-                read_common(in);
-                return std::make_unique<PolyakovLoopMeasurement>();
-              }},
-          Row{"RECTANGLE", "[NamedObject{gauge_id}]: average of Re tr U_1x2 / Nc",
-              [](const Input& in) -> std::unique_ptr<Measurement> {
-                read_common(in);
-                return std::make_unique<RectangleMeasurement>();
-              }},
-      });
+const MeasurementTable& measurement_table() {
+  static const MeasurementTable table("a measurement", [] {
+    MeasurementRows rows;
+    for (const auto& subject : {gluonic_measurements, gauge_field_measurements, object_measurements}) {
+      const MeasurementRows more = subject();
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
+    return rows;
+  }());
   return table;
 }
 
 std::vector<ScheduledMeasurement> read_measurements(const Input& input) {
   std::vector<ScheduledMeasurement> list;
   if (!input.has("InlineMeasurements")) return list;
+  ObjectPlan plan;
   for (const Input& elem : input.elements("InlineMeasurements")) {
     const auto* row = measurement_table().find(elem);
     const int frequency = elem.integer("Frequency", at_least(1), 1);
     const std::string xml_file = elem.word("xml_file", "");
-    if (row) list.push_back({frequency, xml_file, row->make(elem)});
+    if (row) list.push_back({frequency, xml_file, row->name, row->make(elem, plan)});
   }
   return list;
+}
+
+void run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no, const GaugeField& u,
+                      const Log& log, const std::string& config_xml, const MeasurementObserver& observer) {
+  NamedObjects objects;
+  objects.set_default_gauge_field(u, config_xml);
+  for (const ScheduledMeasurement& scheduled : list) {
+    if (!scheduled.due(update_no)) continue;
+    if (observer.before) observer.before(scheduled);
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      const auto elem = log.group("elem");
+      if (scheduled.xml_file.empty()) {
+        scheduled.measurement->measure(update_no, objects, log);
+      } else {
+        const std::string name = scheduled.xml_file + (update_no == 0 ? "" : "." + std::to_string(update_no));
+        log.write("update_no", update_no);
+        log.write("xml_file", name);
+        XMLFileWriter file(name);
+        scheduled.measurement->measure(update_no, objects, Log{&file});
+        file.close();
+      }
+    }
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    if (observer.after) observer.after(scheduled, time.count());
+  }
 }
 
 }  // namespace qcd

@@ -1,29 +1,21 @@
-// Measurements that a run does on the way, by name.
+// Measurements by name: those that a run does on the way, and those of the program measure.
 #pragma once
 
-#include "lib/gauge/gauge_field.hpp"
-#include "lib/io/log.hpp"
-#include "lib/io/table.hpp"
+#include "lib/meas/glue.hpp"
+#include "lib/meas/measurement.hpp"
 
-#include <memory>
-#include <vector>
+#include <functional>
 
 namespace qcd {
 
-class Measurement {
- public:
-  virtual ~Measurement() = default;
-  /// Measures on `u` and writes one group to `log`.
-  virtual void measure(unsigned long update_no, const GaugeField& u, const Log& log) = 0;
-};
-
 /// InlineMeasurements/elem/Name -> measurement.
-const Table<std::unique_ptr<Measurement>>& measurement_table();
+const MeasurementTable& measurement_table();
 
 /// A measurement with the updates it is due at.
 struct ScheduledMeasurement {
   int frequency = 1;
-  std::string xml_file;  ///< empty: into the data file; otherwise into a file <xml_file>.<update> per update
+  std::string xml_file;  ///< empty: into the data file; otherwise into <xml_file>.<update>, or <xml_file> for update 0
+  std::string name;
   std::unique_ptr<Measurement> measurement;
 
   bool due(unsigned long update_no) const { return update_no % static_cast<unsigned long>(frequency) == 0; }
@@ -32,7 +24,18 @@ struct ScheduledMeasurement {
 /// The list InlineMeasurements of `input`, empty where it is absent.
 std::vector<ScheduledMeasurement> read_measurements(const Input& input);
 
-/// Writes the group Plaquette: w_plaq, s_plaq, t_plaq, plane_<nu><mu>_plaq, link. Returns w_plaq.
+/// Runs those that are due on `u`, each in an <elem> of `log`, with named objects of their own that end with the list.
+/// `before` hears of each as it begins, `after` of each with the seconds it took.
+struct MeasurementObserver {
+  std::function<void(const ScheduledMeasurement&)> before;
+  std::function<void(const ScheduledMeasurement&, double seconds)> after;
+};
+void run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no, const GaugeField& u,
+                      const Log& log, const std::string& config_xml = "", const MeasurementObserver& observer = {});
+
+/// Writes the group Plaquette: update_no and the elements of write_plaquettes(). Returns w_plaq.
 double write_plaquettes(unsigned long update_no, const GaugeField& u, const Log& log);
+/// w_plaq, s_plaq, t_plaq, plane_<nu><mu>_plaq, link where the log stands.
+void write_plaquettes(const Log& log, const Plaquettes& p);
 
 }  // namespace qcd

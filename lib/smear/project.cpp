@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace qcd {
@@ -35,7 +36,7 @@ Sym ascent(const Sym& m, const Relaxation& relax) {
   for (int r = 0; r < Nc; ++r)
     for (int c = 0; c < Nc; ++c) {
       work[r].push_back(m.color(r, c));
-      h[r].push_back(cmplx(Sym(r == c ? 1.0 : 0.0), Sym(0.0)));
+      h[r].push_back(Sym(r == c ? 1.0 : 0.0));
     }
 
   constexpr double kTiny = 1e-30;  // |a|^2 + |b|^2 below which the 2x2 part counts as nought
@@ -43,11 +44,11 @@ Sym ascent(const Sym& m, const Relaxation& relax) {
     for (int i = 0; i + distance < Nc; ++i) {
       const int j = i + distance;
       Sym a = conj(work[i][i]) + work[j][j], b = conj(work[j][i]) - work[i][j];
-      const Sym length2 = localNorm2(a) + localNorm2(b);
+      const Sym length2 = real(conj(a) * a) + real(conj(b) * b);
       const Sym vanishes = length2 < kTiny;
       const Sym scale = 1.0 / sqrt(where(vanishes, Sym(1.0), length2));
-      a = where(vanishes, cmplx(Sym(1.0), Sym(0.0)), scale * a);
-      b = where(vanishes, cmplx(Sym(0.0), Sym(0.0)), scale * b);
+      a = where(vanishes, Sym(1.0), scale * a);
+      b = where(vanishes, Sym(0.0), scale * b);
       relax(a, b);
       rotate_rows(work, i, j, a, b);
       rotate_rows(h, i, j, a, b);
@@ -80,19 +81,27 @@ Sym su2_over_ascent(const Sym& m, const Sym& omega) {
 }  // namespace site
 
 int project(LatticeColorMatrix& u, const LatticeColorMatrix& v, const Projection& how) {
+  constexpr double kRounding = 16 * std::numeric_limits<WordType<LatticeColorMatrix>::Type_t>::epsilon();
+  const bool to_rounding = how.accuracy == 0;
   const auto overlap = [&] { return toDouble(sum(real(trace(u * adj(v))))); };
-  double before = overlap();
-  for (int sweep = 1; sweep <= how.max_sweeps; ++sweep) {
+  const double size = to_rounding ? std::sqrt(toDouble(norm2(v))) : 0;
+  double before = to_rounding ? 0 : overlap();
+
+  bool done = false;
+  int sweeps = 0;
+  while (!done && sweeps < how.max_sweeps) {
     u = su2_ascent(u * adj(v)) * u;
-    const double after = overlap();
-    const double change = std::fabs(after - before);
-    before = after;
-    if (change <= how.accuracy * std::fabs(after) || sweep == how.max_sweeps) {
-      u = su3_unitarize(u);
-      return sweep;
+    ++sweeps;
+    if (to_rounding) {
+      done = std::sqrt(toDouble(norm2(taproj(u * adj(v))))) <= kRounding * size;
+    } else {
+      const double after = overlap();
+      done = std::fabs(after - before) <= how.accuracy * std::fabs(before);
+      before = after;
     }
   }
-  return 0;
+  u = su3_unitarize(u);
+  return sweeps;
 }
 
 }  // namespace qcd

@@ -20,16 +20,16 @@ inline const auto su2_ascent = QDP::siteFunction<1>("su2_ascent", site::su2_asce
 /// omega is a real scalar.
 inline const auto su2_over_ascent = QDP::siteFunction<2>("su2_over_ascent", site::su2_over_ascent);
 
-/// When the iteration of project() ends: the average of Re tr(u v^+) changes by at most `accuracy`, relatively, in one
-/// sweep, or after `max_sweeps`. An error d of u moves the trace by d^2, so 1e-5 leaves u off by some 1e-3; accuracy 0
-/// goes on to rounding, or to the limit. (BlkAccu and BlkMax in Chroma's inputs.)
+/// When the iteration of project() ends: the sum of Re tr(u v^+) changes by at most `accuracy`, relatively, in one sweep
+/// (BlkAccu in Chroma's inputs: an error d of u moves the trace by d^2, so 1e-5 leaves u off by some 1e-3); for accuracy
+/// 0, the gradient taproj(u v^+) is nought to rounding. Or after `max_sweeps` (BlkMax).
 struct Projection {
   double accuracy = 0;
-  int max_sweeps = 200;
+  int max_sweeps = 1000;
 };
 
 /// u becomes the matrix of SU(Nc) that maximises Re tr(u v^+) at every site, starting from the group element in u.
-/// Gauge covariant in the limit of accuracy 0 (the subgroups are not). Returns the number of sweeps.
+/// Gauge covariant for accuracy 0 only, since the subgroups are not. Returns the number of sweeps.
 int project(QDP::LatticeColorMatrix& u, const QDP::LatticeColorMatrix& v, const Projection& how = {});
 
 }  // namespace qcd

@@ -19,28 +19,43 @@ Tensor as_tensor(const Sym& x, Algebra& algebra, Type word) {
   if (v.algebra) return v.tensor;
   return v.number == 0 ? Tensor(Shape{.word = word}) : algebra.constant(v.number, 0, word, false);
 }
+
+/// Where the operands live, and the widest of their words.
+struct Common {
+  Algebra* algebra = nullptr;
+  Type word = Type::b1;
+};
+Common common(const char* operation, const Sym* x, int n) {
+  Common c;
+  for (int i = 0; i < n; ++i)
+    if (const SymValue& v = x[i].value(); v.algebra) {
+      c.algebra = v.algebra;
+      if (v.tensor.shape.word != Type::b1) c.word = promote(c.word, v.tensor.shape.word);
+    }
+  if (!c.algebra) throw jit::UserError(std::string("site function: ") + operation + " of constants only; compute it as a number outside");
+  if (c.word == Type::b1) c.word = Type::f64;
+  return c;
+}
+[[noreturn]] void throw_undefined(const char* operation, std::span<const Tensor> x) {
+  std::string what;
+  for (const Tensor& t : x) what += (what.empty() ? "" : ", ") + describe(t.shape);
+  throw jit::UserError(std::string("site function: ") + operation + " is not defined for (" + what + ")");
+}
 }  // namespace
 
 Sym sym_apply(Op op, std::uint64_t attribute, const Sym* x, int n) {
-  Algebra* algebra = nullptr;
-  Type word = Type::b1;
-  for (int i = 0; i < n; ++i)
-    if (const SymValue& v = x[i].value(); v.algebra) {
-      algebra = v.algebra;
-      if (v.tensor.shape.word != Type::b1) word = promote(word, v.tensor.shape.word);
-    }
-  if (!algebra) throw jit::UserError(std::string("site function: ") + name(op) + " of constants only; compute it as a number outside");
-  if (word == Type::b1) word = Type::f64;
+  const auto [algebra, word] = common(name(op), x, n);
   std::vector<Tensor> t;
   Shape s[3];
   for (int i = 0; i < n; ++i) t.push_back(as_tensor(x[i], *algebra, word)), s[i] = t.back().shape;
   Shape r = result_shape(op, s[0], s[1], s[2]);
-  if (!r.valid) {
-    std::string what;
-    for (int i = 0; i < n; ++i) what += (i ? ", " : "") + describe(s[i]);
-    throw jit::UserError(std::string("site function: ") + name(op) + " is not defined for (" + what + ")");
-  }
+  if (!r.valid) throw_undefined(name(op), t);
   return Sym(SymValue{algebra, algebra->apply(op, r, attribute, t), 0});
+}
+
+Sym sym_zero(const Sym& like, Shape shape) {
+  const SymValue& v = like.value();
+  return Sym(SymValue{v.algebra, Tensor(shape.with_word(v.tensor.shape.word)), 0});
 }
 
 std::uint64_t make_site_function(const char* name, int operands, std::function<Sym(const Sym*)> body) {
@@ -79,14 +94,33 @@ void Sym::set_spin(int s, int t, const Sym& x) {
   const Sym pair[] = {*this, x};
   *this = detail::sym_apply(Op::poke_spin, detail::component(shape().spin, s, t, true, "Sym::set_spin"), pair, 2);
 }
+void Sym::set(int s, int t, int i, int j, const Sym& x) {
+  Sym colors = spin(s, t);
+  colors.set_color(i, j, x);
+  set_spin(s, t, colors);
+}
 Sym& Sym::operator+=(const Sym& x) { return *this = *this + x; }
 Sym& Sym::operator-=(const Sym& x) { return *this = *this - x; }
 Sym& Sym::operator*=(const Sym& x) { return *this = *this * x; }
 
-Sym zero_like(const Sym& a) {
-  SymValue v = a.value();
-  v.tensor = detail::Tensor(v.tensor.shape);
-  return Sym(std::move(v));
+Sym zero_like(const Sym& a) { return detail::sym_zero(a, a.shape()); }
+
+Sym fma(const Sym& x, const Sym& y, const Sym& z) {
+  const Sym operands[] = {x, y, z};
+  const auto [algebra, word] = detail::common("fma", operands, 3);
+  std::vector<detail::Tensor> t;
+  detail::Shape shape{.word = word};
+  bool components = is_float(word);
+  for (const Sym& s : operands) {
+    t.push_back(detail::as_tensor(s, *algebra, word));
+    components = components && t.back().shape.scalar_levels();
+    shape.complex = shape.complex || t.back().shape.complex;
+  }
+  if (!components) detail::throw_undefined("fma", t);
+  const auto component = [&](std::size_t i) { return algebra->convert(t[i].at(0, 0), word); };
+  detail::Tensor r(shape);
+  r.set(0, 0, algebra->madd(component(0), component(1), component(2)));
+  return Sym(detail::SymValue{algebra, std::move(r), 0});
 }
 
 }  // namespace QDP

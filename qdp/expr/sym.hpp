@@ -36,6 +36,8 @@ class Sym {
   /// Replaces a component.
   void set_color(int i, int j, const Sym& x);
   void set_spin(int s, int t, const Sym& x);
+  /// Replaces component (i,j) of colour at (s,t) of spin; a vector's second index is 0.
+  void set(int s, int t, int i, int j, const Sym& x);
 
   Sym& operator+=(const Sym& x);
   Sym& operator-=(const Sym& x);
@@ -50,6 +52,7 @@ class Sym {
 
 namespace detail {
 Sym sym_apply(Op op, std::uint64_t attribute, const Sym* operands, int n);
+Sym sym_zero(const Sym& like, Shape shape);
 std::uint64_t make_site_function(const char* name, int operands, std::function<Sym(const Sym*)> body);
 inline Sym sym1(Op op, const Sym& a, std::uint64_t attribute = 0) { return sym_apply(op, attribute, &a, 1); }
 inline Sym sym2(Op op, const Sym& a, const Sym& b) { const Sym x[] = {a, b}; return sym_apply(op, 0, x, 2); }
@@ -70,8 +73,12 @@ QDP_SYM1(exp, exp) QDP_SYM1(log, log) QDP_SYM1(log10, log10)
 #undef QDP_SYM1
 #undef QDP_SYM2
 inline Sym where(const Sym& mask, const Sym& a, const Sym& b) { const Sym x[] = {mask, a, b}; return detail::sym_apply(detail::Op::where, 0, x, 3); }
+/// x y + z of components, real or complex, with fused multiply-adds: half the work of + and * in sums over components.
+Sym fma(const Sym& x, const Sym& y, const Sym& z);
 /// Nought of the same type.
 Sym zero_like(const Sym& a);
+/// Nought of the site type of T (an OScalar or OLattice type) in the word of `a`: a result to be put together.
+template <class T> Sym zero_of(const Sym& a) { return detail::sym_zero(a, detail::shape_of<detail::site_t<T>>); }
 
 /// A site function of N operands. The result has the site type of the first operand, or of Result (an OScalar or OLattice type).
 template <int N, class Result = void> class SiteFunction {

@@ -4,9 +4,9 @@
 #include "lib/gauge/gauge_field.hpp"
 #include "lib/gauge/start.hpp"
 #include "lib/gauge/su3.hpp"
-#include "lib/hmc/checkpoint.hpp"
 #include "lib/io/gauge_init.hpp"
 #include "lib/io/input.hpp"
+#include "lib/io/seed.hpp"
 
 #include <cstdlib>
 #include <filesystem>

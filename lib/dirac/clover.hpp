@@ -1,0 +1,49 @@
+// Wilson-clover quarks: D = A + B with the clover term A (clover_term.hpp) and Wilson's hop B.
+#pragma once
+
+#include "lib/dirac/clover_term.hpp"
+#include "lib/dirac/wilson.hpp"
+
+namespace qcd {
+
+/// Wilson-clover quarks. Isotropic: coeff_r = coeff_t = c_sw, tadpole factors included.
+struct CloverParameters {
+  WilsonParameters wilson = {};
+  double coeff_r = 0;  ///< c_R of the planes without t_dir
+  double coeff_t = 0;  ///< c_T of the planes with t_dir
+  double mu = 0;       ///< twisted mass
+
+  /// c_mu,nu: c_T in planes with t_dir, c_R in the others, c_R/xi_0 on anisotropic lattices.
+  double coefficient(int mu, int nu) const;
+};
+
+/// F: LatticeFermionD or LatticeFermionF. The clover term is built in the precision of the program and kept in that of
+/// F.
+template <class F>
+class CloverOperator : public WilsonOperator<F> {
+ public:
+  CloverOperator(const LinksOf<F>& v, const CloverParameters& parameters);
+
+  FermionExpr<F> diagonal(const FermionExpr<F>& psi, Sign sign) const override { return term_.apply(psi, sign); }
+  FermionExpr<F> diagonal_inverse(const FermionExpr<F>& psi, Sign sign) const override {
+    return term_.apply_inverse(psi, sign);
+  }
+  void add_diagonal_derivative(LinksOf<F>& g, const F& y, const F& x, double weight,
+                               const QDP::Subset& sites) const override;
+
+  bool constant_diagonal() const override { return false; }
+  QDP::Double log_det_diagonal(const QDP::Subset& sites) const override { return term_.log_det(sites); }
+  void add_log_det_derivative(LinksOf<F>& g, const QDP::Subset& sites, double weight) const override;
+
+  double diagonal_flops() const override { return 504; }  ///< two Hermitian blocks: 6 x 2 + 30 x 8 each
+
+  const CloverTerm<F>& term() const { return term_; }
+
+ private:
+  /// The links in the precision of the program.
+  GaugeField base_links() const { return converted_links<GaugeField>(this->links()); }
+
+  CloverTerm<F> term_;
+};
+
+}  // namespace qcd

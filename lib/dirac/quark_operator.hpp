@@ -1,0 +1,39 @@
+// A quark action at one gauge field: its links, D, and the operator M that pseudofermions and solvers see.
+#pragma once
+
+#include "lib/dirac/fermion_action.hpp"
+#include "lib/solver/solver.hpp"
+
+#include <memory>
+
+namespace qcd {
+
+/// An action with its preconditioning; `twist` adds i twist gamma_5 to M (TwistedShift).
+template <class F>
+struct Quark {
+  std::shared_ptr<const FermionAction<F>> action;
+  Preconditioning preconditioning = Preconditioning::none;
+  double twist = 0;
+};
+
+template <class F>
+class QuarkOperator {
+ public:
+  QuarkOperator(const Quark<F>& quark, const GaugeField& u);
+  ~QuarkOperator();
+
+  const LinkState& state() const { return state_; }
+  const DiracOperator<F>& d() const { return *d_; }
+  const FermionOperator<F>& m() const { return *m_; }
+  /// M with its single-precision partner, made when a solver first asks for it. Valid as long as *this.
+  SystemOperator<F> system() const;
+
+ private:
+  Quark<F> quark_;
+  LinkState state_;
+  std::shared_ptr<const DiracOperator<F>> d_;
+  std::unique_ptr<FermionOperator<F>> m_;
+  mutable std::unique_ptr<FermionOperator<Single<F>>> single_;
+};
+
+}  // namespace qcd

@@ -1,0 +1,236 @@
+#include "lib/heatbath/heatbath.hpp"
+
+#include "lib/error.hpp"
+#include "lib/gauge/boundary.hpp"
+#include "lib/gauge/phases.hpp"
+#include "lib/gauge/su3.hpp"
+#include "lib/heatbath/su2.hpp"
+
+#include <algorithm>
+#include <numbers>
+#include <set>
+
+namespace qcd {
+
+using namespace QDP;
+
+// ---- which links may change together ---------------------------------------------------------------------------------
+
+namespace {
+
+using Displacement = std::vector<int>;
+
+/// Where the links of direction mu lie that occur in the staples of the link at the origin.
+std::set<Displacement> partners(const LoopAction& action, int mu) {
+  std::set<Displacement> found;
+  for (const WeightedPath& staple : action.staples_of(mu)) {
+    std::vector<Step> walked = {forward(mu)};
+    for (int k = 0; k < staple.path.length(); ++k) {
+      const Step step = staple.path[k];
+      if (step.sign < 0) walked.push_back(step);
+      if (step.mu == mu) found.insert(Path(walked).displacement());
+      if (step.sign > 0) walked.push_back(step);
+    }
+  }
+  return found;
+}
+
+int modulo(int x, int n) { return ((x % n) + n) % n; }
+
+/// Colour sum_i a_i x_i mod n.
+class LinearColouring : public SetFunc {
+ public:
+  LinearColouring(std::vector<int> a, int n) : a_(std::move(a)), n_(n) {}
+  int operator()(const multi1d<int>& x) const override { return colour(x); }
+  int numSubsets() const override { return n_; }
+
+  template <class Coordinates>
+  int colour(const Coordinates& x) const {
+    int sum = 0;
+    for (int i = 0; i < Nd; ++i) sum += a_[static_cast<std::size_t>(i)] * x[i];
+    return modulo(sum, n_);
+  }
+  /// Colours fit together across the boundary, and no partner has the colour of the origin.
+  bool separates(const std::set<Displacement>& partners) const {
+    for (int i = 0; i < Nd; ++i)
+      if (a_[static_cast<std::size_t>(i)] * Layout::lattSize()[i] % n_ != 0) return false;
+    return std::none_of(partners.begin(), partners.end(), [&](const Displacement& d) { return colour(d.data()) == 0; });
+  }
+
+ private:
+  std::vector<int> a_;
+  int n_;
+};
+
+constexpr int kMaxColours = 24;
+
+}  // namespace
+
+Set independent_links(const LoopAction& action, int mu) {
+  const std::set<Displacement> others = partners(action, mu);
+  for (const Displacement& d : others) {
+    bool same = true;
+    for (int i = 0; i < Nd; ++i) same = same && d[static_cast<std::size_t>(i)] % Layout::lattSize()[i] == 0;
+    if (same)
+      throw InputError("heatbath: expected an action that is linear in each link, got a loop that passes twice through a link "
+                       "of direction " + std::to_string(mu) + ". On a larger lattice it might not.");
+  }
+  for (int n = 2; n <= kMaxColours; ++n) {
+    // Counts down from a = (n-1, ..., n-1), so that n = 2 gives even and odd sites if they will do.
+    std::vector<int> a(Nd, n - 1);
+    for (;;) {
+      const LinearColouring colouring(a, n);
+      if (colouring.separates(others)) return n == 2 && a == std::vector<int>(Nd, 1) ? rb : Set(colouring);
+      auto digit = a.begin();
+      while (digit != a.end() && *digit == 0) *digit++ = n - 1;
+      if (digit == a.end()) break;
+      --*digit;
+    }
+  }
+  throw InputError("heatbath: the links of direction " + std::to_string(mu) + " cannot be told apart by up to " +
+                   std::to_string(kMaxColours) + " colours on this lattice; use extents with more common divisors");
+}
+
+// ---- the weight of a heatbath ----------------------------------------------------------------------------------------
+
+namespace {
+
+/// Uniform numbers on `sites`. Chroma draws a single number after each field; so do we, to get the same sequence.
+void draw(LatticeReal& x, const Subset& sites) {
+  random(x, sites);
+  Real unused;
+  random(unused);
+}
+
+constexpr double kTwoPi = 2 * std::numbers::pi;
+
+/// A trial for a_0 where `accepted` does not hold yet, and whether it is accepted now.
+void try_creutz(HeatbathDraw& h, const LatticeReal& weight, const Subset& sites) {
+  LatticeReal x;
+  draw(x, sites);
+  const auto low = exp(Real(-2) * weight);  // exp(w a_0), relative to its largest value, is uniform in [low, 1]
+  h.a[0][sites] = where(h.accepted, h.a[0], Real(1) + log(low * (Real(1) - x) + x) / weight);
+  draw(x, sites);
+  h.accepted[sites] = h.accepted || (x * x < Real(1) - h.a[0] * h.a[0]);
+}
+
+void try_kennedy_pendleton(HeatbathDraw& h, const LatticeReal& weight, const Subset& sites) {
+  LatticeReal x, y, z;
+  draw(x, sites);
+  draw(y, sites);
+  draw(z, sites);
+  // Numbers are in [0, 1): 1 - x has a logarithm.
+  const auto angle = cos(Real(kTwoPi) * y);
+  const auto distance = -(log(Real(1) - x) + angle * angle * log(Real(1) - z)) / weight;
+  h.a[0][sites] = where(h.accepted, h.a[0], Real(1) - distance);
+  draw(x, sites);
+  h.accepted[sites] = h.accepted || (Real(2) * x * x < Real(1) + h.a[0]);
+}
+
+}  // namespace
+
+HeatbathDraw draw_heatbath(const LatticeReal& weight, const HeatbathParameters& parameters, const Subset& sites) {
+  HeatbathDraw h;
+  h.a[0][sites] = zero;
+  h.accepted[sites] = false;
+  for (int trial = 1;; ++trial) {
+    if (parameters.trial == HeatbathTrial::creutz)
+      try_creutz(h, weight, sites);
+    else
+      try_kennedy_pendleton(h, weight, sites);
+    if (trial == parameters.max_trials) break;
+    if (toInt(sum(where(h.accepted, LatticeInteger(0), LatticeInteger(1)), sites)) == 0) break;
+  }
+
+  // The direction of (a_1, a_2, a_3) is uniform on the sphere.
+  LatticeReal cos_theta, phi, radius;
+  draw(cos_theta, sites);
+  draw(phi, sites);
+  cos_theta[sites] = Real(1) - Real(2) * cos_theta;
+  radius[sites] = sqrt(where(h.accepted, Real(1) - h.a[0] * h.a[0], Real(0) * h.a[0]));
+  h.a[3][sites] = radius * cos_theta;
+  radius[sites] = radius * sqrt(Real(1) - cos_theta * cos_theta);
+  h.a[1][sites] = radius * cos(Real(kTwoPi) * phi);
+  h.a[2][sites] = radius * sin(Real(kTwoPi) * phi);
+  return h;
+}
+
+// ---- sweeps ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Replaces the quaternion k q of m = u w by k a, a with the weight exp((2 k/Nc) a_0).
+void heat(LatticeColorMatrix& u, const LatticeColorMatrix& w, int subgroup, const HeatbathParameters& parameters,
+          const Subset& sites) {
+  LatticeReal k;
+  Quaternion q;
+  extract_quaternion(k, q, u, w, subgroup, sites);
+  LatticeReal weight;
+  weight[sites] = Real(2.0 / Nc) * k;
+  const HeatbathDraw h = draw_heatbath(weight, parameters, sites);
+  LatticeComplex alpha, beta;
+  alpha[sites] = cmplx(h.a[0], h.a[3]);
+  beta[sites] = cmplx(h.a[2], h.a[1]);
+  Quaternion change;  // a q^-1
+  change.alpha[sites] = alpha * conj(q.alpha) + beta * conj(q.beta);
+  change.beta[sites] = beta * q.alpha - alpha * q.beta;
+  rotate_rows(u, change, subgroup, h.accepted, sites);
+}
+
+}  // namespace
+
+Heatbath::Heatbath(std::shared_ptr<const LoopAction> action, LinkMaps links, const HeatbathParameters& parameters)
+    : action_(std::move(action)), links_(std::move(links)), parameters_(parameters) {
+  for (const auto& map : links_)
+    if (!dynamic_cast<const SchroedingerBoundary*>(map.get()) && !dynamic_cast<const PhaseMap*>(map.get()))
+      throw InputError("heatbath: expected links with boundary conditions only, got smeared ones");
+}
+
+LatticeColorMatrix Heatbath::staple(const GaugeField& u, int mu, const Subset& sites) const {
+  LatticeColorMatrix w;
+  const std::vector<WeightedPath>& paths = action_->staples_of(mu);
+  if (paths.empty()) {
+    w = zero;
+  } else if (links_.empty()) {
+    w[sites] = weighted_sum(u, paths, {forward(mu)}, sites);
+  } else {
+    const LinkState state(u, links_);
+    GaugeField g(Nd);
+    g = zero;
+    g[mu][sites] = weighted_sum(state.links(), paths, {forward(mu)}, sites);
+    state.pull_back(g);
+    w = g[mu];
+  }
+  return w;
+}
+
+void Heatbath::sweep(GaugeField& u, bool heatbath) {
+  int colours = 0;
+  for (const Set& set : sets_) colours = std::max(colours, set.numSubsets());
+  for (int colour = 0; colour < colours; ++colour)
+    for (int mu = 0; mu < Nd; ++mu) {
+      const Set& set = sets_[static_cast<std::size_t>(mu)];
+      if (colour >= set.numSubsets()) continue;
+      const Subset& sites = set[colour];
+      const LatticeColorMatrix w = staple(u, mu, sites);
+      for (int subgroup = 0; subgroup < su2_subgroups(); ++subgroup) {
+        if (heatbath)
+          heat(u[mu], w, subgroup, parameters_, sites);
+        else
+          overrelax(u[mu], w, subgroup, sites);
+      }
+      if (heatbath) u[mu][sites] = su3_unitarize(u[mu]);
+    }
+}
+
+void Heatbath::update(GaugeField& u) {
+  require_gauge_field(u, "Heatbath::update");
+  if (sets_.empty())
+    for (int mu = 0; mu < Nd; ++mu) sets_.push_back(independent_links(*action_, mu));
+  for (int i = 0; i < parameters_.over_relaxation; ++i) sweep(u, false);
+  sweep(u, true);
+  for (const auto& map : links_)
+    if (dynamic_cast<const SchroedingerBoundary*>(map.get())) u = map->apply(u);
+}
+
+}  // namespace qcd

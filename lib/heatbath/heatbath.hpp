@@ -1,0 +1,60 @@
+// Heatbath and over-relaxation of pure gauge theory, for actions that are linear in each link.
+//
+// Of S = -(1/Nc) sum_l c_l Re tr W_l the part with one link is -(1/Nc) Re tr U_mu(x) W, W the weighted sum of its staples.
+// Links that do not occur in each other's staples are changed together, one SU(2) subgroup after the other (su2.hpp).
+#pragma once
+
+#include "lib/gauge/link_map.hpp"
+#include "lib/gauge/loop_action.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace qcd {
+
+/// How the SU(2) heatbath finds a_0 with the weight sqrt(1 - a_0^2) exp(w a_0).
+enum class HeatbathTrial {
+  creutz,           ///< a_0 by inversion of exp(w a_0), accepted with probability sqrt(1 - a_0^2): Phys. Rev. D21 (1980) 2308
+  kennedy_pendleton ///< better for large w: Phys. Lett. 156B (1985) 393
+};
+
+struct HeatbathParameters {
+  int over_relaxation = 0;  ///< sweeps of over-relaxation before each heatbath sweep
+  int max_trials = 0;       ///< per subgroup; where all fail the link stays; 0: until all succeed
+  HeatbathTrial trial = HeatbathTrial::creutz;
+};
+
+/// Draws a quaternion's components with the weight of a heatbath, d^4a delta(|a|^2 - 1) exp(w a_0), on `sites`, and where that
+/// succeeded. The random numbers are drawn in the order of Chroma's purgaug.
+struct HeatbathDraw {
+  QDP::LatticeReal a[4];
+  QDP::LatticeBoolean accepted;
+};
+HeatbathDraw draw_heatbath(const QDP::LatticeReal& weight, const HeatbathParameters& parameters,
+                           const QDP::Subset& sites);
+
+/// For links of direction mu, the sets of sites that may be updated together. Each is {x: sum_i a_i x_i mod n = c} with the
+/// smallest n that works; even and odd sites for plaquette actions on even lattices.
+/// Throws InputError if a loop meets a link twice on this lattice, or if no such colouring exists.
+QDP::Set independent_links(const LoopAction& action, int mu);
+
+class Heatbath {
+ public:
+  /// `links` may hold phases and Schroedinger functional boundaries, which leave S linear in U; others throw InputError.
+  Heatbath(std::shared_ptr<const LoopAction> action, LinkMaps links, const HeatbathParameters& parameters);
+
+  /// One update: over-relaxation sweeps, then a heatbath sweep. Links on fixed boundaries get their boundary values.
+  /// The sets of links are those of the lattice at the first call.
+  void update(GaugeField& u);
+
+ private:
+  void sweep(GaugeField& u, bool heat);
+  QDP::LatticeColorMatrix staple(const GaugeField& u, int mu, const QDP::Subset& sites) const;
+
+  std::shared_ptr<const LoopAction> action_;
+  LinkMaps links_;
+  HeatbathParameters parameters_;
+  std::vector<QDP::Set> sets_;  ///< [mu]
+};
+
+}  // namespace qcd

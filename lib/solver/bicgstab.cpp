@@ -1,0 +1,125 @@
+#include "lib/solver/bicgstab.hpp"
+
+#include "lib/solver/iteration.hpp"
+
+#include <limits>
+
+namespace qcd {
+
+using namespace QDP;
+
+namespace {
+
+/// Denominators this much smaller than what they are made of count as nought.
+template <class S>
+constexpr double kBreakdown = std::is_same_v<RealOf<S>, RealF> ? 1e-14 : 1e-28;
+
+template <class F, class S>
+SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, Sign sign, const F& b,
+                     const StoppingCriterion& criterion, double delta) {
+  DirectMatrix<F> a(m, sign);
+  DirectMatrix<S> a_inner(inner, sign);
+  const Subset& s = a.sites();
+
+  const double bb = square(b, s);
+  require_finite(bb, "BiCGStab", 0);
+  if (bb == 0) return solved_by_nought(x, s);
+  const double target = criterion.residual * criterion.residual * bb;
+  SolveResult result;
+
+  F replaced;  // b - M x
+  double true_rr = a.residual(replaced, b, x);
+  require_finite(true_rr, "BiCGStab", 0);
+
+  S r, r0, p, v, t, y;  // the solution is x + y
+  y[s] = zero;
+  HostComplex rho;
+  double rr = true_rr, peak = true_rr, r0r0 = true_rr, lowest = std::numeric_limits<double>::infinity();
+  const auto start_anew = [&] {
+    r[s] = replaced;
+    r0[s] = replaced;
+    p[s] = replaced;
+    rho = rr = r0r0 = peak = true_rr;
+  };
+  /// What was found goes into x, r becomes b - M x.
+  const auto replace = [&] {
+    x[s] += y;
+    y[s] = zero;
+    true_rr = a.residual(replaced, b, x);
+    require_finite(true_rr, "BiCGStab", result.iterations);
+  };
+  start_anew();
+
+  bool at_rounding = false;
+  int breakdowns = 0;
+  while (true_rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion.max_iterations) {
+    a_inner.apply(v, p);
+    const HostComplex r0v = product(r0, v, s);
+    bool broken = std::norm(r0v) <= kBreakdown<S> * r0r0 * square(v, s);
+    HostComplex alpha, omega;
+    if (!broken) {
+      alpha = rho / r0v;
+      r[s] -= lattice_scalar<S>(alpha) * v;
+      a_inner.apply(t, r);
+      const double tt = square(t, s);
+      omega = tt > 0 ? product(t, r, s) / tt : 0;
+      y[s] += lattice_scalar<S>(alpha) * p + lattice_scalar<S>(omega) * r;
+      r[s] -= lattice_scalar<S>(omega) * t;
+      rr = square(r, s);
+      broken = omega == 0.0;
+    }
+    ++result.iterations;
+    result.history.push_back(std::sqrt(rr / bb));
+    require_finite(rr, "BiCGStab", result.iterations);
+    peak = std::max(peak, rr);
+
+    HostComplex next = broken ? 0 : product(r0, r, s);
+    const bool reached = rr <= target;
+    broken = !reached && (broken || std::norm(next) <= kBreakdown<S> * r0r0 * rr);
+    breakdowns = broken ? breakdowns + 1 : 0;
+    if (reached || broken || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
+      replace();
+      if (true_rr <= kContinueAbove * kContinueAbove * target) break;
+      at_rounding = reached && true_rr > 0.25 * lowest;
+      if (at_rounding || breakdowns > 1) break;
+      if (reached) lowest = true_rr;
+      if (reached || broken) {
+        start_anew();
+        continue;
+      }
+      r[s] = replaced;
+      rr = peak = true_rr;
+      next = product(r0, r, s);
+    }
+    const HostComplex beta = (next / rho) * (alpha / omega);
+    rho = next;
+    p[s] = r + lattice_scalar<S>(beta) * (p - lattice_scalar<S>(omega) * v);
+  }
+
+  result.residual = std::sqrt(true_rr / bb);
+  result.converged = result.residual <= (at_rounding ? kAcceptBelow : kContinueAbove) * criterion.residual;
+  result.applications = a.applications();
+  count_inner<S, F>(result, a_inner.applications());
+  result.flops = a.flops() + a_inner.flops() + axpy_flops<F>(s, 20.0 * result.iterations);
+  return result;
+}
+
+}  // namespace
+
+template <class F>
+SolveResult BiCGStab<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
+  return bicgstab(x, system.m, system.m, sign, b, criterion_, 0);
+}
+
+template <class F>
+SolveResult MixedBiCGStab<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
+  return bicgstab(x, system.m, inner_operator<Single<F>>(system, "MixedBiCGStab"), sign, b, criterion_, delta_);
+}
+
+#define QCD_INSTANTIATE(F)    \
+  template class BiCGStab<F>; \
+  template class MixedBiCGStab<F>;
+QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
+#undef QCD_INSTANTIATE
+
+}  // namespace qcd

@@ -1,0 +1,100 @@
+#include "lib/solver/cg.hpp"
+
+#include "lib/solver/iteration.hpp"
+
+#include <limits>
+
+namespace qcd {
+
+using namespace QDP;
+
+template <class F, class S>
+SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, double shift,
+                                const F& b, const StoppingCriterion& criterion, double delta) {
+  NormalMatrix<F> a(m, shift);
+  NormalMatrix<S> a_inner(inner, shift);
+  const Subset& s = a.sites();
+
+  const double bb = square(b, s);
+  require_finite(bb, "CG", 0);
+  if (bb == 0) return solved_by_nought(x, s);
+  const double target = criterion.residual * criterion.residual * bb;
+  SolveResult result;
+
+  F replaced;  // b - A x
+  double true_rr = a.residual(replaced, b, x);
+  require_finite(true_rr, "CG", 0);
+
+  S r, p, ap, y;  // the solution is x + y
+  r[s] = replaced;
+  p[s] = replaced;
+  y[s] = zero;
+  double rr = true_rr, peak = true_rr, lowest = std::numeric_limits<double>::infinity();
+  bool at_rounding = false;
+
+  while (true_rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion.max_iterations) {
+    const double energy = a_inner.apply(ap, p);
+    require_positive(energy, "CG", result.iterations);
+    const double alpha = rr / energy, old = rr;
+    r[s] -= RealOf<S>(alpha) * ap;
+    rr = square(r, s);
+    y[s] += RealOf<S>(alpha) * p;
+    ++result.iterations;
+    result.history.push_back(std::sqrt(rr / bb));
+    require_finite(rr, "CG", result.iterations);
+    peak = std::max(peak, rr);
+
+    double along_p = 0;  // <r, p> / |r|^2: nought in exact arithmetic, but not for a replaced r
+    if (rr <= target || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
+      x[s] += y;
+      y[s] = zero;
+      true_rr = a.residual(replaced, b, x);
+      require_finite(true_rr, "CG", result.iterations);
+      if (true_rr <= kContinueAbove * kContinueAbove * target) break;
+      at_rounding = rr <= target && true_rr > 0.25 * lowest;  // the residual does not sink any more
+      if (at_rounding) break;
+      if (rr <= target) lowest = true_rr;
+      r[s] = replaced;
+      rr = peak = true_rr;
+      along_p = toDouble(innerProductReal(r, p, s)) / rr;
+    }
+    const double beta = rr / old;
+    if (along_p == 0)
+      p[s] = r + RealOf<S>(beta) * p;
+    else
+      p[s] = RealOf<S>(1 - beta * along_p) * r + RealOf<S>(beta) * p;
+  }
+
+  result.residual = std::sqrt(true_rr / bb);
+  result.converged = result.residual <= (at_rounding ? kAcceptBelow : kContinueAbove) * criterion.residual;
+  result.applications = a.applications();
+  count_inner<S, F>(result, a_inner.applications());
+  result.flops = a.flops() + a_inner.flops() + axpy_flops<F>(s, 5.0 * result.iterations);
+  return result;
+}
+
+template <class F>
+SolveResult CG<F>::solve(F& x, const SystemOperator<F>& system, const F& b) const {
+  return solve_shifted_by_cg(x, system.m, system.m, 0, b, criterion_, 0);
+}
+
+template <class F>
+SolveResult MixedCG<F>::solve(F& x, const SystemOperator<F>& system, const F& b) const {
+  return solve_shifted_by_cg(x, system.m, inner_operator<Single<F>>(system, "MixedCG"), 0, b, criterion_, delta_);
+}
+
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template class CG<F>;                                                                                                \
+  template class MixedCG<F>;                                                                                           \
+  template SolveResult solve_shifted_by_cg(F&, const FermionOperator<F>&, const FermionOperator<Single<F>>&, double,   \
+                                           const F&, const StoppingCriterion&, double);
+QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
+#undef QCD_INSTANTIATE
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template SolveResult solve_shifted_by_cg(F&, const FermionOperator<F>&, const FermionOperator<F>&, double, const F&, \
+                                           const StoppingCriterion&, double);
+QCD_INSTANTIATE(LatticeFermionD)
+QCD_INSTANTIATE(LatticeStaggeredFermionD)
+#undef QCD_INSTANTIATE
+
+}  // namespace qcd

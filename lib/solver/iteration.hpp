@@ -1,0 +1,197 @@
+// What the iterations share: host scalars, norms, the matrix M^+ M + shift, breakdowns. For lib/solver/*.cpp.
+#pragma once
+
+#include "lib/error.hpp"
+#include "lib/solver/dense.hpp"
+#include "lib/solver/solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace qcd {
+
+/// A solve goes on from the recomputed residual while that exceeds the target by more than this factor ...
+inline constexpr double kContinueAbove = 1.01;
+/// ... and, once rounding lets it sink no further, counts as converged up to this one.
+inline constexpr double kAcceptBelow = 10;
+
+template <class T>
+HostComplex host(const QDP::OScalar<T>& z) {
+  return {QDP::toDouble(QDP::real(z)), QDP::toDouble(QDP::imag(z))};
+}
+template <class F>
+ComplexOf<F> lattice_scalar(HostComplex z) {
+  return QDP::cmplx(RealOf<F>(z.real()), RealOf<F>(z.imag()));
+}
+
+template <class F>
+double square(const F& x, const QDP::Subset& sites) {
+  return QDP::toDouble(QDP::norm2(x, sites));
+}
+template <class F>
+HostComplex product(const F& a, const F& b, const QDP::Subset& sites) {
+  return host(QDP::innerProduct(a, b, sites));
+}
+
+/// x = sum_i c_i v_i, or x += with `add`, on `sites`; a few terms per statement.
+template <class F>
+void combine(F& x, const QDP::Subset& sites, std::span<const HostComplex> c, std::type_identity_t<std::span<const F* const>> v,
+             bool add = false) {
+  constexpr std::size_t kTerms = 8;
+  for (std::size_t first = 0; first < v.size(); first += kTerms) {
+    FermionExpr<F> sum = lattice_scalar<F>(c[first]) * *v[first];
+    for (std::size_t i = first + 1; i < std::min(first + kTerms, v.size()); ++i)
+      sum = sum + lattice_scalar<F>(c[i]) * *v[i];
+    if (add || first > 0)
+      x[sites] += sum;
+    else
+      x[sites] = sum;
+  }
+}
+
+/// Sites of the subset on all processes.
+inline double global_sites(const QDP::Subset& sites) {
+  return static_cast<double>(sites.numSiteTable()) / QDP::Layout::sitesOnNode() * QDP::Layout::vol();
+}
+
+/// Floating-point operations of `n` updates y += a x with a real, or of n norms: 4 per complex component.
+template <class F>
+double axpy_flops(const QDP::Subset& sites, double n) {
+  return n * 4 * QDP::NumSpins<F>::value * QDP::NumColors<F>::value * global_sites(sites);
+}
+
+[[noreturn]] inline void throw_breakdown(const std::string& where, const std::string& expected, double got,
+                                         int iteration) {
+  throw NumericsError(where + ": expected " + expected + ", got " + std::to_string(got) + " after " +
+                      std::to_string(iteration) +
+                      " iterations. Look for links, a mass or a right-hand side that are not finite, or a shift that "
+                      "makes the operator negative.");
+}
+inline void require_finite(double square, const char* solver, int iteration) {
+  if (!std::isfinite(square)) throw_breakdown(solver, "a finite residual", square, iteration);
+}
+inline void require_positive(double energy, const char* solver, int iteration) {
+  if (!(energy > 0) || !std::isfinite(energy))
+    throw_breakdown(solver, "<p, A p> > 0 of a positive operator", energy, iteration);
+}
+
+/// A = M^+ M + shift.
+template <class F>
+class NormalMatrix {
+ public:
+  explicit NormalMatrix(const FermionOperator<F>& m, double shift = 0) : m_(m), shift_(shift) {}
+
+  const QDP::Subset& sites() const { return m_.domain(); }
+
+  /// out = A in; returns <in, A in> = |M in|^2 + shift |in|^2.
+  double apply(F& out, const F& in) {
+    m_.apply(half_, in, Sign::plus);
+    double energy = square(half_, m_.range());
+    m_.apply(out, half_, Sign::minus);
+    if (shift_ != 0) {
+      out[sites()] += RealOf<F>(shift_) * in;
+      energy += shift_ * square(in, sites());
+    }
+    ++applications_;
+    return energy;
+  }
+
+  /// r = b - A x, returns |r|^2. x = 0 costs no application.
+  double residual(F& r, const F& b, const F& x) {
+    if (square(x, sites()) == 0) {
+      r[sites()] = b;
+    } else {
+      apply(r, x);
+      r[sites()] = b - r;
+    }
+    return square(r, sites());
+  }
+
+  long applications() const { return applications_; }
+  double flops() const { return static_cast<double>(applications_) * 2 * m_.flops(); }
+
+ private:
+  const FermionOperator<F>& m_;
+  double shift_;
+  F half_;
+  long applications_ = 0;
+};
+
+/// M or M^+, for solvers that need no normal equation.
+template <class F>
+class DirectMatrix {
+ public:
+  /// Throws ShapeError unless M maps its sites to themselves.
+  DirectMatrix(const FermionOperator<F>& m, Sign sign) : m_(m), sign_(sign) {
+    if (m.domain().numSiteTable() != m.range().numSiteTable())
+      throw ShapeError("direct solver: expected an operator from some sites to the same sites, got one from " +
+                       std::to_string(m.domain().numSiteTable()) + " to " + std::to_string(m.range().numSiteTable()) +
+                       ". Solve the normal equation instead.");
+  }
+
+  const QDP::Subset& sites() const { return m_.domain(); }
+  void apply(F& out, const F& in) {
+    m_.apply(out, in, sign_);
+    ++applications_;
+  }
+  /// r = b - M x, returns |r|^2. x = 0 costs no application.
+  double residual(F& r, const F& b, const F& x) {
+    if (square(x, sites()) == 0) {
+      r[sites()] = b;
+    } else {
+      apply(r, x);
+      r[sites()] = b - r;
+    }
+    return square(r, sites());
+  }
+
+  long applications() const { return applications_; }
+  double flops() const { return static_cast<double>(applications_) * m_.flops(); }
+
+ private:
+  const FermionOperator<F>& m_;
+  Sign sign_;
+  long applications_ = 0;
+};
+
+/// The operator in the precision S of an inner iteration.
+template <class S, class F>
+const FermionOperator<S>& inner_operator(const SystemOperator<F>& system, const char* solver) {
+  if constexpr (std::is_same_v<S, F>) {
+    return system.m;
+  } else {
+    if (!system.single)
+      throw ShapeError(std::string(solver) +
+                       ": expected a system with a single-precision operator, got none. Give SystemOperator::single, or "
+                       "use a solver that does not mix precisions.");
+    return system.single();
+  }
+}
+
+/// Sorts the applications of an inner operator into those of a solve.
+template <class S, class F>
+void count_inner(SolveResult& result, long applications) {
+  (std::is_same_v<S, F> ? result.applications : result.single_applications) += applications;
+}
+
+/// |b| = 0: x = 0 is the answer.
+template <class F>
+SolveResult solved_by_nought(F& x, const QDP::Subset& sites) {
+  x[sites] = QDP::zero;
+  SolveResult result;
+  result.converged = true;
+  return result;
+}
+
+/// Instantiates for the four fields.
+#define QCD_FOR_ALL_FIELDS(X)       \
+  X(QDP::LatticeFermionD)           \
+  X(QDP::LatticeFermionF)           \
+  X(QDP::LatticeStaggeredFermionD)  \
+  X(QDP::LatticeStaggeredFermionF)
+
+}  // namespace qcd

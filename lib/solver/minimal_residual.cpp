@@ -1,0 +1,128 @@
+#include "lib/solver/minimal_residual.hpp"
+
+#include "lib/solver/iteration.hpp"
+
+#include <limits>
+
+namespace qcd {
+
+using namespace QDP;
+
+template <class F>
+SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
+  DirectMatrix<F> a(system.m, sign);
+  const Subset& s = a.sites();
+  const double bb = square(b, s);
+  require_finite(bb, "MR", 0);
+  if (bb == 0) return solved_by_nought(x, s);
+  const double target = criterion_.residual * criterion_.residual * bb;
+  SolveResult result;
+
+  F r, mr;
+  double rr = a.residual(r, b, x), lowest = std::numeric_limits<double>::infinity();
+  require_finite(rr, "MR", 0);
+  bool recomputed = true, at_rounding = false;
+  while (rr > (recomputed ? kContinueAbove * kContinueAbove : 1) * target &&
+         result.iterations < criterion_.max_iterations) {
+    a.apply(mr, r);
+    const double square_of_image = square(mr, s);
+    const HostComplex step = square_of_image > 0 ? overrelaxation_ * product(mr, r, s) / square_of_image : 0;
+    if (step == 0.0) break;  // M r is nought or orthogonal to r: MR has nowhere to go
+    x[s] += lattice_scalar<F>(step) * r;
+    r[s] -= lattice_scalar<F>(step) * mr;
+    rr = square(r, s);
+    recomputed = false;
+    ++result.iterations;
+    result.history.push_back(std::sqrt(rr / bb));
+    require_finite(rr, "MR", result.iterations);
+    if (rr <= target) {
+      rr = a.residual(r, b, x);
+      recomputed = true;
+      at_rounding = rr > 0.25 * lowest;
+      if (at_rounding) break;
+      lowest = rr;
+    }
+  }
+
+  if (!recomputed) rr = a.residual(r, b, x);
+  result.residual = std::sqrt(rr / bb);
+  result.converged = result.residual <= (at_rounding ? kAcceptBelow : kContinueAbove) * criterion_.residual;
+  result.applications = a.applications();
+  result.flops = a.flops() + axpy_flops<F>(s, 8.0 * result.iterations);
+  return result;
+}
+
+template <class F>
+SolveResult GCR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
+  DirectMatrix<F> a(system.m, sign);
+  const Subset& s = a.sites();
+  const double bb = square(b, s);
+  require_finite(bb, "GCR", 0);
+  if (bb == 0) return solved_by_nought(x, s);
+  const double target = criterion_.residual * criterion_.residual * bb;
+  SolveResult result;
+
+  const auto k = static_cast<std::size_t>(directions_);
+  std::vector<F> z(k), q(k);  // directions, and M times them, the latter orthonormal
+  F r;
+  double rr = a.residual(r, b, x), combinations = 0;
+  require_finite(rr, "GCR", 0);
+  bool at_rounding = false, stuck = false;
+  while (rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion_.max_iterations && !stuck) {
+    const double at_start = rr;
+    for (std::size_t j = 0; j < k && rr > target && result.iterations < criterion_.max_iterations; ++j) {
+      if (preconditioner_) {
+        z[j][s] = zero;
+        const SolveResult inner = preconditioner_->solve(z[j], system, r, sign);
+        result.applications += inner.applications;
+        result.single_applications += inner.single_applications;
+        result.flops += inner.flops;
+      } else {
+        z[j][s] = r;
+      }
+      a.apply(q[j], z[j]);
+
+      std::vector<HostComplex> c;
+      std::vector<const F*> z_before, q_before;
+      for (std::size_t i = 0; i < j; ++i) {
+        c.push_back(-product(q[i], q[j], s));
+        z_before.push_back(&z[i]);
+        q_before.push_back(&q[i]);
+      }
+      combine(q[j], s, c, q_before, true);
+      combine(z[j], s, c, z_before, true);
+      const double norm = std::sqrt(square(q[j], s));
+      require_finite(norm, "GCR", result.iterations);
+      const HostComplex step = norm > 0 ? product(q[j], r, s) / norm : 0;
+      stuck = step == 0.0;  // no direction lowers the residual
+      if (stuck) break;
+      q[j][s] = RealOf<F>(1 / norm) * q[j];
+      z[j][s] = RealOf<F>(1 / norm) * z[j];
+      x[s] += lattice_scalar<F>(step) * z[j];
+      r[s] -= lattice_scalar<F>(step) * q[j];
+      rr = square(r, s);
+      combinations += 8.0 * static_cast<double>(j);
+      ++result.iterations;
+      result.history.push_back(std::sqrt(rr / bb));
+      require_finite(rr, "GCR", result.iterations);
+    }
+    const bool reached = rr <= target;
+    rr = a.residual(r, b, x);
+    at_rounding = reached && rr > 0.25 * at_start;
+    if (at_rounding) break;
+  }
+
+  result.residual = std::sqrt(rr / bb);
+  result.converged = result.residual <= (at_rounding ? kAcceptBelow : kContinueAbove) * criterion_.residual;
+  result.applications += a.applications();
+  result.flops += a.flops() + axpy_flops<F>(s, combinations + 9.0 * result.iterations);
+  return result;
+}
+
+#define QCD_INSTANTIATE(F) \
+  template class MR<F>;    \
+  template class GCR<F>;
+QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
+#undef QCD_INSTANTIATE
+
+}  // namespace qcd

@@ -1,0 +1,1 @@
+"""What scripts/report is made of: reading documents of hmc, the Gamma method, figures, and the page."""

@@ -1,0 +1,109 @@
+// Coulomb and Landau gauge.
+
+#include "lib/meas/gauge_fix.hpp"
+#include "lib/meas/glue.hpp"
+#include "tests/lib/lattice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace QDP;
+using namespace qcd;
+using tests::distance;
+
+namespace {
+
+GaugeFixing strict(int j_decay, double over_relaxation = 1.7) {
+  GaugeFixing how;
+  how.j_decay = j_decay;
+  how.accuracy = 1e-15;
+  how.over_relaxation = over_relaxation;
+  return how;
+}
+
+}  // namespace
+
+TEST_CASE("a fixed field is the transformed field, and its divergence vanishes") {
+  tests::use_lattice({4, 2, 4, 6});
+  GaugeField start(Nd);
+  weak_field_start(start);
+  LatticeColorMatrix spin;
+  start = tests::gauge_transformed(start, spin);
+  for (int j_decay : {-1, 1, 3}) {
+    CAPTURE(j_decay);
+    GaugeField u = start;
+    LatticeColorMatrix g;
+    CHECK(gauge_divergence(u, j_decay) > 0.1);
+    const GaugeFixingResult result = fix_gauge(u, g, strict(j_decay));
+    CHECK(result.converged);
+    CHECK(result.theta < 1e-12);
+    CHECK(result.functional > 0.75);
+    GaugeField expected(Nd);
+    for (int mu = 0; mu < Nd; ++mu) expected[mu] = g * start[mu] * adj(shift(g, FORWARD, mu));
+    CHECK(distance(u, expected) < 1e-11);
+    CHECK(toDouble(average_plaquette(u)) == doctest::Approx(toDouble(average_plaquette(start))).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("a pure gauge field is brought back to U = 1 in Landau gauge") {
+  tests::use_lattice({4, 4, 2, 2});
+  GaugeField u(Nd);
+  unit_start(u);
+  const GaugeField unit = u;
+  LatticeColorMatrix smooth;
+  gaussian(smooth);
+  smooth = su3_exp(Real(0.3) * taproj(smooth));
+  for (int mu = 0; mu < Nd; ++mu) u[mu] = smooth * u[mu] * adj(shift(smooth, FORWARD, mu));
+  LatticeColorMatrix g;
+  const GaugeFixingResult result = fix_gauge(u, g, strict(-1));
+  CHECK(result.functional == doctest::Approx(1).epsilon(1e-12));
+  CHECK(toDouble(average_link(u)) == doctest::Approx(1).epsilon(1e-12));
+}
+
+TEST_CASE("over-relaxation needs fewer sweeps and reaches the same functional") {
+  tests::use_lattice({2, 2, 4, 16});  // long, so that there are slow modes
+  GaugeField start(Nd);
+  weak_field_start(start);
+  LatticeColorMatrix g;
+  GaugeField a = start, b = start;
+  const GaugeFixingResult plain = fix_gauge(a, g, strict(-1, 1.0)), over = fix_gauge(b, g, strict(-1, 1.2));
+  CHECK(over.sweeps < plain.sweeps);
+  CHECK(over.functional == doctest::Approx(plain.functional).epsilon(1e-9));
+}
+
+// Chroma's regression test chroma/gfix/coulgauge, single precision.
+TEST_CASE("the link trace in Coulomb gauge agrees with Chroma's") {
+  tests::use_lattice({4, 4, 4, 8});
+  GaugeField u(Nd);
+  weak_field_start(u);
+  GaugeFixing how;
+  how.accuracy = 1e-5;
+  how.max_sweeps = 200;
+  LatticeColorMatrix g;
+  const GaugeFixingResult result = fix_gauge(u, g, how);
+  CHECK(result.sweeps == 11);
+  CHECK(toDouble(average_link(u)) == doctest::Approx(0.79502857428209).epsilon(2e-6));
+}
+
+TEST_CASE("gauge fixing that cannot work is refused, and an unfinished one is reported") {
+  {
+    tests::use_lattice({2, 2, 2, 3});
+    LatticeColorMatrix g;
+    GaugeField u = tests::random_field();
+    CHECK_THROWS_WITH_AS(fix_gauge(u, g, {}), doctest::Contains("even extents"), ShapeError);
+  }
+  tests::use_lattice({2, 2, 2, 4});
+  GaugeField u = tests::random_field();
+  LatticeColorMatrix turn;
+  GaugeFixing how;
+  how.over_relaxation = 2;
+  CHECK_THROWS_WITH_AS(fix_gauge(u, turn, how), doctest::Contains("over-relaxation"), ShapeError);
+  how.over_relaxation = 1;
+  how.max_sweeps = 2;
+  const GaugeFixingResult result = fix_gauge(u, turn, how);
+  CHECK(!result.converged);
+  CHECK(result.sweeps == 2);
+  GaugeField few(1);
+  CHECK_THROWS_AS(fix_gauge(few, turn, {}), ShapeError);
+}

@@ -1,0 +1,343 @@
+// The solvers against Gaussian elimination on tiny lattices, their residuals, and what they do when they cannot succeed.
+
+#include "lib/error.hpp"
+#include "lib/solver/bicgstab.hpp"
+#include "lib/solver/cg.hpp"
+#include "lib/solver/compose.hpp"
+#include "lib/solver/minimal_residual.hpp"
+#include "tests/lib/solver.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <map>
+
+using namespace QDP;
+using namespace qcd;
+
+namespace {
+
+/// An operator, its single-precision partner, and its matrix.
+template <class F>
+struct Fixture {
+  std::unique_ptr<FermionOperator<F>> m;
+  std::unique_ptr<FermionOperator<Single<F>>> single;
+  std::vector<std::vector<tests::Complex>> matrix;
+
+  SystemOperator<F> system() const {
+    return {*m, [this]() -> const FermionOperator<Single<F>>& { return *single; }};
+  }
+};
+
+/// M with eigenvalues in the right half plane, so that every iteration can succeed.
+template <class F>
+Fixture<F> hopping() {
+  tests::use_lattice({2, 2, 2, 2});
+  const LinksOf<F> v = tests::random_links<F>();
+  Fixture<F> f;
+  f.m = std::make_unique<tests::HoppingOperator<F>>(v, 2.5, -0.3, -0.1);
+  f.single = std::make_unique<tests::HoppingOperator<Single<F>>>(converted_links<LinksOf<Single<F>>>(v), 2.5, -0.3, -0.1);
+  f.matrix = tests::dense_columns(*f.m);
+  return f;
+}
+
+Fixture<LatticeFermionD> wilson(const std::vector<int>& lattice = {2, 2, 2, 2}, double kappa = 0.12) {
+  tests::use_lattice(lattice);
+  const auto v = tests::random_links<LatticeFermionD>();
+  Fixture<LatticeFermionD> f;
+  f.m = tests::even_odd_wilson<LatticeFermionD>(v, kappa);
+  f.single = tests::even_odd_wilson<LatticeFermionF>(converted_links<LinksOf<LatticeFermionF>>(v), kappa);
+  return f;
+}
+
+template <class F>
+std::map<std::string, std::shared_ptr<const DirectSolver<F>>> direct_solvers(const StoppingCriterion& c) {
+  return {{"BiCGStab", std::make_shared<BiCGStab<F>>(c)},
+          {"MixedBiCGStab", std::make_shared<MixedBiCGStab<F>>(c)},
+          {"MR", std::make_shared<MR<F>>(c)},
+          {"MR, overrelaxed", std::make_shared<MR<F>>(c, 1.1)},
+          {"GCR", std::make_shared<GCR<F>>(c, 5)},
+          {"GCR, preconditioned",
+           std::make_shared<GCR<F>>(c, 8, std::make_shared<MR<F>>(StoppingCriterion{1e-30, 3}))},
+          {"CG", std::make_shared<DirectByNormal<F>>(std::make_shared<CG<F>>(c))},
+          {"Richardson", std::make_shared<DirectRichardson<F>>(
+                             c, std::make_shared<BiCGStab<Single<F>>>(StoppingCriterion{1e-3, 100}))}};
+}
+
+template <class F>
+std::map<std::string, std::shared_ptr<const NormalSolver<F>>> normal_solvers(const StoppingCriterion& c) {
+  return {{"CG", std::make_shared<CG<F>>(c)},
+          {"MixedCG", std::make_shared<MixedCG<F>>(c)},
+          {"BiCGStab", std::make_shared<NormalByDirect<F>>(std::make_shared<BiCGStab<F>>(c))},
+          {"MixedBiCGStab", std::make_shared<NormalByDirect<F>>(std::make_shared<MixedBiCGStab<F>>(c))},
+          {"MR", std::make_shared<NormalByDirect<F>>(std::make_shared<MR<F>>(c))},
+          {"GCR", std::make_shared<NormalByDirect<F>>(std::make_shared<GCR<F>>(c))},
+          {"Richardson", std::make_shared<NormalRichardson<F>>(
+                             c, std::make_shared<CG<Single<F>>>(StoppingCriterion{1e-3, 100}))}};
+}
+
+template <class F>
+void direct_solvers_are_elimination() {
+  const Fixture<F> f = hopping<F>();
+  const F b = tests::random_vector<F>(all);
+  const auto exact = tests::dense_solution(f.matrix, tests::components(b, all));
+  const auto exact_adjoint = tests::dense_solution(tests::dense_columns(*f.m, Sign::minus), tests::components(b, all));
+  for (const auto& [name, solver] : direct_solvers<F>({1e-11, 2000})) {
+    CAPTURE(name);
+    F x = zero;
+    SolveResult result = solver->solve(x, f.system(), b);
+    CHECK(result.converged);
+    CHECK(tests::relative_distance(tests::components(x, all), exact) < 1e-9);
+    CHECK(result.residual == doctest::Approx(tests::direct_residual(*f.m, x, b)).epsilon(0.1));
+
+    gaussian(x);  // the guess must not matter
+    result = solver->solve(x, f.system(), b, Sign::minus);
+    CHECK(result.converged);
+    CHECK(tests::relative_distance(tests::components(x, all), exact_adjoint) < 1e-9);
+    CHECK(result.residual == doctest::Approx(tests::direct_residual(*f.m, x, b, Sign::minus)).epsilon(0.1));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("direct solvers give the solution of Gaussian elimination, of M and of its adjoint") {
+  direct_solvers_are_elimination<LatticeFermionD>();
+  direct_solvers_are_elimination<LatticeStaggeredFermionD>();
+}
+
+TEST_CASE("solvers of the normal equation give the solution of Gaussian elimination, on one parity, from any guess") {
+  const Fixture<LatticeFermionD> f = wilson();
+  const Subset& s = f.m->domain();
+  const auto b = tests::random_vector<LatticeFermionD>(s);
+  const auto exact = tests::dense_solution(tests::dense_normal(tests::dense_columns(*f.m)), tests::components(b, s));
+  for (const auto& [name, solver] : normal_solvers<LatticeFermionD>({1e-11, 2000})) {
+    CAPTURE(name);
+    auto x = tests::random_vector<LatticeFermionD>(s);
+    const SolveResult result = solver->solve(x, f.system(), b);
+    CHECK(result.converged);
+    CHECK(result.residual < 1.1e-11);
+    CHECK(result.residual == doctest::Approx(tests::normal_residual(*f.m, x, b)).epsilon(0.1));
+    CHECK(tests::relative_distance(tests::components(x, s), exact) < 1e-9);
+    CHECK(toDouble(norm2(x, rb[0])) == 0);  // nothing is written elsewhere
+    CHECK(solver->criterion().residual == 1e-11);
+  }
+}
+
+TEST_CASE("single precision reaches what single precision can") {
+  const Fixture<LatticeStaggeredFermionF> f = hopping<LatticeStaggeredFermionF>();
+  const auto b = tests::random_vector<LatticeStaggeredFermionF>(all);
+  const auto matrix = tests::dense_normal(f.matrix);
+  const auto exact = tests::dense_solution(matrix, tests::components(b, all));
+  for (const auto& [name, solver] : normal_solvers<LatticeStaggeredFermionF>({1e-5, 1000})) {
+    CAPTURE(name);
+    LatticeStaggeredFermionF x = zero;
+    CHECK(solver->solve(x, f.system(), b).converged);
+    CHECK(tests::relative_distance(tests::components(x, all), exact) < 1e-4);
+  }
+}
+
+TEST_CASE("mixed precision reaches a true residual of 1e-12 with a few applications in double") {
+  const Fixture<LatticeFermionD> f = wilson({4, 4, 4, 4}, 0.14);
+  const Subset& s = f.m->domain();
+  const auto b = tests::random_vector<LatticeFermionD>(s);
+  const StoppingCriterion asked{1e-12, 2000};
+  LatticeFermionD x = zero;
+  const SolveResult pure = CG<LatticeFermionD>(asked).solve(x, f.system(), b);
+  REQUIRE(pure.converged);
+
+  LatticeFermionD y = zero;
+  const SolveResult mixed = MixedCG<LatticeFermionD>(asked).solve(y, f.system(), b);
+  CHECK(mixed.converged);
+  CHECK(tests::normal_residual(*f.m, y, b) < 1.01e-12);
+  CHECK(mixed.applications < 20);
+  CHECK(mixed.single_applications == mixed.iterations);
+  CHECK(mixed.iterations < 1.6 * pure.iterations);
+
+  y = zero;
+  const SolveResult direct = MixedBiCGStab<LatticeFermionD>(asked).solve(y, f.system(), b);
+  CHECK(direct.converged);
+  CHECK(tests::direct_residual(*f.m, y, b) < 1.01e-12);
+  CHECK(direct.applications < 20);
+  CHECK(direct.single_applications >= 2 * direct.iterations - 1);
+}
+
+TEST_CASE("single precision only: the residual that is reported is that of the double-precision operator") {
+  const Fixture<LatticeFermionD> f = wilson();
+  const auto b = tests::random_vector<LatticeFermionD>(f.m->domain());
+  LatticeFermionD x = zero;
+  const SinglePrecision<LatticeFermionD> solver(std::make_shared<CG<LatticeFermionF>>(StoppingCriterion{1e-6, 200}));
+  const SolveResult result = solver.solve(x, f.system(), b);
+  CHECK(result.converged);
+  CHECK(result.residual == doctest::Approx(tests::normal_residual(*f.m, x, b)).epsilon(1e-3));
+  CHECK(result.residual < 1e-5);
+  CHECK(result.applications <= 1);
+}
+
+TEST_CASE("CG stops at the first |r| <= residual |b|, and counts as Chroma does") {
+  // Chroma's regression hmc.prec_wilson: weak field, momenta drawn, phi = M^+ eta; 18 iterations from nought to 1e-7.
+  tests::use_lattice({4, 4, 4, 4});
+  GaugeField u(Nd);
+  weak_field_start(u);
+  RNG::setrn(make_seed({11, 0, 0, 0}));
+  {
+    GaugeField p(Nd);  // momenta come first: two draws of a matrix field for each direction
+    for (int mu = 0; mu < Nd; ++mu) gaussian(p[mu]);
+  }
+  auto v = converted_links<LinksOf<LatticeFermionD>>(u);
+  v[Nd - 1] *= where(Layout::latticeCoordinate(Nd - 1) == Layout::lattSize()[Nd - 1] - 1, Integer(-1), Integer(1));
+  const auto m = tests::even_odd_wilson<LatticeFermionD>(v, 0.11);
+  const Subset& s = m->domain();
+  LatticeFermionD eta = zero, phi = zero, x = zero;
+  gaussian(eta, s);
+  eta[s] *= Real(std::sqrt(0.5));
+  m->apply(phi, eta, Sign::minus);
+  const SolveResult result = CG<LatticeFermionD>({1e-7, 1000}).solve(x, {*m, {}}, phi);
+  CHECK(result.iterations == 18);
+  CHECK(result.applications == 19);  // and the residual at the end
+  // Chroma subtracts the mean of <eta, eta>: one per complex component.
+  const double action = toDouble(innerProductReal(phi, x, s)) - 12 * 128;
+  CHECK(action == doctest::Approx(-1.03018386151604).epsilon(1e-6));
+  REQUIRE(result.history.size() == 18);
+  CHECK(result.history[17] <= 1e-7);
+  CHECK(result.history[16] > 1e-7);
+}
+
+TEST_CASE("a guess that is good enough costs no iteration, and a better guess fewer") {
+  const Fixture<LatticeFermionD> f = wilson();
+  const auto b = tests::random_vector<LatticeFermionD>(f.m->domain());
+  const CG<LatticeFermionD> solver({1e-8, 1000});
+  LatticeFermionD x = zero;
+  const int from_nought = solver.solve(x, f.system(), b).iterations;
+  CHECK(solver.solve(x, f.system(), b).iterations == 0);
+  const CG<LatticeFermionD> better({1e-10, 1000});
+  CHECK(better.solve(x, f.system(), b).iterations < from_nought / 2);
+}
+
+TEST_CASE("a right-hand side of nought has the solution nought, whatever the guess") {
+  const Fixture<LatticeFermionD> f = hopping<LatticeFermionD>();
+  const LatticeFermionD b = zero;
+  for (const auto& [name, solver] : direct_solvers<LatticeFermionD>({1e-10, 100})) {
+    CAPTURE(name);
+    auto x = tests::random_vector<LatticeFermionD>(all);
+    const SolveResult result = solver->solve(x, f.system(), b);
+    CHECK(result.converged);
+    CHECK(result.iterations == 0);
+    CHECK(toDouble(norm2(x)) == 0);
+  }
+  for (const auto& [name, solver] : normal_solvers<LatticeFermionD>({1e-10, 100})) {
+    CAPTURE(name);
+    auto x = tests::random_vector<LatticeFermionD>(all);
+    CHECK(solver->solve(x, f.system(), b).converged);
+    CHECK(toDouble(norm2(x)) == 0);
+  }
+}
+
+TEST_CASE("the largest number of iterations is kept, the result says so, and require_converged names the figures") {
+  const Fixture<LatticeFermionD> f = hopping<LatticeFermionD>();
+  const auto b = tests::random_vector<LatticeFermionD>(all);
+  const StoppingCriterion asked{1e-12, 4};
+  const auto check = [&](const std::string& name, const SolveResult& result, int allowed) {
+    CAPTURE(name);
+    CHECK(!result.converged);
+    CHECK(result.iterations <= allowed);
+    CHECK(result.residual > 1e-12);
+    CHECK(result.residual < 1);
+    CHECK_THROWS_WITH_AS(require_converged(result, asked, "pion"), doctest::Contains("pion: expected"), NumericsError);
+  };
+  for (const auto& [name, solver] : direct_solvers<LatticeFermionD>(asked)) {
+    if (name == "Richardson") continue;  // its iterations are corrections
+    LatticeFermionD x = zero;
+    check(name, solver->solve(x, f.system(), b), 4);
+  }
+  for (const auto& [name, solver] : normal_solvers<LatticeFermionD>(asked)) {
+    if (name == "Richardson") continue;
+    LatticeFermionD x = zero;
+    check(name, solver->solve(x, f.system(), b), 8);
+  }
+  LatticeFermionD x = zero;
+  const NormalRichardson<LatticeFermionD> richardson({1e-12, 1},
+                                                     std::make_shared<CG<LatticeFermionF>>(StoppingCriterion{1e-3, 50}));
+  check("Richardson", richardson.solve(x, f.system(), b), 50);
+  SolveResult fine;
+  fine.converged = true;
+  CHECK_NOTHROW(require_converged(fine, asked, "pion"));
+}
+
+TEST_CASE("a residual below what rounding allows ends the solve instead of going round for ever") {
+  const Fixture<LatticeFermionD> f = wilson();
+  const auto b = tests::random_vector<LatticeFermionD>(f.m->domain());
+  for (const auto& [name, solver] : normal_solvers<LatticeFermionD>({1e-18, 5000})) {
+    if (name == "MR") continue;  // takes all of them
+    CAPTURE(name);
+    LatticeFermionD x = zero;
+    const SolveResult result = solver->solve(x, f.system(), b);
+    CHECK(!result.converged);
+    CHECK(result.iterations < 1000);
+    CHECK(result.residual < 1e-13);
+  }
+}
+
+TEST_CASE("numbers that are not finite and operators that are not positive are errors") {
+  const Fixture<LatticeFermionD> f = hopping<LatticeFermionD>();
+  LatticeFermionD b = tests::random_vector<LatticeFermionD>(all);
+  LatticeFermionD not_finite = b;
+  not_finite *= Real(std::numeric_limits<double>::quiet_NaN());
+  for (const auto& [name, solver] : direct_solvers<LatticeFermionD>({1e-10, 100})) {
+    CAPTURE(name);
+    LatticeFermionD x = zero;
+    CHECK_THROWS_WITH_AS(solver->solve(x, f.system(), not_finite), doctest::Contains("finite"), NumericsError);
+    x = not_finite;
+    CHECK_THROWS_AS(solver->solve(x, f.system(), b, Sign::plus), NumericsError);
+  }
+  for (const auto& [name, solver] : normal_solvers<LatticeFermionD>({1e-10, 100})) {
+    CAPTURE(name);
+    LatticeFermionD x = zero;
+    CHECK_THROWS_WITH_AS(solver->solve(x, f.system(), not_finite), doctest::Contains("finite"), NumericsError);
+  }
+  const tests::HoppingOperator<LatticeFermionD> nothing(tests::random_links<LatticeFermionD>(), 0, 0, 0);
+  LatticeFermionD x = zero;
+  CHECK_THROWS_WITH_AS(CG<LatticeFermionD>({1e-10, 100}).solve(x, {nothing, {}}, b), doctest::Contains("positive"),
+                       NumericsError);
+  x = zero;
+  CHECK_THROWS_AS(solve_shifted_by_cg(x, *f.m, *f.m, -100.0, b, {1e-10, 100}, 0), NumericsError);
+}
+
+TEST_CASE("breakdowns of direct iterations end with what was reached") {
+  // M moves a site's value to the next site: a point source is orthogonal to its image.
+  tests::use_lattice({4, 2, 2, 2});
+  GaugeField u(Nd);
+  unit_start(u);
+  auto v = converted_links<LinksOf<LatticeFermionD>>(u);
+  for (int mu = 1; mu < Nd; ++mu) v[mu] = zero;
+  const tests::HoppingOperator<LatticeFermionD> m(v, 0, 1, 0);
+  LatticeFermionD b = zero;
+  b.elem(0).elem(0).elem(0).real() = 1;
+  for (const auto& [name, solver] : direct_solvers<LatticeFermionD>({1e-10, 50})) {
+    if (name == "CG" || name == "GCR, preconditioned" || name == "Richardson" || name == "MixedBiCGStab") continue;
+    CAPTURE(name);
+    LatticeFermionD x = zero;
+    const SolveResult result = solver->solve(x, {m, {}}, b);
+    CHECK(!result.converged);
+    CHECK(result.residual == doctest::Approx(1));
+    CHECK(result.iterations <= 2);
+  }
+}
+
+TEST_CASE("solvers refuse systems that they cannot solve") {
+  const Fixture<LatticeFermionD> f = hopping<LatticeFermionD>();
+  const auto b = tests::random_vector<LatticeFermionD>(all);
+  LatticeFermionD x = zero;
+  const SystemOperator<LatticeFermionD> without_single{*f.m, {}};
+  CHECK_THROWS_WITH_AS(MixedCG<LatticeFermionD>({1e-10, 10}).solve(x, without_single, b),
+                       doctest::Contains("single-precision operator"), ShapeError);
+
+  const auto even_source = make_preconditioned<LatticeFermionD>(
+      std::make_shared<WilsonOperator<LatticeFermionD>>(tests::random_links<LatticeFermionD>(), WilsonParameters{.mass = 1}),
+      Preconditioning::even_source);
+  CHECK_THROWS_WITH_AS(BiCGStab<LatticeFermionD>({1e-10, 10}).solve(x, {*even_source, {}}, b, Sign::plus),
+                       doctest::Contains("normal equation"), ShapeError);
+
+  std::vector<LatticeFermionD> one(1), two(2, b);
+  CHECK_THROWS_WITH_AS(CG<LatticeFermionD>({1e-10, 10}).solve_all(one, f.system(), two),
+                       doctest::Contains("right-hand sides (2)"), ShapeError);
+}

@@ -1,0 +1,300 @@
+// Several systems at once: shifts, right-hand sides, and guesses from the past.
+
+#include "lib/error.hpp"
+#include "lib/solver/block_cg.hpp"
+#include "lib/solver/cg.hpp"
+#include "lib/solver/compose.hpp"
+#include "lib/solver/multi_shift.hpp"
+#include "lib/solver/predictor.hpp"
+#include "tests/lib/solver.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+using namespace QDP;
+using namespace qcd;
+
+namespace {
+
+using F = LatticeFermionD;
+
+struct Fixture {
+  std::unique_ptr<FermionOperator<F>> m;
+  std::unique_ptr<FermionOperator<LatticeFermionF>> single;
+  SystemOperator<F> system() const {
+    return {*m, [this]() -> const FermionOperator<LatticeFermionF>& { return *single; }};
+  }
+  const Subset& sites() const { return m->domain(); }
+};
+
+Fixture wilson(const std::vector<int>& lattice = {2, 2, 2, 2}, double kappa = 0.12) {
+  tests::use_lattice(lattice);
+  const auto v = tests::random_links<F>();
+  return {tests::even_odd_wilson<F>(v, kappa),
+          tests::even_odd_wilson<LatticeFermionF>(converted_links<LinksOf<LatticeFermionF>>(v), kappa)};
+}
+
+const std::vector<double> kShifts = {3e-4, 1e-2, 1e-3, 0.1, 1, 10};  // not in order
+
+std::vector<std::unique_ptr<MultiShiftSolver<F>>> multi_shift_solvers(const StoppingCriterion& c) {
+  std::vector<std::unique_ptr<MultiShiftSolver<F>>> solvers;
+  solvers.push_back(std::make_unique<MultiShiftCG<F>>(c));
+  solvers.push_back(std::make_unique<MixedMultiShiftCG<F>>(c));
+  solvers.push_back(std::make_unique<MixedMultiShiftCG<F>>(c, std::vector<double>{}, 0.1, 1e-4, 3));
+  return solvers;
+}
+
+}  // namespace
+
+TEST_CASE("multi-shift solutions are those of Gaussian elimination, their residuals the true ones") {
+  const Fixture f = wilson();
+  const auto b = tests::random_vector<F>(f.sites());
+  const auto matrix = tests::dense_normal(tests::dense_columns(*f.m));
+  for (const auto& solver : multi_shift_solvers({1e-11, 500})) {
+    std::vector<F> x(2, b);  // of the wrong number, and not nought
+    const SolveResult result = solver->solve(x, f.system(), b, kShifts);
+    CHECK(result.converged);
+    REQUIRE(x.size() == kShifts.size());
+    REQUIRE(result.shift_residuals.size() == kShifts.size());
+    for (std::size_t k = 0; k < kShifts.size(); ++k) {
+      CAPTURE(kShifts[k]);
+      const auto exact = tests::dense_solution(matrix, tests::components(b, f.sites()), kShifts[k]);
+      CHECK(tests::relative_distance(tests::components(x[k], f.sites()), exact) < 1e-9);
+      CHECK(result.shift_residuals[k] < 1.02e-11);
+      CHECK(result.shift_residuals[k] == doctest::Approx(tests::normal_residual(*f.m, x[k], b, kShifts[k])).epsilon(0.05));
+    }
+  }
+}
+
+TEST_CASE("multi-shift CG applies the operator hardly more often than CG for the smallest shift") {
+  const Fixture f = wilson({4, 4, 4, 4}, 0.15);
+  const auto b = tests::random_vector<F>(f.sites());
+  F x0 = zero;
+  const SolveResult one = solve_shifted_by_cg(x0, *f.m, *f.m, kShifts[0], b, {1e-10, 2000}, 0);
+  std::vector<F> x;
+  const SolveResult all = MultiShiftCG<F>({1e-10, 2000}).solve(x, f.system(), b, kShifts);
+  REQUIRE(one.converged);
+  REQUIRE(all.converged);
+  CHECK(all.iterations <= one.iterations + 1);
+  CHECK(all.applications <= all.iterations + static_cast<long>(kShifts.size()));
+  CHECK(all.history.back() <= 1e-10);
+}
+
+TEST_CASE("each shift may have a residual of its own, and a list of another length is refused") {
+  const Fixture f = wilson();
+  const auto b = tests::random_vector<F>(f.sites());
+  const std::vector<double> residuals = {1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-12};
+  for (const bool mixed : {false, true}) {
+    std::unique_ptr<MultiShiftSolver<F>> solver;
+    if (mixed) solver = std::make_unique<MixedMultiShiftCG<F>>(StoppingCriterion{1, 500}, residuals);
+    else solver = std::make_unique<MultiShiftCG<F>>(StoppingCriterion{1, 500}, residuals);
+    CHECK(solver->criterion().residual == 1e-12);
+    std::vector<F> x;
+    const SolveResult result = solver->solve(x, f.system(), b, kShifts);
+    CHECK(result.converged);
+    for (std::size_t k = 0; k < residuals.size(); ++k) CHECK(result.shift_residuals[k] <= 1.02 * residuals[k]);
+    if (!mixed) CHECK(result.shift_residuals[0] > 1e-8);  // it was not updated any longer
+    CHECK_THROWS_WITH_AS(solver->solve(x, f.system(), b, {0.1, 0.2}), doctest::Contains("2 shifts, got 6"), ShapeError);
+  }
+}
+
+TEST_CASE("a shift that misses its target goes on alone") {
+  // In single precision the recursion says 1e-6 long before b - A x does.
+  tests::use_lattice({4, 4, 4, 4});
+  const auto v = tests::random_links<LatticeFermionF>();
+  const auto m = tests::even_odd_wilson<LatticeFermionF>(v, 0.17);
+  const auto b = tests::random_vector<LatticeFermionF>(m->domain());
+  std::vector<LatticeFermionF> x;
+  const SolveResult result = MultiShiftCG<LatticeFermionF>({1e-6, 3000}).solve(x, {*m, {}}, b, {1e-5, 1e-3});
+  CHECK(result.converged);
+  for (std::size_t k = 0; k < 2; ++k) CHECK(result.shift_residuals[k] < 1e-5);
+}
+
+TEST_CASE("multi-shift: nought, too few iterations, numbers that are not finite, negative operators") {
+  const Fixture f = wilson();
+  const auto b = tests::random_vector<F>(f.sites());
+  for (const auto& solver : multi_shift_solvers({1e-12, 5})) {
+    std::vector<F> x;
+    const SolveResult nought = solver->solve(x, f.system(), F(zero), kShifts);
+    CHECK(nought.converged);
+    REQUIRE(x.size() == kShifts.size());
+    for (const F& x_k : x) CHECK(toDouble(norm2(x_k, f.sites())) == 0);
+
+    const SolveResult stopped = solver->solve(x, f.system(), b, kShifts);
+    CHECK(!stopped.converged);
+    CHECK(stopped.iterations <= 5);
+    CHECK(stopped.residual > 1e-12);
+    CHECK(stopped.residual < 1);
+
+    F bad = b;
+    bad *= Real(std::numeric_limits<double>::infinity());
+    CHECK_THROWS_AS(solver->solve(x, f.system(), bad, kShifts), NumericsError);
+    CHECK(solver->solve(x, f.system(), b, {}).converged);
+    CHECK(x.empty());
+  }
+}
+
+TEST_CASE("block CG gives the solutions of elimination, in fewer iterations than one right-hand side needs") {
+  const Fixture f = wilson({2, 2, 2, 2}, 0.14);
+  const Subset& s = f.sites();
+  const auto matrix = tests::dense_normal(tests::dense_columns(*f.m));
+  std::vector<F> b, x;
+  for (int j = 0; j < 5; ++j) {
+    b.push_back(tests::random_vector<F>(s));
+    x.push_back(tests::random_vector<F>(s));
+  }
+  b[3] *= Real(1e-6);
+  x[3] = zero;
+  const BlockCG<F> solver({1e-11, 200});
+  const std::vector<SolveResult> results = solver.solve_all(x, f.system(), b);
+  F alone = zero;
+  const int iterations_alone = CG<F>({1e-11, 200}).solve(alone, f.system(), b[0]).iterations;
+  REQUIRE(results.size() == 5);
+  for (std::size_t j = 0; j < 5; ++j) {
+    CAPTURE(j);
+    CHECK(results[j].converged);
+    CHECK(results[j].iterations < iterations_alone);
+    CHECK(tests::relative_distance(tests::components(x[j], s), tests::dense_solution(matrix, tests::components(b[j], s))) <
+          1e-9);
+  }
+}
+
+TEST_CASE("block CG stands right-hand sides that depend on one another, and nought") {
+  const Fixture f = wilson({4, 2, 2, 2});
+  const Subset& s = f.sites();
+  std::vector<F> b(4), x(4, F(zero));
+  b[0] = tests::random_vector<F>(s);
+  b[1] = tests::random_vector<F>(s);
+  b[2] = zero;
+  b[2][s] = b[0] - Real(2) * b[1];
+  b[3] = zero;
+  const std::vector<SolveResult> results = BlockCG<F>({1e-10, 300}).solve_all(x, f.system(), b);
+  for (std::size_t j = 0; j < 3; ++j) {
+    CHECK(results[j].converged);
+    CHECK(tests::normal_residual(*f.m, x[j], b[j]) < 1.02e-10);
+  }
+  CHECK(results[3].converged);
+  CHECK(toDouble(norm2(x[3], s)) == 0);
+
+  std::vector<F> same = {b[0], b[0]}, y(2, F(zero));
+  CHECK(BlockCG<F>({1e-10, 300}).solve_all(y, f.system(), same)[1].converged);
+}
+
+TEST_CASE("block CG: as direct solver, with too few iterations, with wrong numbers") {
+  const Fixture f = wilson();
+  const Subset& s = f.sites();
+  std::vector<F> b = {tests::random_vector<F>(s), tests::random_vector<F>(s)}, x(2, F(zero));
+  const auto block = std::make_shared<BlockCG<F>>(StoppingCriterion{1e-10, 300});
+  for (const SolveResult& result : DirectByNormal<F>(block).solve_all(x, f.system(), b)) CHECK(result.converged);
+  for (std::size_t j = 0; j < 2; ++j) CHECK(tests::direct_residual(*f.m, x[j], b[j]) < 1e-9);
+
+  x.assign(2, F(zero));
+  for (const SolveResult& result : BlockCG<F>({1e-10, 3}).solve_all(x, f.system(), b)) {
+    CHECK(!result.converged);
+    CHECK(result.iterations == 3);
+  }
+  x.resize(1);
+  CHECK_THROWS_AS(block->solve_all(x, f.system(), b), ShapeError);
+  x.assign(2, F(zero));
+  b[1] *= Real(std::numeric_limits<double>::quiet_NaN());
+  CHECK_THROWS_AS(block->solve_all(x, f.system(), b), NumericsError);
+}
+
+TEST_CASE("predictors guess what their names say, and nought after a reset") {
+  const Fixture f = wilson();
+  const Subset& s = f.sites();
+  const auto b = tests::random_vector<F>(s), x1 = tests::random_vector<F>(s), x2 = tests::random_vector<F>(s);
+  const auto guess = [&](const Predictor<F>& p) {
+    F x = zero;
+    x[s] = Real(7) * b;
+    p.guess(x, f.system(), b);
+    return x;
+  };
+  const auto same = [&](const F& x, const F& y) { return toDouble(norm2(x - y, s)) == 0; };
+  LastSolution<F> last;
+  LinearExtrapolation<F> linear;
+  MinimalResidualExtrapolation<F> minimal(3);
+  for (Predictor<F>* p : {static_cast<Predictor<F>*>(&last), static_cast<Predictor<F>*>(&linear),
+                          static_cast<Predictor<F>*>(&minimal)}) {
+    CHECK(toDouble(norm2(guess(*p), s)) == 0);
+    p->store(x2, s);
+    CHECK(same(guess(*p), x2));
+    p->store(x1, s);
+  }
+  CHECK(same(guess(last), x1));
+  CHECK(same(guess(linear), F(Real(2) * x1 - x2)));
+  for (Predictor<F>* p : {static_cast<Predictor<F>*>(&last), static_cast<Predictor<F>*>(&linear),
+                          static_cast<Predictor<F>*>(&minimal)}) {
+    p->reset();
+    CHECK(toDouble(norm2(guess(*p), s)) == 0);
+  }
+  CHECK(toDouble(norm2(guess(ZeroGuess<F>()), s)) == 0);
+  CHECK(same(guess(NoPredictor<F>()), F(Real(7) * b)));
+}
+
+TEST_CASE("minimal residual extrapolation: exact if the solution is a combination of the past, orthogonal error if not") {
+  const Fixture f = wilson();
+  const Subset& s = f.sites();
+  std::vector<F> past = {tests::random_vector<F>(s), tests::random_vector<F>(s), tests::random_vector<F>(s)};
+  F half = zero, b = zero, solution = zero, x = zero;
+  solution[s] = Real(0.3) * past[0] - Real(1.7) * past[1];
+  f.m->apply(half, solution, Sign::plus);
+  f.m->apply(b, half, Sign::minus);
+
+  MinimalResidualExtrapolation<F> p(3);
+  for (const F& v : past) p.store(v, s);
+  p.store(past[2], s);  // a repetition, which pushes past[0] out
+  p.guess(x, f.system(), b);
+  CHECK(tests::normal_residual(*f.m, x, b) > 1e-3);
+  // <v, b - A x> = 0 for every v of the past: the error is orthogonal to it in the norm of A.
+  F r = zero;
+  f.m->apply(half, x, Sign::plus);
+  f.m->apply(r, half, Sign::minus);
+  r[s] = b - r;
+  for (std::size_t j : {1u, 2u})
+    CHECK(toDouble(sqrt(localNorm2(innerProduct(past[j], r, s)))) <
+          1e-12 * std::sqrt(toDouble(norm2(past[j], s)) * toDouble(norm2(b, s))));
+
+  p.store(past[0], s);
+  p.guess(x, f.system(), b);  // past[0], past[2], past[2]
+  p.store(past[1], s);        // past[1], past[0], past[2]
+  p.guess(x, f.system(), b);
+  CHECK(tests::normal_residual(*f.m, x, b) < 1e-12);
+}
+
+TEST_CASE("guesses from the past save iterations along a slow change of the operator") {
+  tests::use_lattice({4, 4, 4, 4});
+  GaugeField u = tests::random_field();
+  const GaugeField direction = tests::random_algebra(0.02);
+  const auto iterations = [&](Predictor<F>& p) {
+    GaugeField moving = u;
+    const auto b = [&] {
+      RNG::initDefaultRNG();
+      return tests::random_vector<F>(rb[1]);
+    }();
+    int last = 0;
+    for (int step = 0; step < 5; ++step) {
+      const auto m = tests::even_odd_wilson<F>(converted_links<LinksOf<F>>(moving), 0.13);
+      F x = zero;
+      p.guess(x, {*m, {}}, b);
+      last = CG<F>({1e-8, 1000}).solve(x, {*m, {}}, b).iterations;
+      p.store(x, m->domain());
+      for (int mu = 0; mu < Nd; ++mu) moving[mu] = su3_exp(direction[mu]) * moving[mu];
+    }
+    return last;
+  };
+  ZeroGuess<F> none;
+  LastSolution<F> last;
+  LinearExtrapolation<F> linear;
+  MinimalResidualExtrapolation<F> minimal(4);
+  const int from_nought = iterations(none), from_last = iterations(last), from_two = iterations(linear),
+            from_four = iterations(minimal);
+  CAPTURE(from_nought);
+  CAPTURE(from_last);
+  CAPTURE(from_two);
+  CAPTURE(from_four);
+  CHECK(from_last < from_nought);
+  CHECK(from_two < from_last);
+  CHECK(from_four < from_two);
+}
