@@ -17,6 +17,12 @@ class InputError : public Error {
   using Error::Error;
 };
 
+/// A file that cannot be read or written, or whose content is damaged.
+class FileError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Fields of the wrong number, or a parameter outside its range, in a call from C++.
 class ShapeError : public Error {
  public:

@@ -159,9 +159,8 @@ ColorMatrixExpr field_strength(const GaugeField& v, int mu, int nu) {
   return q - adj(q);
 }
 
-/// g += derivative of 2 Re sum_{mu<nu} tr F_mu,nu l(mu, nu) at `sites`: with L = (l - l^+)/8 that of 2 Re tr W L for
-/// all leaves W, L at every corner of the plaquette. Going backward through a link: Re tr W L = -Re tr W^+ L, since L^+
-/// = -L.
+/// g += derivative of 2 Re sum_{mu<nu} tr F_mu,nu l(mu, nu) at `sites`, with L = (l - l^+)/8 that of 2 Re tr W L for
+/// the leaves W: L stands at every corner of the plaquette. Walked backward, Re tr W L = -Re tr W^+ L, since L^+ = -L.
 template <class Insertion>
 void add_field_strength_derivative(GaugeField& g, const GaugeField& v, const Subset& sites, const Insertion& l) {
   for (int mu = 0; mu < Nd; ++mu)
@@ -176,9 +175,6 @@ void add_field_strength_derivative(GaugeField& g, const GaugeField& v, const Sub
 }
 
 }  // namespace
-
-// ---- the term
-// --------------------------------------------------------------------------------------------------------
 
 template <class F>
 CloverTerm<F>::CloverTerm(const GaugeField& v, double a, Coefficient c, double twist) : c_(std::move(c)), mu_(twist) {

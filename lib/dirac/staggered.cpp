@@ -31,7 +31,8 @@ StaggeredOperator<F>::StaggeredOperator(const LinksOf<F>& v, const StaggeredPara
 
 template <class F>
 void StaggeredOperator<F>::require_mass(const char* where) const {
-  if (parameters_.mass == 0) throw ShapeError(std::string("StaggeredOperator::") + where + ": expected a mass other than 0");
+  if (parameters_.mass == 0)
+    throw ShapeError(std::string("StaggeredOperator::") + where + ": expected a mass other than 0");
 }
 
 template <class F>

@@ -26,7 +26,8 @@ const Table<std::shared_ptr<const StaggeredTypeAction>>& staggered_type_action_t
            "Mass, [FermState] or [FermionBC]: M = Mass + 1/2 sum eta (forward - backward), four tastes; "
            "pseudofermions on even sites",
            [](const Input& in) { return make_staggered(in, Preconditioning::even_source); }},
-          {"UNPRECONDITIONED_STAGGERED", "Mass, [FermState] or [FermionBC]: the same on all sites, where M^+ M stands for eight tastes",
+          {"UNPRECONDITIONED_STAGGERED",
+           "Mass, [FermState] or [FermionBC]: the same on all sites, where M^+ M stands for eight tastes",
            [](const Input& in) { return make_staggered(in, Preconditioning::none); }},
       });
   return table;

@@ -63,7 +63,8 @@ PhaseMap& PhaseMap::twist(int mu, double angle) {
 PhaseMap& PhaseMap::flux(int mu, int nu, int quanta) {
   require_direction(mu, "PhaseMap::flux");
   require_direction(nu, "PhaseMap::flux");
-  if (mu == nu) throw ShapeError("PhaseMap::flux: expected a plane of two directions, got " + std::to_string(mu) + " twice");
+  if (mu == nu)
+    throw ShapeError("PhaseMap::flux: expected a plane of two directions, got " + std::to_string(mu) + " twice");
   if (quanta == 0) return *this;
   // F L_mu, computed when there is a lattice.
   const auto strip = [=] { return 2 * std::numbers::pi * quanta / Layout::lattSize()[nu]; };

@@ -24,8 +24,8 @@ class PhaseMap : public LinkMap {
   PhaseMap& twist(int mu, double angle);
 
   /// A constant Abelian field through the planes (mu, nu): every plaquette U_mu U_nu U_mu^+ U_nu^+ gets exp(i F) with
-  /// F = 2 pi quanta / (L_mu L_nu), where quanta is the number of flux quanta times the particle's charge. Spatial planes
-  /// are a magnetic field, planes with time an (imaginary, Euclidean) electric one:
+  /// F = 2 pi quanta / (L_mu L_nu), where quanta is the number of flux quanta times the particle's charge. Spatial
+  /// planes are a magnetic field, planes with time an (imaginary, Euclidean) electric one:
   ///   phi_nu(x) = exp(i F x_mu),   phi_mu(x) = exp(-i F L_mu x_nu) where x_mu = L_mu - 1, else 1.
   /// Source: Al-Hashimi and Wiese, Ann. Phys. 324 (2009) 343, section 3; 't Hooft, Nucl. Phys. B153 (1979) 141.
   PhaseMap& flux(int mu, int nu, int quanta);

@@ -43,8 +43,8 @@ Sym column_product(const std::vector<Sym>& a, const std::vector<Sym>& b) {
 namespace {
 
 /// exp(iQ) of a Hermitian traceless 3x3 matrix as f0 + f1 Q + f2 Q^2. Equation numbers of hep-lat/0311018.
-/// Q solves Q^3 = c1 Q + c0. f(-c0) = conj(f(c0)) up to the sign of f1 (34), so that `f` is computed for |c0|, where the
-/// denominator 9 u^2 - w^2 cannot vanish; mirrored() takes it to c0.
+/// Q solves Q^3 = c1 Q + c0. f(-c0) = conj(f(c0)) up to the sign of f1 (34), so that `f` is computed for |c0|, where
+/// the denominator 9 u^2 - w^2 cannot vanish; mirrored() takes it to c0.
 struct CayleyHamilton {
   Sym q, q2, c0, c1;
   Sym tiny, negative;  ///< c1 < 1e-6, where f is not to be used; c0 < 0
@@ -218,7 +218,8 @@ Sym exp_pull_back(const Sym& x, const Sym& m) {
     const auto pick = [&](const Sym& a, const Sym& b) { return where(small, a, b); };
     const Sym mq = m * e.q;
     const Sym traces[3] = {trace(m), trace(mq), trace(mq * e.q)};
-    Sym c1_slope = pick(series.b1[0], closed.b1[0]) * traces[0], c0_slope = pick(series.b2[0], closed.b2[0]) * traces[0];
+    Sym c1_slope = pick(series.b1[0], closed.b1[0]) * traces[0];
+    Sym c0_slope = pick(series.b2[0], closed.b2[0]) * traces[0];
     for (int j = 1; j < 3; ++j) {
       c1_slope = c1_slope + pick(series.b1[j], closed.b1[j]) * traces[j];
       c0_slope = c0_slope + pick(series.b2[j], closed.b2[j]) * traces[j];

@@ -1,6 +1,7 @@
 #include "lib/io/fermion_state.hpp"
 
 #include "lib/io/smearing.hpp"
+#include "lib/smear/unitary.hpp"
 
 #include <memory>
 #include <numbers>
@@ -69,6 +70,9 @@ const Table<LinkMaps>& fermion_state_table() {
                              {"PERIODIC_FERM_STATE", "the links themselves, periodic; FermionBC is not read",
                               [](const Input&) { return LinkMaps(); }},
                              {"STOUT_FERM_STATE", std::string(kStoutSchema) + ": stout links", read_stout},
+                             {"FAT_FERM_STATE", std::string(kFatLinksSchema) + ": sums of paths", read_fat_links},
+                             {"HISQ_FERM_STATE", "the fat links of HISQ, without its Naik term",
+                              [](const Input&) { return hisq_links(); }},
                          });
   return table;
 }

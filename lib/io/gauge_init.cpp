@@ -22,12 +22,14 @@ GaugeInit read_lime(const Input& cfg) {
   const std::string name = existing_file(cfg);
   const bool parallel = cfg.flag("parallel_io", cfg.flag("ParallelIO", false));
   const bool reunit = cfg.flag("reunit", false);
+  const bool verify = cfg.flag("verify_checksum", false);
   return [=](GaugeField& u) {
     u.resize(Nd);
     XMLReader file_xml, record_xml;
     QDPFileReader file(file_xml, name, parallel ? QDPIO_PARALLEL : QDPIO_SERIAL);
     QDP::read(file, record_xml, u);
-    if (file.bad()) throw InputError(name + ": expected a SciDAC or ILDG file with a gauge field, the reader failed");
+    if (verify && (file.bad() || file.fail()))
+      throw FileError(name + ": the data do not have the checksum that they were written with; the file is damaged");
     QDP::close(file);
     if (reunit) reunitarize(u);
   };
@@ -52,7 +54,9 @@ const Table<GaugeInit>& gauge_init_table() {
                                  [](const Input&) -> GaugeInit { return weak_field_start; }},
                                 {"DISORDERED", "far from U = 1, from the random number generator",
                                  [](const Input&) -> GaugeInit { return disordered_start; }},
-                                {"SZINQIO", "cfg_file, [parallel_io], [reunit]: SciDAC or ILDG file", read_lime},
+                                {"SZINQIO", "cfg_file, [parallel_io], [reunit], [verify_checksum = false]: SciDAC or ILDG file; a wrong or missing "
+                                 "checksum is an error with verify_checksum, else a warning",
+                                 read_lime},
                                 {"SCIDAC", "the same as SZINQIO", read_lime},
                                 {"NERSC", "cfg_file: NERSC archive file", read_nersc},
                             });

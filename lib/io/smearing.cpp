@@ -1,7 +1,10 @@
 #include "lib/io/smearing.hpp"
 
+#include "lib/smear/fat_links.hpp"
 #include "lib/smear/stout.hpp"
+#include "lib/smear/unitary.hpp"
 
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -41,6 +44,23 @@ LinkMaps read_stout(const Input& state) {
   const int steps = state.integer("n_smear", at_least(0));
   const std::vector<bool> smear = read_directions(state);
   return steps > 0 ? stout_links(stout_weights(rho, smear), steps) : LinkMaps();
+}
+
+LinkMaps read_fat_links(const Input& state) {
+  const Fat7Weights weights{.one = state.real("one"),
+                            .three = state.real("three", {}, 0),
+                            .five = state.real("five", {}, 0),
+                            .seven = state.real("seven", {}, 0),
+                            .lepage = state.real("lepage", {}, 0)};
+  const int steps = state.integer("n_smear", at_least(0), 1);
+  const bool unitarize = state.flag("unitarize", false);
+  LinkMaps maps;
+  const auto fat = std::make_shared<FatLinks>(fat7_paths(weights));
+  for (int step = 0; step < steps; ++step) {
+    maps.push_back(fat);
+    if (unitarize) maps.push_back(std::make_shared<UnitaryLinks>());
+  }
+  return maps;
 }
 
 }  // namespace qcd

@@ -14,4 +14,12 @@ inline constexpr const char* kStoutSchema =
 /// GaugeState group as in Chroma's STOUT_FERM_STATE and STOUT_GAUGE_STATE.
 LinkMaps read_stout(const Input& state);
 
+/// What read_fat_links() reads, for --help.
+inline constexpr const char* kFatLinksSchema =
+    "one, [three], [five], [seven], [lepage]: weights, each for every path of its kind; [n_smear = 1], "
+    "[unitarize = false: project to U(3) after each]";
+
+/// Fat links (Fat7Weights), n_smear times.
+LinkMaps read_fat_links(const Input& state);
+
 }  // namespace qcd

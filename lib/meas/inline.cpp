@@ -27,7 +27,8 @@ double write_plaquettes(unsigned long update_no, const GaugeField& u, const Log&
 const MeasurementTable& measurement_table() {
   static const MeasurementTable table("a measurement", [] {
     MeasurementRows rows;
-    for (const auto& subject : {gluonic_measurements, gauge_field_measurements, object_measurements}) {
+    for (const auto& subject : {gluonic_measurements, gauge_field_measurements, quark_measurements,
+                                spectrum_measurements, dirac_measurements, object_measurements}) {
       const MeasurementRows more = subject();
       rows.insert(rows.end(), more.begin(), more.end());
     }

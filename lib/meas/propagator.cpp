@@ -6,28 +6,18 @@ namespace qcd {
 
 using namespace QDP;
 
-template <>
-std::vector<Fermion> unit_vectors<LatticeFermion>() {
-  std::vector<Fermion> units;
-  for (int s = 0; s < Ns; ++s)
+template <class F>
+std::vector<typename PropagatorTraits<F>::Site> unit_vectors() {
+  using Site = typename PropagatorTraits<F>::Site;
+  std::vector<Site> units;
+  for (int s = 0; s < NumSpins<Site>::value; ++s)
     for (int c = 0; c < Nc; ++c) {
       ColorVector color = zero;
       pokeColor(color, Complex(cmplx(Real(1), Real(0))), c);
-      Fermion e = zero;
+      Site e = zero;
       pokeSpin(e, color, s);
       units.push_back(e);
     }
-  return units;
-}
-
-template <>
-std::vector<StaggeredFermion> unit_vectors<LatticeStaggeredFermion>() {
-  std::vector<StaggeredFermion> units;
-  for (int c = 0; c < Nc; ++c) {
-    StaggeredFermion e = zero;
-    pokeColor(e, Complex(cmplx(Real(1), Real(0))), c);
-    units.push_back(e);
-  }
   return units;
 }
 
@@ -86,7 +76,7 @@ std::vector<F> QuarkInverter<F>::solve(const std::vector<F>& chi, std::vector<So
   const std::vector<SolveResult> done = solver_->solve_all(x, system_->op(), b);
   std::vector<F> psi;
   for (std::size_t i = 0; i < chi.size(); ++i) {
-    require_converged(done[i], "quark propagator");
+    require_converged(done[i], solver_->criterion(), "quark propagator");
     psi.push_back(system_->schur.reconstruct(x[i], chi[i]));
   }
   if (results) results->insert(results->end(), done.begin(), done.end());
@@ -122,6 +112,8 @@ int total_iterations(const std::vector<SolveResult>& results) {
   return total;
 }
 
+template std::vector<Fermion> unit_vectors<LatticeFermion>();
+template std::vector<StaggeredFermion> unit_vectors<LatticeStaggeredFermion>();
 template class QuarkInverter<LatticeFermion>;
 template class QuarkInverter<LatticeStaggeredFermion>;
 

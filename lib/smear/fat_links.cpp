@@ -170,9 +170,8 @@ void FatLinks::add_derivative(GaugeField& to, const Tree& tree, int mu, const La
     const LatticeColorMatrix& gn = *by_node[n];
     if (node.link != 0) to[mu] += Real(node.link) * gn;
     for (const auto& plane : node.planes) {
-      to[plane[0].step.mu] += sum_of(plane, [&](const Staple& s) {
-        return Real(s.weight) * side_derivative(u, s.step, inner[s.inner], gn, mu);
-      });
+      to[plane[0].step.mu] += sum_of(
+          plane, [&](const Staple& s) { return Real(s.weight) * side_derivative(u, s.step, inner[s.inner], gn, mu); });
       for (const Staple& s : plane)
         if (!by_node[s.inner]) by_node[s.inner] = LatticeColorMatrix(zero);
       const auto to_inner = [&](const Staple& s) { return Real(s.weight) * inner_derivative(u, s.step, gn, mu); };
@@ -238,5 +237,7 @@ Fat7Weights asqtad_weights(double u0) {
   const double u2 = u0 * u0;
   return {5.0 / 8, 1 / (16 * u2), 1 / (64 * u2 * u2), 1 / (384 * u2 * u2 * u2), -1 / (16 * u2 * u2)};
 }
+
+Fat7Weights hisq_weights() { return {1, 1.0 / 16, 1.0 / 64, 1.0 / 384, -1.0 / 8}; }
 
 }  // namespace qcd

@@ -76,4 +76,8 @@ Fat7Weights fat7_weights();
 /// Source: Orginos, Toussaint, Sugar; Lepage, Phys. Rev. D59 (1999) 074502.
 Fat7Weights asqtad_weights(double u0);
 
+/// The second smearing of HISQ: asqtad with 1 for the link and twice the Lepage term.
+/// Source: Follana et al., Phys. Rev. D75 (2007) 054502.
+Fat7Weights hisq_weights();
+
 }  // namespace qcd

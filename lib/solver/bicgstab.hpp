@@ -17,7 +17,7 @@ template <class F>
 class BiCGStab : public DirectSolver<F> {
  public:
   explicit BiCGStab(const StoppingCriterion& criterion) : criterion_(criterion) {}
-  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const override;
+  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:
@@ -31,7 +31,7 @@ class MixedBiCGStab : public DirectSolver<F> {
   static constexpr double kDelta = 0.1;
   explicit MixedBiCGStab(const StoppingCriterion& criterion, double delta = kDelta)
       : criterion_(criterion), delta_(delta) {}
-  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const override;
+  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:

@@ -12,7 +12,7 @@ template <class F>
 class DirectByNormal : public DirectSolver<F> {
  public:
   explicit DirectByNormal(std::shared_ptr<const NormalSolver<F>> normal) : normal_(std::move(normal)) {}
-  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const override;
+  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
   std::vector<SolveResult> solve_all(std::vector<F>& x, const SystemOperator<F>& system,
                                      const std::vector<F>& b) const override;
   const StoppingCriterion& criterion() const override { return normal_->criterion(); }
@@ -54,7 +54,7 @@ class DirectRichardson : public DirectSolver<F> {
  public:
   DirectRichardson(const StoppingCriterion& criterion, std::shared_ptr<const DirectSolver<Single<F>>> inner)
       : criterion_(criterion), inner_(std::move(inner)) {}
-  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const override;
+  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:

@@ -16,7 +16,7 @@ class MR : public DirectSolver<F> {
  public:
   explicit MR(const StoppingCriterion& criterion, double overrelaxation = 1)
       : criterion_(criterion), overrelaxation_(overrelaxation) {}
-  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const override;
+  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:
@@ -33,7 +33,7 @@ class GCR : public DirectSolver<F> {
   explicit GCR(const StoppingCriterion& criterion, int directions = kDirections,
                std::shared_ptr<const DirectSolver<F>> preconditioner = nullptr)
       : criterion_(criterion), directions_(directions), preconditioner_(std::move(preconditioner)) {}
-  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const override;
+  SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:

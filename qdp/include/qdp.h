@@ -8,6 +8,7 @@
 #include "qdp/io/qdp_file.hpp"
 #include "qdp/io/site_values.hpp"
 #include "qdp/io/stdio.hpp"
+#include "qdp/io/whole_file.hpp"
 #include "qdp/layout/layout.hpp"
 #include "qdp/layout/map.hpp"
 #include "qdp/layout/subset.hpp"

@@ -102,6 +102,9 @@ void QDPFileReader::read_record(XMLReader& xml, const detail::RecordTarget& to) 
     report = file_->scidac.read_field(record, io::lattice_geometry(), sink);
   }
   ++file_->position;
+  state_ = report.checksum == io::ChecksumStatus::mismatch   ? QDPIO_badbit
+           : report.checksum == io::ChecksumStatus::verified ? QDPIO_goodbit
+                                                             : QDPIO_failbit;
   if (!report.warning.empty()) QDPIO::cerr << "warning: " << report.warning << "\n";
   put_xml(xml, record.xml);
 }

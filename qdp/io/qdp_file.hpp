@@ -51,11 +51,15 @@ class QDPFileReader {
   void open(XMLReader& xml, const std::string& path, QDP_serialparallel_t serpar);
   void close();
   bool is_open() const { return file_ != nullptr; }
+  /// The checksum stored with the last record is not that of the data, which have been delivered nevertheless (there are
+  /// files of other programs with wrong ones); a warning was printed.
   bool bad() const { return state_ & QDPIO_badbit; }
+  /// The last record had no checksum to compare with.
+  bool fail() const { return state_ & QDPIO_failbit; }
   bool eof() const;
   void clear(QDP_iostate_t state = QDPIO_goodbit) { state_ = state; }
 
-  /// The next record. Throws jit::UserError if the record is of another type or size, truncated, or fails its checksum.
+  /// The next record. Throws jit::UserError if the record is of another type or size, or truncated. Sets bad() and fail().
   template <class T> void read(XMLReader& xml, OLattice<T>& x) { read_record(xml, detail::target(x)); }
   template <class T> void read(XMLReader& xml, OScalar<T>& x) { read_record(xml, detail::target(x)); }
   /// An array takes the length of the record.

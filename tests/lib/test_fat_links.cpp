@@ -28,7 +28,8 @@ GaugeField plain_sum(const GaugeField& u, const PathSums& paths) {
   GaugeField v(Nd);
   for (int mu = 0; mu < Nd; ++mu) {
     v[mu] = zero;
-    for (const auto& [path, weight] : paths[static_cast<std::size_t>(mu)]) v[mu] += Real(weight) * path_product(u, path);
+    for (const auto& [path, weight] : paths[static_cast<std::size_t>(mu)])
+      v[mu] += Real(weight) * path_product(u, path);
   }
   return v;
 }

@@ -1,7 +1,7 @@
 // Boundary conditions and Abelian phases of the links.
 
-#include "lib/gauge/phases.hpp"
 #include "lib/gauge/loop.hpp"
+#include "lib/gauge/phases.hpp"
 #include "lib/io/fermion_state.hpp"
 #include "tests/lib/lattice.hpp"
 
@@ -54,8 +54,7 @@ TEST_CASE("boundary factors act on the last slice only") {
   const GaugeField v = map.apply(u);
   CHECK(tests::distance(v[0], u[0]) == 0);
   CHECK(tests::distance(v[2], u[2]) == 0);
-  LatticeColorMatrix expected =
-      where(Layout::latticeCoordinate(3) == 5, LatticeColorMatrix(-u[3]), u[3]);
+  LatticeColorMatrix expected = where(Layout::latticeCoordinate(3) == 5, LatticeColorMatrix(-u[3]), u[3]);
   CHECK(tests::distance(v[3], expected) == 0);
   expected = zero;
   expected = where(Layout::latticeCoordinate(1) == 3, expected, u[1]);
@@ -138,10 +137,11 @@ TEST_CASE("inputs name boundary conditions as Chroma does") {
 
 TEST_CASE("inputs give imaginary chemical potentials and external fields") {
   tests::use_lattice({2, 4, 2, 4});
-  const GaugeField v = links_from("<boundary>1 1 1 -1</boundary>"
-                                  "<ImaginaryChemicalPotential><MuByT>0.3</MuByT></ImaginaryChemicalPotential>"
-                                  "<ExternalField><elem><plane>0 1</plane><quanta>2</quanta></elem></ExternalField>",
-                                  unit_field());
+  const GaugeField v = links_from(
+      "<boundary>1 1 1 -1</boundary>"
+      "<ImaginaryChemicalPotential><MuByT>0.3</MuByT></ImaginaryChemicalPotential>"
+      "<ExternalField><elem><plane>0 1</plane><quanta>2</quanta></elem></ExternalField>",
+      unit_field());
   CHECK(std::abs(way_around(v, 3) + std::polar(1.0, 0.3)) < 1e-14);
   CHECK(tests::distance(GaugeField(v), PhaseMap().flux(0, 1, 2).boundary(3, -1).twist(3, 0.3).apply(unit_field())) <
         1e-13);

@@ -1,7 +1,7 @@
 // Stout smearing and the derivative of the exponential.
-#include "lib/smear/stout.hpp"
 #include "lib/gauge/loop.hpp"
 #include "lib/io/fermion_state.hpp"
+#include "lib/smear/stout.hpp"
 #include "tests/lib/link_maps.hpp"
 
 #include <doctest/doctest.h>
@@ -70,7 +70,7 @@ TEST_CASE("the exponential's derivative is right where eigenvalues coincide or n
     for (double gap : {0.0, 1e-12, 1e-8, 1e-5, 1e-2}) {
       CAPTURE(a);
       CAPTURE(gap);
-      check_exponential(rotated_diagonal(a, a + gap));  // c0 of either sign, theta near 0
+      check_exponential(rotated_diagonal(a, a + gap));   // c0 of either sign, theta near 0
       check_exponential(rotated_diagonal(a, -a + gap));  // c0 near 0
     }
 }

@@ -1,0 +1,180 @@
+// Every monomial: its force is the derivative of its action; and staggered dynamics against numbers computed elsewhere.
+#include "lib/action/gauge_actions.hpp"
+#include "lib/action/gauge_monomial.hpp"
+#include "lib/action/pseudofermion.hpp"
+#include "lib/hmc/hamiltonian.hpp"
+#include "lib/hmc/integrator.hpp"
+#include "lib/meas/glue.hpp"
+#include "tests/lib/monomials.hpp"
+#include "tests/skip.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace QDP;
+using namespace qcd;
+using tests::tag;
+
+namespace {
+
+GaugeField moved(const GaugeField& u, const GaugeField& x, double t) {
+  GaugeField v(Nd);
+  for (int mu = 0; mu < Nd; ++mu) v[mu] = su3_exp(Real(t) * x[mu]) * u[mu];
+  return v;
+}
+
+}  // namespace
+
+TEST_CASE("every monomial has an input here") {
+  const auto inputs = tests::monomial_inputs();
+  for (const auto& row : monomial_table().rows()) CHECK_MESSAGE(inputs.contains(row.name), row.name);
+}
+
+TEST_CASE("the force of every monomial is the derivative of its action, to 1e-7 along three random directions") {
+  tests::use_lattice({4, 4, 4, 4});
+  const GaugeField u = tests::random_field();
+  for (const auto& [name, elements] : tests::monomial_inputs()) {
+    CAPTURE(name);
+    const auto monomial = tests::make_monomial(name, elements);
+    monomial->refresh(u);
+    GaugeField f;
+    monomial->force(f, u, {});
+    const auto action = [&](const GaugeField& x, double t) { return toDouble(monomial->action(moved(u, x, t), {})); };
+    for (int direction = 0; direction < 3; ++direction) {
+      const GaugeField x = tests::random_algebra();
+      double exact = 0;  // conv. 4
+      for (int mu = 0; mu < Nd; ++mu) exact += 2 * toDouble(sum(real(trace(x[mu] * f[mu]))));
+      const double h = 2e-3;
+      const double difference =
+          (8 * (action(x, h) - action(x, -h)) - (action(x, 2 * h) - action(x, -2 * h))) / (12 * h);
+      CHECK(difference == doctest::Approx(exact).epsilon(1e-7));
+    }
+  }
+}
+
+TEST_CASE("refreshed pseudofermions have the action of their noise") {
+  // S = eta^+ eta - components for the noise that made phi, for every determinant: the sum over draws is a chi^2.
+  tests::use_lattice({4, 4, 4, 4});
+  const GaugeField u = tests::random_field();
+  for (const auto& [name, elements] : tests::monomial_inputs()) {
+    if (name.find("LOGDET") != std::string::npos || name.find("FLAVOR") == std::string::npos) continue;
+    CAPTURE(name);
+    const auto monomial = tests::make_monomial(name, elements);
+    double total = 0;
+    const int draws = 4;
+    for (int k = 0; k < draws; ++k) {
+      monomial->refresh(u);
+      total += toDouble(monomial->action(u, {}));
+    }
+    const double components = 2.0 * 12 * 256;  // at most; two pseudofermions on half the sites, or one on all
+    CHECK(std::fabs(total) < 4 * std::sqrt(draws * components));
+  }
+}
+
+TEST_CASE("staggered molecular dynamics from conf.00200: energies computed elsewhere") {
+  const auto file = tests::data_file("conf.00200");
+  if (!file) TESSERA_SKIP("conf.00200 is not here (QCD_TEST_DATA)");
+  tests::use_lattice({4, 4, 4, 4});
+  PhaseSpace start;
+  start.u = tests::read_field("SCIDAC", *file);
+  for (int mu = 0; mu < Nd; ++mu) start.p[mu] = zero;
+
+  const std::string action = tag("FermAct", "STAGGERED") + tag("Mass", "0.1") + tests::fermion_bc();
+  const auto staggered = tests::make_monomial("FOUR_TASTE_STAGGERED_FERM_MONOMIAL",
+                                              tag("FermionAction", action) + tests::inverter("1.0e-14"));
+  auto& pseudofermion = dynamic_cast<TwoFlavorMonomial<LatticeStaggeredFermion>&>(*staggered);
+  pseudofermion.fields().resize(1);
+  LatticeStaggeredFermion& phi = pseudofermion.fields()[0];
+  LatticeColorVector ones = zero;
+  for (int c = 0; c < Nc; ++c) pokeColor(ones, LatticeComplex(Complex(1.0)), c);
+  phi = zero;
+  pokeSpin(phi, ones, 0);
+  const double components = 3.0 * 128;
+
+  SUBCASE("start: action and force") {
+    CHECK(toDouble(staggered->action(start.u, {})) + components == doctest::Approx(562.1289828975).epsilon(1e-11));
+    GaugeField f;
+    staggered->force(f, start.u, {});
+    double squares = 0;  // 1/2 sum_a F_a^2 = |F|^2
+    for (int mu = 0; mu < Nd; ++mu) squares += toDouble(norm2(f[mu]));
+    CHECK(squares == doctest::Approx(22541.0179274).epsilon(1e-9));
+  }
+
+  SUBCASE("a trajectory") {
+    MonomialMap monomials{{"gauge", std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(wilson_action(5.69)))}, {"staggered", staggered}};
+    const Hamiltonian hamiltonian(monomials, {"gauge", "staggered"});
+    const auto energy = [&](const PhaseSpace& s) {
+      const Energies e = hamiltonian.measure(s, {});
+      return toDouble(e.kinetic + e.potential);
+    };
+    const double before = energy(start);
+    const auto run = [&](const std::string& name, int steps) {
+      PhaseSpace state = start;
+      const InputFile document = tests::input(
+          tag("MDIntegrator", tag("tau0", "0.5") +
+                                  tag("Integrator", tag("Name", name) + tag("n_steps", std::to_string(steps)) +
+                                                        tag("monomial_ids", tag("elem", "gauge") + tag("elem", "staggered")))));
+      const Integrator integrator = Integrator::read(document.root(), monomials);
+      document.require_valid();
+      integrator.run(state);
+      return state;
+    };
+    struct Row {
+      const char* name;
+      int steps;
+      double violation;
+    };
+    for (const Row& row : {Row{"LCM_STS_LEAPFROG", 10, -15.19620}, Row{"LCM_STS_LEAPFROG", 20, -3.746189},
+                           Row{"LCM_STS_LEAPFROG", 40, -0.9336944}, Row{"LCM_STS_MIN_NORM_2", 10, 0.4740154},
+                           Row{"LCM_STS_MIN_NORM_2", 20, 0.09709295}, Row{"LCM_STS_MIN_NORM_2", 40, 0.02310316}}) {
+      CAPTURE(row.name);
+      CAPTURE(row.steps);
+      CHECK(energy(run(row.name, row.steps)) - before == doctest::Approx(row.violation).epsilon(4e-7));  // digits given
+    }
+    const PhaseSpace exact = run("LCM_4MN5FV", 80);
+    CHECK(toDouble(average_plaquette(exact.u)) == doctest::Approx(0.8481143108).epsilon(1e-9));
+    double kinetic = 0;
+    for (int mu = 0; mu < Nd; ++mu) kinetic += toDouble(norm2(exact.p[mu]));
+    CHECK(kinetic == doctest::Approx(2803.4627668).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("pseudofermion monomials: wrong use says what is wrong") {
+  tests::use_lattice({4, 4, 4, 4});
+  const GaugeField u = tests::random_field();
+  const auto inputs = tests::monomial_inputs();
+  for (const char* name : {"TWO_FLAVOR_UNPREC_FERM_MONOMIAL", "ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL",
+                           "TWO_FLAVOR_EOPREC_CONSTDET_RATIO_CONV_CONV_FERM_MONOMIAL"}) {
+    const auto monomial = tests::make_monomial(name, inputs.at(name));
+    GaugeField f;
+    CHECK_THROWS_AS(monomial->action(u, {}), ShapeError);  // nothing drawn yet
+    CHECK_THROWS_AS(monomial->force(f, u, {}), ShapeError);
+    CHECK_THROWS_AS(monomial->copy_fields_from(*tests::make_monomial("GAUGE_MONOMIAL", inputs.at("GAUGE_MONOMIAL"))),
+                    InputError);
+  }
+  const auto refused = [](const std::string& name, const std::string& elements) {
+    CHECK_THROWS_AS(tests::make_monomial(name, elements), InputError);
+  };
+  refused("TWO_FLAVOR_UNPREC_FERM_MONOMIAL", tests::wilson_action("WILSON", "0.1") + tests::inverter());
+  refused("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", tests::wilson_action("WILSON", "0.1"));
+  refused("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", tests::wilson_action("NO_SUCH_ACTION", "0.1") + tests::inverter());
+}
+
+TEST_CASE("rational monomial: a spectrum outside the approximation is an error, or widens it if asked") {
+  tests::use_lattice({4, 4, 4, 4});
+  const GaugeField u = tests::random_field();
+  const std::string action = tests::wilson_action("WILSON", "0.3");
+  const auto elements = [&](const std::string& lower, const std::string& upper, const std::string& more) {
+    return tag("num_pf", "1") + more +
+           tag("Action", action + tag("ActionApprox", tests::approximation("-1", "4", lower, upper)) +
+                             tag("ForceApprox", tests::approximation("-1", "2", lower, upper)));
+  };
+  const std::string name = "ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL";
+  const std::string check = tag("BoundsCheckFrequency", "1");
+  CHECK_NOTHROW(tests::make_monomial(name, elements("0.01", "80", check))->refresh(u));
+  CHECK_THROWS_AS(tests::make_monomial(name, elements("0.01", "20", check))->refresh(u), NumericsError);
+  CHECK_THROWS_AS(tests::make_monomial(name, elements("20", "80", check))->refresh(u), NumericsError);
+  const auto widened = tests::make_monomial(name, elements("0.01", "20", check + tag("WidenBounds", "true")));
+  CHECK_NOTHROW(widened->refresh(u));
+}
