@@ -46,6 +46,7 @@ Quark<F> read_quark(const Input& in, Preconditioning preconditioning) {
   const Input group = in.group("FermionAction");
   const auto* row = action_table<F>().find(group, "FermAct");
   Quark<F> quark{row ? row->make(group) : nullptr, preconditioning, 0};
+  if (quark.action) quark.twist = quark.action->twist();
   if (quark.action && quark.action->preconditioning() != preconditioning)
     group.error("FermAct", name_of(preconditioning), group.word("FermAct"));
   return quark;

@@ -25,14 +25,16 @@ class FermionAction {
 
   /// The preconditioning that the action's name stands for.
   virtual Preconditioning preconditioning() const = 0;
+  /// i twist gamma_5 is added to the preconditioned operator M (Chroma's TwistedM).
+  virtual double twist() const { return 0; }
 };
 
 /// The action of an operator class: Operator<F>(links, parameters) on the links of `maps`.
 template <class F, template <class> class Operator, class Parameters>
 class OperatorAction : public FermionAction<F> {
  public:
-  OperatorAction(LinkMaps maps, Parameters parameters, Preconditioning preconditioning)
-      : maps_(std::move(maps)), parameters_(std::move(parameters)), preconditioning_(preconditioning) {}
+  OperatorAction(LinkMaps maps, Parameters parameters, Preconditioning preconditioning, double twist = 0)
+      : maps_(std::move(maps)), parameters_(std::move(parameters)), preconditioning_(preconditioning), twist_(twist) {}
 
   const LinkMaps& link_maps() const override { return maps_; }
   std::shared_ptr<const DiracOperator<F>> make(const LinksOf<F>& v) const override {
@@ -42,11 +44,13 @@ class OperatorAction : public FermionAction<F> {
     return std::make_shared<Operator<Single<F>>>(v, parameters_);
   }
   Preconditioning preconditioning() const override { return preconditioning_; }
+  double twist() const override { return twist_; }
 
  private:
   LinkMaps maps_;
   Parameters parameters_;
   Preconditioning preconditioning_;
+  double twist_;
 };
 
 using WilsonTypeAction = FermionAction<QDP::LatticeFermion>;

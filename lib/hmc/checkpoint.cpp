@@ -1,26 +1,71 @@
 #include "lib/hmc/checkpoint.hpp"
 
 #include "lib/hmc/simulation.hpp"
+#include "lib/io/seed.hpp"
 
-#include <cstdio>
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <map>
+#include <optional>
+
+#include <unistd.h>
 
 namespace qcd {
 
 using namespace QDP;
 
-CheckpointFiles checkpoint_files(const McControl& control, unsigned long update_no) {
-  const std::string n = std::to_string(update_no);
-  return {control.save_prefix + "_cfg_" + n + ".lime", control.save_prefix + "_restart_" + n + ".xml"};
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path folder_of(const std::string& prefix) {
+  const fs::path folder = fs::path(prefix).parent_path();
+  return folder.empty() ? "." : folder;
 }
+
+/// The n of <begin><n><end>.
+std::optional<unsigned long> number_between(const std::string& name, const std::string& begin, const std::string& end) {
+  if (name.size() <= begin.size() + end.size() || !name.starts_with(begin) || !name.ends_with(end)) return {};
+  unsigned long n = 0;
+  const char* last = name.data() + name.size() - end.size();
+  const auto [stop, error] = std::from_chars(name.data() + begin.size(), last, n);
+  return error == std::errc() && stop == last ? std::optional(n) : std::nullopt;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) names.push_back(entry.path().filename().string());
+  return names;
+}
+
+}  // namespace
+
+CheckpointFiles checkpoint_files(const std::string& prefix, unsigned long update_no) {
+  const std::string n = std::to_string(update_no);
+  return {update_no, prefix + "_cfg_" + n + ".lime", prefix + "_restart_" + n + ".xml"};
+}
+
+std::vector<CheckpointFiles> find_checkpoints(const std::string& prefix) {
+  const std::string begin = fs::path(prefix).filename().string() + "_restart_";
+  std::vector<CheckpointFiles> found;
+  for (const std::string& name : names_in(folder_of(prefix)))
+    if (const auto n = number_between(name, begin, ".xml")) {
+      found.push_back(checkpoint_files(prefix, *n));
+      if (!fs::exists(found.back().configuration)) found.pop_back();
+    }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.update_no > b.update_no; });
+  return found;
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
 
 namespace {
 
 /// The input of the run that continues from here.
-void write_restart(XMLWriter& xml, const HmcParameters& parameters, unsigned long update_no,
-                   const std::string& cfg_file) {
+void write_restart(XMLWriter& xml, const HmcParameters& parameters, const CheckpointFiles& files,
+                   const std::vector<unsigned long>& rolling) {
   const McControl& c = parameters.control;
   Seed seed;
   RNG::savern(seed);
@@ -29,66 +74,214 @@ void write_restart(XMLWriter& xml, const HmcParameters& parameters, unsigned lon
   push(xml, "MCControl");
   push(xml, "Cfg");
   write(xml, "cfg_type", std::string("SZINQIO"));
-  write(xml, "cfg_file", cfg_file);
+  write(xml, "cfg_file", files.configuration);
   write(xml, "parallel_io", c.parallel_io);
+  write(xml, "verify_checksum", true);
   pop(xml);
   write(xml, "RNG", seed);
-  write(xml, "StartUpdateNum", update_no);
+  write(xml, "StartUpdateNum", files.update_no);
   write(xml, "NWarmUpUpdates", c.warm_up_updates);
   write(xml, "NProductionUpdates", c.production_updates);
-  write(xml, "NUpdatesThisRun", std::min(c.updates_this_run, c.total_updates() - update_no));
+  write(xml, "NUpdatesThisRun", std::min(c.updates_this_run, c.total_updates() - files.update_no));
   write(xml, "SaveInterval", c.save_interval);
   write(xml, "SavePrefix", c.save_prefix);
   write(xml, "SaveVolfmt", c.save_volfmt);
   write(xml, "ParallelIO", c.parallel_io);
+  if (c.keep_checkpoints > 0) write(xml, "KeepCheckpoints", c.keep_checkpoints);
+  if (c.archive_interval > 0) write(xml, "ArchiveInterval", c.archive_interval);
+  if (!rolling.empty()) {
+    std::string list;
+    for (unsigned long n : rolling) list += (list.empty() ? "" : " ") + std::to_string(n);
+    write(xml, "RollingCheckpoints", list);
+  }
   write(xml, "ReproCheckP", c.check_repro);
   if (c.check_repro) write(xml, "ReproCheckFrequency", c.repro_frequency);
   write(xml, "ReverseCheckP", c.check_reverse);
   if (c.check_reverse) write(xml, "ReverseCheckFrequency", c.reverse_frequency);
   write(xml, "MonitorForces", c.monitor_forces);
+  if (parameters.dynamics.tuner) parameters.dynamics.tuner->write_state(xml);
   if (!parameters.measurements_xml.empty()) xml.writeXML('\n' + parameters.measurements_xml);
   pop(xml);
   xml.writeXML('\n' + parameters.trajectory_xml);
   pop(xml);
 }
 
-void write_configuration(const std::string& name, const McControl& control, const XMLBufferWriter& restart,
-                         const GaugeField& u) {
-  XMLBufferWriter file_xml;
-  push(file_xml, "HMC");
-  write_program_info(file_xml);
-  pop(file_xml);
-  XMLBufferWriter record_xml = restart;
-  QDPFileWriter file(file_xml, name, QDPIO_SINGLEFILE, control.parallel_io ? QDPIO_PARALLEL : QDPIO_SERIAL);
-  write(file, record_xml, u);
-  close(file);
-  if (file.bad()) throw InputError(name + ": the configuration could not be written");
+/// Removes both files, the restart file first. What is not there any more is fine.
+void remove_checkpoint(const CheckpointFiles& files) {
+  std::error_code ignored;
+  fs::remove(files.restart, ignored);
+  fs::remove(files.configuration, ignored);
 }
 
-/// Replaces the file in one step, so that nobody ever reads half of it.
-void replace_file(const std::string& name, const std::string& content) {
-  const std::string temporary = name + ".new";
-  std::ofstream file(temporary, std::ios::binary);
-  file << content;
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, name, error);
-  if (!file || error) {
-    std::remove(temporary.c_str());
-    throw InputError(name + ": the restart file could not be written" +
-                     (error ? ": " + error.message() : std::string()) + ". Is the disk full or the folder missing?");
+}  // namespace
+
+void write_checkpoint(const CheckpointFiles& files, const XMLBufferWriter& restart, bool parallel_io,
+                      const GaugeField& u) {
+  try {
+    XMLBufferWriter file_xml, record_xml = restart;
+    push(file_xml, "HMC");
+    write_program_info(file_xml);
+    pop(file_xml);
+    QDPFileWriter file(file_xml, files.configuration, QDPIO_SINGLEFILE, parallel_io ? QDPIO_PARALLEL : QDPIO_SERIAL);
+    write(file, record_xml, u);
+    close(file);
+    write_whole_file(files.restart, restart.str());
+  } catch (const std::exception& error) {
+    throw FileError("the checkpoint of update " + std::to_string(files.update_no) +
+                    " could not be written: " + error.what());
+  }
+}
+
+CheckpointFiles save_checkpoint(HmcParameters& parameters, unsigned long update_no, const GaugeField& u) {
+  McControl& control = parameters.control;
+  const CheckpointFiles files = checkpoint_files(control.save_prefix, update_no);
+  std::vector<unsigned long> rolling = control.rolling_checkpoints;
+  std::erase_if(rolling, [=](unsigned long n) { return n >= update_no; });
+  const bool archived = control.archive_interval > 0 && update_no % control.archive_interval == 0;
+  if (control.keep_checkpoints > 0 && !archived) rolling.push_back(update_no);
+
+  XMLBufferWriter restart;
+  write_restart(restart, parameters, files, rolling);
+  write_checkpoint(files, restart, control.parallel_io, u);
+
+  // The restart file still lists what goes now: a run killed here knows of it, and its next save removes it.
+  if (control.keep_checkpoints > 0)
+    while (rolling.size() > control.keep_checkpoints) {
+      remove_checkpoint(checkpoint_files(control.save_prefix, rolling.front()));
+      rolling.erase(rolling.begin());
+    }
+  control.rolling_checkpoints = rolling;
+  return files;
+}
+
+// ---- room on disk --------------------------------------------------------------------------------------------------
+
+std::uint64_t checkpoint_bytes(const std::vector<int>& lattice) {
+  constexpr std::uint64_t kDocuments = 64 << 10;  // restart file, headers, checksums
+  std::uint64_t sites = 1;
+  for (int extent : lattice) sites *= static_cast<std::uint64_t>(extent);
+  return sites * Nd * Nc * Nc * 2 * sizeof(REAL) + kDocuments;
+}
+
+namespace {
+
+std::string in_megabytes(std::uint64_t bytes) { return std::to_string((bytes + 999999) / 1000000) + " MB"; }
+
+/// Checkpoints on disk at the same time, at most, that this run adds.
+std::uint64_t checkpoints_to_come(const McControl& c) {
+  const unsigned long first = c.start_update, last = first + c.updates_to_do();
+  const auto due_by = [&](unsigned long interval) { return last / interval - first / interval; };
+  const std::uint64_t saves = due_by(c.save_interval) + (last % c.save_interval != 0);
+  if (c.keep_checkpoints == 0) return saves;
+  const std::uint64_t archived = c.archive_interval > 0 ? due_by(c.archive_interval) : 0;
+  return std::min<std::uint64_t>(saves, archived + c.keep_checkpoints + 1);  // the oldest goes after the newest has come
+}
+
+/// A process killed while it wrote leaves <file>.tmp-<6 characters>.
+void remove_half_written(const std::string& prefix) {
+  const std::string stem = fs::path(prefix).filename().string(), mark = ".tmp-";
+  for (const std::string& name : names_in(folder_of(prefix))) {
+    const auto at = name.rfind(mark);
+    if (at == std::string::npos || name.size() != at + mark.size() + 6) continue;
+    const std::string target = name.substr(0, at);
+    std::error_code ignored;
+    if (number_between(target, stem + "_cfg_", ".lime") || number_between(target, stem + "_restart_", ".xml"))
+      fs::remove(folder_of(prefix) / name, ignored);
   }
 }
 
 }  // namespace
 
-CheckpointFiles save_checkpoint(const HmcParameters& parameters, unsigned long update_no, const GaugeField& u) {
-  const CheckpointFiles files = checkpoint_files(parameters.control, update_no);
-  XMLBufferWriter restart;
-  write_restart(restart, parameters, update_no, files.configuration);
-  write_configuration(files.configuration, parameters.control, restart, u);
-  replace_file(files.restart, restart.str());
-  return files;
+void prepare_checkpoints(const HmcParameters& parameters, const Warn& warn) {
+  const McControl& control = parameters.control;
+  const std::string folder = folder_of(control.save_prefix).string();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw FileError("SavePrefix " + control.save_prefix + ": expected a folder that can be written, got " + folder);
+  remove_half_written(control.save_prefix);
+  const std::uint64_t one = checkpoint_bytes(parameters.dynamics.lattice), room = free_disk_space(folder);
+  const std::string needs = " needs " + in_megabytes(one) + " and " + folder + " has " + in_megabytes(room) + " free";
+  if (room < one)
+    throw FileError("a checkpoint" + needs + ". Free space, or let SavePrefix point to another disk.");
+  const std::uint64_t all = checkpoints_to_come(control);
+  if (room / one < all && warn)
+    warn("each checkpoint" + needs + ", enough for " + std::to_string(room / one) + " of the " + std::to_string(all) +
+         " that this run will leave there. KeepCheckpoints keeps the newest only.");
+}
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The parts of a restart file that say where the run stands.
+struct RestartPoint {
+  GaugeInit start;
+  McControl control;
+  std::vector<int> lattice;
+  std::optional<Input> tuning;
+
+  explicit RestartPoint(const InputFile& file) {
+    const Input root = file.root(), mc = root.group("MCControl");
+    start = read_gauge_init(mc.group("Cfg"));
+    control = read_mc_control(mc);
+    lattice = root.group("HMCTrj").integers("nrow", Nd, at_least(1));
+    if (mc.has("StepTuning")) tuning = mc.group("StepTuning");
+    file.require_valid();
+  }
+};
+
+GaugeField read_field(const GaugeInit& start) {
+  GaugeField u(Nd);
+  start(u);
+  return u;
+}
+
+bool is_good(const CheckpointFiles& files) {
+  try {
+    read_field(RestartPoint(InputFile(files.restart)).start);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+GaugeField read_start_field(const HmcParameters& parameters) {
+  try {
+    return read_field(parameters.start);
+  } catch (const std::exception& error) {
+    if (parameters.control.start_update == 0) throw;
+    std::string text = "the field of update " + std::to_string(parameters.control.start_update) +
+                       " cannot be used: " + error.what();
+    for (const CheckpointFiles& files : find_checkpoints(parameters.control.save_prefix))
+      if (files.update_no < parameters.control.start_update && is_good(files))
+        throw FileError(text + "\nThe newest good checkpoint before it: hmc -i " + files.restart);
+    throw FileError(text + "\nThere is no good checkpoint before it.");
+  }
+}
+
+CheckpointFiles continue_from_newest(HmcParameters& parameters, const Warn& warn) {
+  for (const CheckpointFiles& files : find_checkpoints(parameters.control.save_prefix)) {
+    std::optional<RestartPoint> point;
+    GaugeField u;
+    try {
+      point.emplace(InputFile(files.restart));
+      if (point->lattice == parameters.dynamics.lattice) u = read_field(point->start);
+    } catch (const std::exception& error) {
+      if (warn) warn("checkpoint of update " + std::to_string(files.update_no) + " passed over: " + error.what());
+      continue;
+    }
+    if (point->lattice != parameters.dynamics.lattice)
+      throw InputError(files.restart + " has another lattice than this input: choose another SavePrefix, or remove it");
+    parameters.start = [u](GaugeField& start) { start = u; };
+    parameters.cfg_type = "SZINQIO " + files.configuration;
+    parameters.control.seed = point->control.seed;
+    parameters.control.start_update = point->control.start_update;
+    parameters.control.rolling_checkpoints = point->control.rolling_checkpoints;
+    if (parameters.dynamics.tuner && point->tuning) parameters.dynamics.tuner->read_state(*point->tuning);
+    return files;
+  }
+  return {};
 }
 
 }  // namespace qcd

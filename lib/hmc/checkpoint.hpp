@@ -7,6 +7,7 @@
 #include "lib/hmc/parameters.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,28 +19,39 @@ struct CheckpointFiles {
   std::string restart;
 };
 
+/// Takes sentences that somebody should read.
+using Warn = std::function<void(const std::string&)>;
+
 CheckpointFiles checkpoint_files(const std::string& prefix, unsigned long update_no);
 
 /// The checkpoints with this prefix that have both files, newest first.
 std::vector<CheckpointFiles> find_checkpoints(const std::string& prefix);
 
-/// Saves `u` and an input that continues after `update_no` with the generator's present seed, to the same bits. Then the
-/// rolling set loses what MCControl/KeepCheckpoints says; configurations due by ArchiveInterval do not belong to it.
-/// Throws FileError; checkpoints saved before are untouched then.
+/// Writes a pair of files; `restart` becomes the restart file and the record XML of the configuration. Throws FileError;
+/// files that were there before are untouched then.
+void write_checkpoint(const CheckpointFiles& files, const QDP::XMLBufferWriter& restart, bool parallel_io,
+                      const GaugeField& u);
+
+/// Saves `u` and an input that continues after `update_no` with the generator's present seed, to the same bits. Then
+/// the rolling set (MCControl/KeepCheckpoints) loses its oldest members. Throws FileError as write_checkpoint.
 CheckpointFiles save_checkpoint(HmcParameters& parameters, unsigned long update_no, const GaugeField& u);
 
-/// Reads the start field of a run and checks what can be known about its checkpoints now, before any time is spent: that
-/// their folder can be written and has room for one (FileError), and for all that will stay (otherwise `warning`).
-/// If the field of a restart is damaged or missing, the error names the newest checkpoint before it that is not.
-void read_start_field(const HmcParameters& parameters, GaugeField& u);
-void check_room(const HmcParameters& parameters, const std::function<void(const std::string&)>& warning);
+/// Bytes of a configuration of this lattice in the run's precision, and of what comes with it.
+std::uint64_t checkpoint_bytes(const std::vector<int>& lattice);
 
-/// Bytes of one checkpoint of the run.
-std::uint64_t checkpoint_bytes(const HmcParameters& parameters);
+/// Looks whether the run's checkpoints will fit, before time is spent: throws FileError if their folder cannot be
+/// written or has no room for one, warns if it has no room for all that this run will leave. Removes what a killed run
+/// left half written.
+void prepare_checkpoints(const HmcParameters& parameters, const Warn& warn);
 
-/// Makes `parameters` continue from the newest checkpoint with their SavePrefix that can be read, and returns its files:
-/// start field, seed, update number and state of the step tuning are the checkpoint's, all else stays. Damaged ones are
-/// passed over with a `warning`. None: nothing changes, update_no is 0. Creates the layout.
-CheckpointFiles continue_from_newest(HmcParameters& parameters, const std::function<void(const std::string&)>& warning);
+/// The start field of the run. If that of a restart is damaged or missing, the FileError names the newest checkpoint
+/// before it that is not.
+GaugeField read_start_field(const HmcParameters& parameters);
+
+/// Makes `parameters` continue from the newest checkpoint with their SavePrefix: start field (read and verified here),
+/// seed, update number and step numbers are the checkpoint's, all else stays. Damaged checkpoints are passed over with a
+/// warning. If there is none, nothing changes and update_no is 0. The layout must exist.
+/// Throws InputError if the checkpoint is of another lattice.
+CheckpointFiles continue_from_newest(HmcParameters& parameters, const Warn& warn);
 
 }  // namespace qcd

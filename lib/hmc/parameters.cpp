@@ -28,7 +28,9 @@ void read_check(const Input& input, const std::string& name, bool& on, unsigned 
   if (on) frequency = static_cast<unsigned long>(input.integer(name + "CheckFrequency", at_least(1), 10));
 }
 
-McControl read_control(const Input& input) {
+}  // namespace
+
+McControl read_mc_control(const Input& input) {
   McControl c;
   c.seed = read_seed(input.group("RNG"));
   c.start_update = count(input, "StartUpdateNum");
@@ -45,11 +47,18 @@ McControl read_control(const Input& input) {
   if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE" && c.save_volfmt != "MULTIFILE" && c.save_volfmt != "PARTFILE")
     input.error("SaveVolfmt", "SINGLEFILE, MULTIFILE or PARTFILE", c.save_volfmt);
   c.parallel_io = input.flag("parallel_io", input.flag("ParallelIO", false));
+  c.keep_checkpoints = static_cast<unsigned long>(input.integer("KeepCheckpoints", at_least(1), 0));
+  c.archive_interval = static_cast<unsigned long>(input.integer("ArchiveInterval", at_least(1), 0));
+  if (input.has("RollingCheckpoints"))
+    for (int n : input.integers("RollingCheckpoints", 0, at_least(0)))
+      c.rolling_checkpoints.push_back(static_cast<unsigned long>(n));
   read_check(input, "Repro", c.check_repro, c.repro_frequency);
   read_check(input, "Reverse", c.check_reverse, c.reverse_frequency);
   c.monitor_forces = input.flag("MonitorForces", true);
   return c;
 }
+
+namespace {
 
 Dynamics read_dynamics(const Input& input) {
   Dynamics d;
@@ -72,11 +81,12 @@ HmcParameters read_hmc_parameters(const Input& root) {
   const Input cfg = control.group("Cfg");
   p.cfg_type = cfg.word("cfg_type", "");
   p.start = read_gauge_init(cfg);
-  p.control = read_control(control);
+  p.control = read_mc_control(control);
   p.measurements = read_measurements(control);
   if (control.has("InlineMeasurements")) p.measurements_xml = control.group("InlineMeasurements").xml();
   const Input trajectory = root.group("HMCTrj");
   p.dynamics = read_dynamics(trajectory);
+  p.dynamics.tuner = StepTuner::read(trajectory.group("MDIntegrator"), control, *p.dynamics.integrator);
   p.trajectory_xml = trajectory.xml();
   return p;
 }
@@ -99,6 +109,8 @@ std::string input_help() {
       RNG{Seed{elem elem elem elem}}
       StartUpdateNum NWarmUpUpdates NProductionUpdates NUpdatesThisRun SaveInterval
       SavePrefix SaveVolfmt [ParallelIO]       files <SavePrefix>_cfg_<n>.lime, <SavePrefix>_restart_<n>.xml
+      [KeepCheckpoints]                        only the newest n of them stay (default: all), and those whose n is a
+      [ArchiveInterval]                        multiple of ArchiveInterval
       [ReproCheckP = true] [ReproCheckFrequency = 10] [ReverseCheckP = true] [ReverseCheckFrequency = 10]
       [MonitorForces = true]
       [InlineMeasurements{elem{Name, [Frequency = 1], [xml_file], ...}...}]
@@ -106,7 +118,9 @@ std::string input_help() {
       nrow                                     lattice extents
       Monomials{elem{Name, ..., NamedObject{monomial_id}}...}
       Hamiltonian{monomial_ids{elem...}}
-      MDIntegrator{tau0, Integrator{Name, ...}, [copyList{elem{copyFrom, copyTo}...}], [anisoP, t_dir, xi_mom]}
+      MDIntegrator{tau0, Integrator{Name, ...}, [copyList{elem{copyFrom, copyTo}...}], [anisoP, t_dir, xi_mom],
+        [AutoTune{[TargetAcceptance = 0.8], [Rounds = 3], [Trajectories = 10], [CostPerForce list]}]}
+          the last Rounds x Trajectories warm-up updates choose the n_steps of every level
   or, for the energies of one trajectory,
   LeapfrogTest{nrow, GaugeStartup{cfg_type, ...}, [MonitorForces], Monomials, Hamiltonian, MDIntegrator}
 )";

@@ -4,6 +4,7 @@
 #include "lib/action/monomial.hpp"
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/hmc/integrator.hpp"
+#include "lib/hmc/step_tuner.hpp"
 #include "lib/io/gauge_init.hpp"
 #include "lib/meas/inline.hpp"
 
@@ -24,6 +25,9 @@ struct McControl {
   std::string save_prefix;
   std::string save_volfmt;
   bool parallel_io = false;
+  unsigned long keep_checkpoints = 0;              ///< size of the rolling set of checkpoints; 0: all stay
+  unsigned long archive_interval = 0;              ///< updates whose checkpoints stay in any case; 0: none
+  std::vector<unsigned long> rolling_checkpoints;  ///< of earlier runs of the chain; restart files list them
   bool check_repro = true;
   unsigned long repro_frequency = 10;
   bool check_reverse = true;
@@ -35,12 +39,15 @@ struct McControl {
   unsigned long updates_to_do() const;
 };
 
+McControl read_mc_control(const Input& input);
+
 /// Everything the molecular dynamics of a run consists of.
 struct Dynamics {
   std::vector<int> lattice;
   MonomialMap monomials;
   std::vector<std::string> hamiltonian_ids;
   std::unique_ptr<Integrator> integrator;
+  std::unique_ptr<StepTuner> tuner;  ///< none without MDIntegrator/AutoTune
 };
 
 struct HmcParameters {

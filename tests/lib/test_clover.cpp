@@ -1,5 +1,6 @@
 // The clover term against a dense construction on the host; exact fields; identities; derivatives against differences.
 #include "lib/dirac/clover.hpp"
+#include "lib/dirac/quark_operator.hpp"
 #include "lib/dirac/twisted_mass.hpp"
 #include "tests/lib/dirac.hpp"
 
@@ -304,4 +305,71 @@ TEST_CASE("clover: a field that is not finite is reported") {
   GaugeField u = tests::random_field();
   u[2] = Real(std::nan("")) * u[2];
   CHECK_THROWS_WITH_AS(clover(kIsotropic)(u)->log_det_diagonal(all), doctest::Contains("log_det"), NumericsError);
+}
+
+// ---- in an input
+// -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The action of <FermAct>name</FermAct> and further elements, without boundary conditions.
+std::shared_ptr<const WilsonTypeAction> action(const std::string& name, const std::string& elements) {
+  const InputFile document = tests::input("<FermionAction><FermAct>" + name + "</FermAct>" + elements +
+                                          "<boundary>1 1 1 1</boundary></FermionAction>");
+  const auto* row = wilson_type_action_table().find(document.root(), "FermAct");
+  const auto made = row ? row->make(document.root()) : nullptr;
+  document.require_valid();
+  return made;
+}
+
+constexpr const char* kAnisotropicInput =
+    "<Kappa>0.115</Kappa><clovCoeff>2.0171</clovCoeff><clovCoeffR>2.078</clovCoeffR><clovCoeffT>0.991</clovCoeffT>"
+    "<AnisoParam><anisoP>true</anisoP><t_dir>3</t_dir><xi_0>2.464</xi_0><nu>0.95</nu></AnisoParam>";
+
+}  // namespace
+
+TEST_CASE("clover: actions from an input are the operators of their parameters") {
+  tests::use_lattice({4, 4, 2, 2});
+  const GaugeField u = tests::random_field();
+  const LatticeFermion psi = tests::random_fermion();
+  const auto same = [&](const WilsonTypeAction& a, const CloverParameters& p) {
+    return tests::relative(tests::applied(a.make(u), Preconditioning::even_odd, psi),
+                           tests::applied(clover(p)(u), Preconditioning::even_odd, psi), rb[1]) < 1e-14;
+  };
+  const auto isotropic = action("CLOVER", "<Mass>0.1</Mass><clovCoeff>1.7</clovCoeff><u0>0.9</u0>");
+  CHECK(isotropic->preconditioning() == Preconditioning::even_odd);
+  CHECK(isotropic->twist() == 0);
+  CHECK(same(*isotropic, kIsotropic));
+  const auto anisotropic = action("SEOPREC_CLOVER", kAnisotropicInput);
+  CHECK(anisotropic->preconditioning() == Preconditioning::symmetric_even_odd);
+  CHECK(same(*anisotropic,
+             {.wilson = {.mass = 1 / 0.23 - 4, .aniso = {.on = true, .t_dir = 3, .xi_0 = 2.464, .nu = 0.95}},
+              .coeff_r = 2.078,
+              .coeff_t = 0.991}));
+  CHECK(action("UNPRECONDITIONED_CLOVER", "<Mass>0.1</Mass><clovCoeff>1.7</clovCoeff>")->preconditioning() ==
+        Preconditioning::none);
+  CHECK(same(*action("TWISTED_MASS_CLOVER", "<Mass>0.1</Mass><TwistedMass>0.3</TwistedMass><clovCoeff>1.7</clovCoeff>"),
+             kTwisted));
+}
+
+TEST_CASE("clover: TwistedM is added to the preconditioned operator") {
+  tests::use_lattice({4, 4, 2, 2});
+  const GaugeField u = tests::random_field();
+  const LatticeFermion psi = tests::random_fermion();
+  for (const char* name : {"CLOVER", "SEOPREC_CLOVER"}) {
+    const auto a = action(name, "<Mass>0.1</Mass><clovCoeff>1.7</clovCoeff><TwistedM>0.2</TwistedM>");
+    const QuarkOperator<LatticeFermion> quark({a, a->preconditioning(), a->twist()}, u);
+    LatticeFermion out;
+    quark.m().apply(out, psi, Sign::plus);
+    const LatticeFermion plain = tests::applied(clover(kIsotropic)(u), a->preconditioning(), psi);
+    CHECK(tests::relative(out, LatticeFermion(plain + Real(0.2) * timesI(Gamma(15) * psi)), rb[1]) < 1e-14);
+  }
+}
+
+TEST_CASE("clover: an input with missing or contradicting elements says what is wrong") {
+  CHECK_THROWS_WITH_AS(action("CLOVER", "<Mass>0.1</Mass>"), doctest::Contains("clovCoeff"), InputError);
+  CHECK_THROWS_WITH_AS(action("CLOVER", "<Mass>0.1</Mass><Kappa>0.12</Kappa><clovCoeff>1</clovCoeff>"),
+                       doctest::Contains("either Mass or Kappa"), InputError);
+  CHECK_THROWS_WITH_AS(action("TWISTED_MASS_CLOVER", "<Mass>0.1</Mass><clovCoeff>1</clovCoeff>"),
+                       doctest::Contains("TwoKappaMu"), InputError);
 }

@@ -1,4 +1,5 @@
 // Twisted-mass quarks: what the twist does to the Wilson operator, exactly.
+#include "lib/dirac/fermion_action.hpp"
 #include "lib/dirac/twisted_mass.hpp"
 #include "tests/lib/dirac.hpp"
 
@@ -89,4 +90,24 @@ TEST_CASE("twisted mass: single precision agrees with double") {
   make_preconditioned<LatticeFermionF>(d_f, Preconditioning::even_odd)->apply(out_f, in_f, Sign::plus);
   CHECK(tests::relative(LatticeFermion(out_f), tests::applied(twisted(kParameters)(u), Preconditioning::even_odd, psi),
                         rb[1]) < 1e-6);
+}
+
+TEST_CASE("twisted mass: actions from an input, also under Chroma's name") {
+  tests::use_lattice({4, 4, 2, 2});
+  const GaugeField u = tests::random_field();
+  const LatticeFermion psi = tests::random_fermion();
+  const auto same = [&](const std::string& name, const std::string& elements, const TwistedMassParameters& p) {
+    const InputFile document = tests::input("<FermionAction><FermAct>" + name + "</FermAct>" + elements +
+                                            "<boundary>1 1 1 1</boundary></FermionAction>");
+    const auto action = wilson_type_action_table().find(document.root(), "FermAct")->make(document.root());
+    document.require_valid();
+    return tests::relative(tests::applied(action->make(u), action->preconditioning(), psi),
+                           tests::applied(twisted(p)(u), action->preconditioning(), psi), rb[1]) < 1e-14;
+  };
+  const double kappa = 0.177, mass = 1 / (2 * kappa) - 4;
+  CHECK(same("TWISTED_MASS", "<Kappa>0.177</Kappa><TwoKappaMu>0.177</TwoKappaMu>", {{.mass = mass}, 0.5}));
+  CHECK(same("TWISTED_MASS", "<Mass>0.1</Mass><TwistedMass>0.35</TwistedMass>", kParameters));
+  CHECK(same("UNPRECONDITIONED_TWISTED_MASS", "<Mass>0.1</Mass><TwistedMass>0.35</TwistedMass>", kParameters));
+  CHECK(same("PARWILSON", "<Mass>0.1</Mass><H>0.35</H>", kParameters));
+  CHECK(same("UNPRECONDITIONED_PARWILSON", "<Kappa>0.177</Kappa><H>0.5</H>", {{.mass = mass}, 0.5}));
 }

@@ -161,6 +161,57 @@ TEST_CASE("spin components") {
       "swap halves is Gamma(8)", r, [&](std::size_t i) { return reference::multiply(reference::gamma(8), v[i]); }, 0);
 }
 
+TEST_CASE("fma is x y + z of real and complex components") {
+  create_lattice({2, 2, 2, 4});
+  const auto sum_of_products =
+      siteFunction<3, LatticeComplexD>("sum of products", [](const Sym& u, const Sym& w, const Sym& r) {
+        Sym sum = 0.0;
+        for (int i = 0; i < 3; ++i)
+          for (int j = 0; j < 3; ++j) sum = fma(conj(u.color(i, j)), w.color(i, j), sum);
+        return fma(-r, r, fma(r, Sym(0.5), sum));
+      });
+  const auto u = random_lattice<D::ColorMatrix>();
+  const auto w = random_lattice<D::ColorMatrix>();
+  const auto r = random_lattice<D::Real>();
+  const auto vu = values(u), vw = values(w), vr = values(r);
+  LatticeComplexD z;
+  z = sum_of_products(u, w, r);
+  check_field(
+      "sum of products", z,
+      [&](std::size_t i) {
+        const double x = vr[i].components[0].re;
+        return reference::add(reference::local_inner_product(vu[i], vw[i]), reference::real_number(0.5 * x - x * x));
+      },
+      tol<double>(30));
+  const auto mixed =
+      siteFunction<2, LatticeRealD>("mixed words", [](const Sym& x, const Sym& y) { return fma(x, y, x); });
+  const auto f = random_lattice<F::Real>();
+  const auto vf = values(f);
+  LatticeRealD m;
+  m = mixed(f, r);
+  check_field(
+      "mixed words", m, [&](std::size_t i) { return reference::add(reference::multiply(vf[i], vr[i]), vf[i]); },
+      tol<double>(4));
+}
+
+TEST_CASE("a result of another site type is put together from components") {
+  create_lattice({2, 2, 2, 2});
+  // the colour trace of each spin block of u v^+ with u = psi's colours, in single precision from double
+  const auto spin_overlaps = siteFunction<2, OLattice<F::SpinMatrix>>("spin overlaps", [](const Sym& x, const Sym& y) {
+    Sym r = zero_of<LatticePropagator>(x);
+    for (int s = 0; s < 4; ++s)
+      for (int t = 0; t < 4; ++t)
+        for (int c = 0; c < 3; ++c) r.set(s, t, c, c, x.spin(s).color(c) * conj(y.spin(t).color(c)));
+    return traceColor(r);
+  });
+  const auto x = random_lattice<D::Fermion>();
+  const auto y = random_lattice<D::Fermion>();
+  OLattice<F::SpinMatrix> ours, expected;
+  ours = spin_overlaps(x, y);
+  expected = traceColor(outerProduct(x, y));
+  CHECK(toDouble(norm2(ours - expected)) < 1e-12 * toDouble(norm2(expected)));
+}
+
 TEST_CASE("a site function is one kernel with the expression around it, compiled once") {
   create_lattice({4, 4, 4, 8});
   const auto cube = siteFunction<1>("cube", [](const Sym& x) { return x * x * x; });
@@ -188,6 +239,8 @@ TEST_CASE("what a site function refuses") {
   const auto wrong_types =
       siteFunction<1>("wrong types", [](const Sym& x) { return x + x.color(0, 0).real() * (x < x); });
   CHECK_THROWS_WITH_AS(r = wrong_types(u), doctest::Contains("not defined"), jit::UserError);
+  const auto whole = siteFunction<1>("whole matrices", [](const Sym& x) { return fma(x, x, x); });
+  CHECK_THROWS_WITH_AS(r = whole(u), doctest::Contains("fma is not defined"), jit::UserError);
   const auto constants = siteFunction<1>("constants", [](const Sym& x) { return x * (Sym(1.0) + Sym(2.0)); });
   CHECK_THROWS_WITH_AS(r = constants(u), doctest::Contains("constants only"), jit::UserError);
   const auto site = random_scalar<D::ColorMatrix>();
