@@ -17,6 +17,7 @@ std::string format(const char* pattern, Values... values) {
 
 std::string json(double value) { return format("%.9g", value); }
 std::string json(int value) { return std::to_string(value); }
+std::string json(long value) { return std::to_string(value); }
 std::string json(bool value) { return value ? "true" : "false"; }
 std::string json(Precision precision) { return '"' + std::string(name_of(precision)) + '"'; }
 
@@ -94,6 +95,24 @@ std::string object(const KernelRecord& k) {
       .str();
 }
 
+std::string object(const SolverRecord& s) {
+  return Object()
+      .add("case", s.name)
+      .add("lattice", s.lattice)
+      .add("threads", s.threads)
+      .add("converged", s.converged)
+      .add("residual", s.residual)
+      .add("iterations", s.iterations)
+      .add("applications", s.applications)
+      .add("single_applications", s.single_applications)
+      .add("seconds", s.seconds)
+      .add("gflops", s.gflops)
+      .add("share_of_dslash", s.share_of_dslash)
+      .add("time_to_cg", s.time_to_cg)
+      .add("applications_to_cg", s.applications_to_cg)
+      .str();
+}
+
 template <class T>
 void write_array(std::ostream& out, const std::vector<T>& items, const char* indent) {
   out << "[";
@@ -144,6 +163,16 @@ void print_kernels(std::ostream& out, const std::vector<KernelRecord>& kernels) 
   }
 }
 
+void print_solvers(std::ostream& out, const std::vector<SolverRecord>& solvers) {
+  out << format("%-12s %-12s %3s %9s %6s %8s %8s %10s %9s %8s %9s %9s\n", "case", "lattice", "thr", "residual", "iter",
+                "applied", "single", "seconds", "GFLOP/s", "/dslash", "time/cg", "appl/cg");
+  for (const SolverRecord& s : solvers)
+    out << format("%-12s %-12s %3d %9.1e %6d %8ld %8ld %10.4f %9.2f %8.3f %9.3f %9.3f%s\n", s.name.c_str(),
+                  lattice_name(s.lattice).c_str(), s.threads, s.residual, s.iterations, s.applications,
+                  s.single_applications, s.seconds, s.gflops, s.share_of_dslash, s.time_to_cg, s.applications_to_cg,
+                  s.converged ? "" : "  not converged");
+}
+
 void write_json(std::ostream& out, const Report& report) {
   const Machine& m = report.machine;
   out << "{\n  \"machine\": {\"cpu\": " << json(m.cpu) << ", \"instruction_set\": " << json(m.instruction_set)
@@ -153,6 +182,8 @@ void write_json(std::ostream& out, const Report& report) {
   write_array(out, report.records, "    ");
   out << ",\n  \"kernels\": ";
   write_array(out, report.kernels, "    ");
+  out << ",\n  \"solvers\": ";
+  write_array(out, report.solvers, "    ");
   out << "\n}\n";
 }
 

@@ -35,10 +35,26 @@ struct KernelRecord {
   bool warm_from_cache;
 };
 
+/// A solver of the suite `solver`.
+struct SolverRecord {
+  std::string name;
+  std::vector<int> lattice;
+  int threads;
+  bool converged;
+  double residual;  ///< recomputed, |b - A x| / |b|
+  int iterations;
+  long applications, single_applications;  ///< of the operator in double and in single precision
+  double seconds;                          ///< median, per solve
+  double gflops;                           ///< operator and linear algebra
+  double share_of_dslash;                  ///< gflops over those of the hopping term in double precision
+  double time_to_cg, applications_to_cg;   ///< over those of the double-precision CG
+};
+
 struct Report {
   Machine machine;
   std::vector<Record> records;
   std::vector<KernelRecord> kernels;
+  std::vector<SolverRecord> solvers;
 };
 
 std::string lattice_name(const std::vector<int>& lattice);  ///< "8x8x8x8"
@@ -48,8 +64,9 @@ void print_machine(std::ostream& out, const Machine& machine);
 void print_header(std::ostream& out);
 void print(std::ostream& out, const Record& record);
 void print_kernels(std::ostream& out, const std::vector<KernelRecord>& kernels);
+void print_solvers(std::ostream& out, const std::vector<SolverRecord>& solvers);
 
-/// {"machine": {...}, "records": [...], "kernels": [...]}; members named as the fields above, `name` as "case".
+/// {"machine": {...}, "records": [...], "kernels": [...], "solvers": [...]}; members named as the fields above, `name` as "case".
 void write_json(std::ostream& out, const Report& report);
 
 }  // namespace bench

@@ -14,7 +14,7 @@ void run_hmc_trajectory(Session& session) {
   const auto gauge = std::make_shared<qcd::GaugeMonomial>(qcd::wilson_action(5.7));
   qcd::Hamiltonian hamiltonian({{"gauge", gauge}}, {"gauge"});
   const double step = 0.1;
-  const qcd::Integrator integrator(step, qcd::make_evolution(qcd::find_scheme("LCM_STS_LEAPFROG").stages({}), 2, {gauge}));
+  const qcd::Integrator integrator(step, qcd::make_evolution(qcd::find_scheme("LCM_STS_LEAPFROG").stages({}), 2, {{"gauge", gauge}}));
 
   session.run("hmc", {}, [&] {
     qcd::GaugeField u(QDP::Nd);

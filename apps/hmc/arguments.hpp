@@ -10,6 +10,7 @@ struct Arguments {
   std::string data = "XMLDAT";
   std::string log = "XMLLOG";
   bool check_only = false;
+  bool continue_run = false;  ///< from the newest checkpoint, if there is one
 
   bool exit_now = false;  ///< --help, --version, or a wrong command line: the text is printed already
   int exit_status = 0;

@@ -1,9 +1,11 @@
 // hmc: hybrid Monte Carlo from an XML input, with checkpoints.
 //
 //   hmc -i in.xml [-o out.xml] [-l log.xml]      run            hmc --check in.xml      only read the input
+//   hmc -i in.xml --continue                     run on from the newest checkpoint, if there is one
 //
-// Exit status: 0 done (or stopped by SIGTERM or SIGUSR1 after saving), 1 anything else.
+// Exit status: 0 done (or stopped by SIGTERM, SIGUSR1 or SIGINT after saving), 1 anything else.
 
+#include "apps/common/program.hpp"
 #include "apps/hmc/arguments.hpp"
 #include "apps/hmc/progress.hpp"
 
@@ -11,39 +13,39 @@
 #include "lib/io/input.hpp"
 
 #include <csignal>
-#include <exception>
+#include <filesystem>
+
+#include <unistd.h>
 
 namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-void request_stop(int signal) { stop_signal = signal; }
-
-void create_layout(const std::vector<int>& lattice) {
-  QDP::multi1d<int> nrow(QDP::Nd);
-  for (int mu = 0; mu < QDP::Nd; ++mu) nrow[mu] = lattice.at(static_cast<std::size_t>(mu));
-  QDP::Layout::setLattSize(nrow);
-  QDP::Layout::create();
+void request_stop(int signal) {
+  stop_signal = signal;
+  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);  // the second one ends the program at once
 }
 
-/// An output document with its root element and the input in it.
-struct Document {
-  QDP::XMLFileWriter xml;
+/// Somebody may free space: tries for five minutes, unless asked to stop (again).
+bool wait_for_disk(hmc::Progress& progress, const std::string& why, int failures) {
+  constexpr int kSeconds = 10, kTimes = 30;
+  if (failures > kTimes) return false;
+  progress.warning(why + "\nTrying again in " + std::to_string(kSeconds) + " s");
+  stop_signal = 0;
+  ::sleep(kSeconds);  // a signal cuts it short
+  return stop_signal == 0;
+}
 
-  Document(const std::string& file, const std::string& root, const qcd::Input& input) : xml(file) {
-    QDP::push(xml, root);
-    QDP::push(xml, "Input");
-    xml.writeXML("\n" + input.xml() + "\n");
-    QDP::pop(xml);
-    qcd::write_program_info(xml);
-  }
-  void close() {
-    QDP::pop(xml);
-    xml.close();
-  }
-};
+/// out.xml -> out_20.xml for a run that continues from update 20.
+std::string numbered(const std::string& name, unsigned long update_no) {
+  const std::filesystem::path path(name);
+  std::filesystem::path file = path.stem();
+  file += "_" + std::to_string(update_no);
+  file += path.extension();
+  return (path.parent_path() / file).string();
+}
 
-int run_hmc(const qcd::InputFile& file, const hmc::Arguments& arguments) {
+int run_hmc(const qcd::InputFile& file, hmc::Arguments arguments) {
   qcd::HmcParameters parameters = qcd::read_hmc_parameters(file.root());
   file.require_valid();
   hmc::Progress progress(QDP::QDPIO::cout);
@@ -52,19 +54,29 @@ int run_hmc(const qcd::InputFile& file, const hmc::Arguments& arguments) {
     progress.unused_elements(file.unused_elements());
     return 0;
   }
+  const qcd::Warn warn = [&](const std::string& text) { progress.warning(text); };
+  common::create_layout(parameters.dynamics.lattice);
+  if (arguments.continue_run)
+    if (const unsigned long n = qcd::continue_from_newest(parameters, warn).update_no; n > 0) {
+      arguments.data = numbered(arguments.data, n);
+      arguments.log = numbered(arguments.log, n);
+    }
   if (parameters.control.updates_to_do() == 0) {
     progress.nothing_to_do(parameters);
     return 0;
   }
-  create_layout(parameters.dynamics.lattice);
-  Document data(arguments.data, "hmc", file.root()), log(arguments.log, "hmc", file.root());
+  qcd::load_start(parameters, warn);
+  common::Document data(arguments.data, "hmc", file.root()), log(arguments.log, "hmc", file.root());
 
   std::signal(SIGTERM, request_stop);
   std::signal(SIGUSR1, request_stop);
+  std::signal(SIGINT, request_stop);
   progress.begin(parameters);
   qcd::RunHooks hooks;
   hooks.report = [&](const qcd::UpdateReport& report) { progress.update(report); };
   hooks.stop_requested = [] { return stop_signal != 0; };
+  hooks.warning = warn;
+  hooks.retry_last_save = [&](const std::string& why, int failures) { return wait_for_disk(progress, why, failures); };
   const qcd::RunSummary summary = qcd::run_simulation(parameters, data.xml, log.xml, hooks);
   data.close();
   log.close();
@@ -81,8 +93,8 @@ int run_leapfrog(const qcd::InputFile& file, const hmc::Arguments& arguments) {
     progress.unused_elements(file.unused_elements());
     return 0;
   }
-  create_layout(parameters.dynamics.lattice);
-  Document data(arguments.data, "t_leapfrog", file.root()), log(arguments.log, "t_leapfrog", file.root());
+  common::create_layout(parameters.dynamics.lattice);
+  common::Document data(arguments.data, "t_leapfrog", file.root()), log(arguments.log, "t_leapfrog", file.root());
   const double delta_h = qcd::run_leapfrog_test(parameters, data.xml, log.xml);
   data.close();
   log.close();
@@ -101,17 +113,7 @@ int run(const hmc::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int status = 1;
-  try {
-    const hmc::Arguments arguments = hmc::read_arguments(argc, argv);
-    if (arguments.exit_now) return arguments.exit_status;
-    QDP::QDP_initialize(&argc, &argv);
-    status = run(arguments);
-  } catch (const std::exception& error) {
-    QDP::QDPIO::cerr << "hmc: " << error.what() << std::endl;
-  } catch (const std::string& error) {  // what QDP++ readers throw
-    QDP::QDPIO::cerr << "hmc: " << error << std::endl;
-  }
-  if (QDP::QDP_isInitialized()) QDP::QDP_finalize();
-  return status;
+  const hmc::Arguments arguments = hmc::read_arguments(argc, argv);
+  if (arguments.exit_now) return arguments.exit_status;
+  return common::run_program("hmc", argc, argv, [&] { return run(arguments); });
 }

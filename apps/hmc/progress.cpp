@@ -46,6 +46,11 @@ void Progress::update(const qcd::UpdateReport& report) {
   out_.flush();
 }
 
+void Progress::warning(const std::string& text) {
+  out_ << "warning: " << text << "\n";
+  out_.flush();
+}
+
 void Progress::end(const qcd::RunSummary& summary, const Arguments& arguments) {
   if (summary.stopped) out_ << "stopped by signal after update " << summary.last_update << "\n";
   out_ << formatted("%lu updates in %s, %.3g s each; acceptance %.0f%%, <plaquette> %.6f, <exp(-dH)> %.4f\n",

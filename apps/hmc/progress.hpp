@@ -13,6 +13,7 @@ class Progress {
 
   void begin(const qcd::HmcParameters& parameters);
   void update(const qcd::UpdateReport& report);
+  void warning(const std::string& text);
   void end(const qcd::RunSummary& summary, const Arguments& arguments);
 
   void nothing_to_do(const qcd::HmcParameters& parameters);

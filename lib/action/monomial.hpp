@@ -33,6 +33,12 @@ class Monomial {
   virtual std::string log_tag() const = 0;
 };
 
+/// A monomial and its monomial_id, for the log.
+struct NamedMonomial {
+  std::string id;
+  std::shared_ptr<Monomial> monomial;
+};
+
 /// The monomials of a run by their monomial_id.
 using MonomialMap = std::map<std::string, std::shared_ptr<Monomial>>;
 

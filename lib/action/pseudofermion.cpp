@@ -241,11 +241,9 @@ void RationalMonomial<F>::force(GaugeField& f, const GaugeField& u, const Log& l
     const SolveResult solve = force_.solver->solve(x, quark.system(), phi_[n], s.poles);
     require_converged(solve, force_.solver->criterion(), "RationalMonomial::force");
     counts[static_cast<int>(n)] = solve.iterations;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      F y;
-      quark.m().apply(y, x[k], Sign::plus);
-      quark.m().add_derivative(g, y, x[k], -s.residues[k]);
-    }
+    std::vector<double> weights;
+    for (double residue : s.residues) weights.push_back(-residue);
+    quark.m().add_normal_derivative(g, x, weights);
   }
   log.write("n_count", counts);
   f = quark.state().force(g);

@@ -10,23 +10,6 @@ double CloverParameters::coefficient(int mu, int nu) const {
   return mu == aniso.t_dir || nu == aniso.t_dir ? coeff_t : coeff_r / aniso.xi_0;
 }
 
-namespace {
-
-/// g += what `add` adds in the precision of the program.
-template <class Links, class Add>
-void add_in_base_precision(Links& g, const Add& add) {
-  if constexpr (std::is_same_v<Links, GaugeField>) {
-    add(g);
-  } else {
-    GaugeField sum(Nd);
-    for (int mu = 0; mu < Nd; ++mu) sum[mu] = zero;
-    add(sum);
-    for (int mu = 0; mu < Nd; ++mu) g[mu] += sum[mu];
-  }
-}
-
-}  // namespace
-
 template <class F>
 CloverOperator<F>::CloverOperator(const LinksOf<F>& v, const CloverParameters& p)
     : WilsonOperator<F>(v, p.wilson),
@@ -34,14 +17,39 @@ CloverOperator<F>::CloverOperator(const LinksOf<F>& v, const CloverParameters& p
           base_links(), p.wilson.diagonal(), [p](int mu, int nu) { return p.coefficient(mu, nu); }, p.mu) {}
 
 template <class F>
-void CloverOperator<F>::add_diagonal_derivative(LinksOf<F>& g, const F& y, const F& x, double weight,
-                                                const Subset& sites) const {
-  add_in_base_precision(g, [&](GaugeField& sum) { term_.add_derivative(sum, base_links(), y, x, weight, sites); });
+class CloverOperator<F>::Derivative : public DiagonalDerivative<F> {
+ public:
+  explicit Derivative(const CloverOperator& d) : d_(d) {}
+  void add(const F& y, const F& x, double weight, const Subset& sites) override {
+    d_.term_.add_insertions(insertions_, y, x, weight, sites);
+  }
+  void add_to(LinksOf<F>& g) const override { d_.add_derivative(g, insertions_); }
+
+ private:
+  const CloverOperator& d_;
+  typename CloverTerm<F>::Insertions insertions_;
+};
+
+template <class F>
+std::unique_ptr<DiagonalDerivative<F>> CloverOperator<F>::diagonal_derivative() const {
+  return std::make_unique<Derivative>(*this);
 }
 
 template <class F>
 void CloverOperator<F>::add_log_det_derivative(LinksOf<F>& g, const Subset& sites, double weight) const {
-  add_in_base_precision(g, [&](GaugeField& sum) { term_.add_log_det_derivative(sum, base_links(), sites, weight); });
+  add_derivative(g, term_.log_det_insertions(sites, weight));
+}
+
+template <class F>
+void CloverOperator<F>::add_derivative(LinksOf<F>& g, const typename CloverTerm<F>::Insertions& insertions) const {
+  if constexpr (std::is_same_v<LinksOf<F>, GaugeField>) {
+    CloverTerm<F>::add_derivative(g, this->links(), insertions);
+  } else {
+    GaugeField sum(Nd);
+    for (int mu = 0; mu < Nd; ++mu) sum[mu] = zero;
+    CloverTerm<F>::add_derivative(sum, base_links(), insertions);
+    for (int mu = 0; mu < Nd; ++mu) g[mu] += sum[mu];
+  }
 }
 
 template class CloverOperator<LatticeFermionD>;

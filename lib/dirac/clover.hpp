@@ -28,8 +28,7 @@ class CloverOperator : public WilsonOperator<F> {
   FermionExpr<F> diagonal_inverse(const FermionExpr<F>& psi, Sign sign) const override {
     return term_.apply_inverse(psi, sign);
   }
-  void add_diagonal_derivative(LinksOf<F>& g, const F& y, const F& x, double weight,
-                               const QDP::Subset& sites) const override;
+  std::unique_ptr<DiagonalDerivative<F>> diagonal_derivative() const override;
 
   bool constant_diagonal() const override { return false; }
   QDP::Double log_det_diagonal(const QDP::Subset& sites) const override { return term_.log_det(sites); }
@@ -40,8 +39,12 @@ class CloverOperator : public WilsonOperator<F> {
   const CloverTerm<F>& term() const { return term_; }
 
  private:
+  class Derivative;
+
   /// The links in the precision of the program.
   GaugeField base_links() const { return converted_links<GaugeField>(this->links()); }
+  /// g += derivative of what the insertions stand for.
+  void add_derivative(LinksOf<F>& g, const typename CloverTerm<F>::Insertions& insertions) const;
 
   CloverTerm<F> term_;
 };

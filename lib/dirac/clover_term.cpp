@@ -148,6 +148,19 @@ const auto spin_diagonal = siteFunction<1, LatticePropagator>("spin_diagonal", [
 
 using SpinColorExpr = QDPExpr<LatticePropagator::Site, LatticePropagator>;
 
+/// All (mu, nu) with mu < nu.
+std::vector<std::pair<int, int>> planes() {
+  std::vector<std::pair<int, int>> planes;
+  for (int mu = 0; mu < Nd; ++mu)
+    for (int nu = mu + 1; nu < Nd; ++nu) planes.push_back({mu, nu});
+  return planes;
+}
+
+LatticeColorMatrix zero_field() {
+  LatticeColorMatrix l = zero;
+  return l;
+}
+
 /// gamma_mu gamma_nu, mu < nu.
 Gamma gammas(int mu, int nu) { return Gamma(1 << mu | 1 << nu); }
 
@@ -159,32 +172,16 @@ ColorMatrixExpr field_strength(const GaugeField& v, int mu, int nu) {
   return q - adj(q);
 }
 
-/// g += derivative of 2 Re sum_{mu<nu} tr F_mu,nu l(mu, nu) at `sites`, with L = (l - l^+)/8 that of 2 Re tr W L for
-/// the leaves W: L stands at every corner of the plaquette. Walked backward, Re tr W L = -Re tr W^+ L, since L^+ = -L.
-template <class Insertion>
-void add_field_strength_derivative(GaugeField& g, const GaugeField& v, const Subset& sites, const Insertion& l) {
-  for (int mu = 0; mu < Nd; ++mu)
-    for (int nu = mu + 1; nu < Nd; ++nu) {
-      const LatticeColorMatrix here = l(mu, nu);
-      LatticeColorMatrix at_corners = zero;
-      at_corners[sites] = Real(1.0 / 8) * (here - adj(here));
-      for (int rho : {mu, nu})
-        for (const LoopLink& link : links_along(plaquette_loop(mu, nu), rho))
-          g[rho] += Real(link.reversed ? -1 : 1) * product_with_insertion(v, at_corners, link.rest, {forward(rho)});
-    }
-}
-
 }  // namespace
 
 template <class F>
 CloverTerm<F>::CloverTerm(const GaugeField& v, double a, Coefficient c, double twist) : c_(std::move(c)), mu_(twist) {
   static_assert(Nd == 4 && Ns == 4, "the clover term needs four dimensions and four spins");
   std::optional<SpinColorExpr> sum;
-  for (int mu = 0; mu < Nd; ++mu)
-    for (int nu = mu + 1; nu < Nd; ++nu) {
-      const SpinColorExpr term = Real(-0.5 * c_(mu, nu)) * (gammas(mu, nu) * spin_diagonal(field_strength(v, mu, nu)));
-      sum = sum ? *sum + term : term;
-    }
+  for (const auto [mu, nu] : planes()) {
+    const SpinColorExpr term = Real(-0.5 * c_(mu, nu)) * (gammas(mu, nu) * spin_diagonal(field_strength(v, mu, nu)));
+    sum = sum ? *sum + term : term;
+  }
   term_ = pack<Packed>(Real(a) + *sum);
   const auto square = pack<Packed>(unpack(term_) * unpack(term_) + Real(mu_ * mu_));
   inverse_ = packed_inverse(mu_ == 0 ? +term_ : square);
@@ -218,20 +215,34 @@ long CloverTerm<F>::negative_eigenvalues(const Subset& sites) const {
 
 // d Re(y^+ A x) = -c/2 Re tr(dF tr_spin(gamma_mu gamma_nu x y^+)).
 template <class F>
-void CloverTerm<F>::add_derivative(GaugeField& g, const GaugeField& v, const F& y, const F& x, double weight,
-                                   const Subset& sites) const {
-  add_field_strength_derivative(g, v, sites, [&](int mu, int nu) {
-    return RealOf<F>(-0.5 * weight * c_(mu, nu)) * traceSpin(outerProduct(gammas(mu, nu) * x, y));
-  });
+void CloverTerm<F>::add_insertions(Insertions& l, const F& y, const F& x, double weight, const Subset& sites) const {
+  if (l.empty()) l.assign(planes().size(), zero_field());
+  for (std::size_t k = 0; const auto [mu, nu] : planes())
+    l[k++][sites] += RealOf<F>(-0.5 * weight * c_(mu, nu)) * traceSpin(outerProduct(gammas(mu, nu) * x, y));
 }
 
 // d ln |det A| = Re tr(w dT), w the Hermitian part of A^-1: T^-1; with a twisted mass (T^2 + mu^2)^-1 T.
 template <class F>
-void CloverTerm<F>::add_log_det_derivative(GaugeField& g, const GaugeField& v, const Subset& sites,
-                                           double weight) const {
+typename CloverTerm<F>::Insertions CloverTerm<F>::log_det_insertions(const Subset& sites, double weight) const {
   const LatticePropagator w = mu_ == 0 ? +unpack(inverse_) : unpack(inverse_) * unpack(term_);
-  add_field_strength_derivative(
-      g, v, sites, [&](int mu, int nu) { return Real(-0.25 * weight * c_(mu, nu)) * traceSpin(gammas(mu, nu) * w); });
+  Insertions l(planes().size(), zero_field());
+  for (std::size_t k = 0; const auto [mu, nu] : planes())
+    l[k++][sites] = Real(-0.25 * weight * c_(mu, nu)) * traceSpin(gammas(mu, nu) * w);
+  return l;
+}
+
+// With L = (l - l^+)/8, 2 Re tr F l is 2 Re tr W L for the leaves W: L stands at every corner of the plaquette. Walked
+// backward, Re tr W L = -Re tr W^+ L, since L^+ = -L.
+template <class F>
+void CloverTerm<F>::add_derivative(GaugeField& g, const GaugeField& v, const Insertions& l) {
+  if (l.empty()) return;
+  for (std::size_t k = 0; const auto [mu, nu] : planes()) {
+    const LatticeColorMatrix at_corners = Real(1.0 / 8) * (l[k] - adj(l[k]));
+    for (int rho : {mu, nu})
+      for (const LoopLink& link : links_along(plaquette_loop(mu, nu), rho))
+        g[rho] += Real(link.reversed ? -1 : 1) * product_with_insertion(v, at_corners, link.rest, {forward(rho)});
+    ++k;
+  }
 }
 
 template class CloverTerm<LatticeFermionD>;

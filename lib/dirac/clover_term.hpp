@@ -36,11 +36,14 @@ class CloverTerm {
   /// How many eigenvalues of T at `sites` are negative; for an odd number det T is, too.
   long negative_eigenvalues(const QDP::Subset& sites) const;
 
-  /// g += derivative (conv. 9) of weight * 2 Re sum_sites y^+ A x at the links v that A was built from.
-  void add_derivative(GaugeField& g, const GaugeField& v, const F& y, const F& x, double weight,
-                      const QDP::Subset& sites) const;
-  /// g += derivative of weight * log_det(sites).
-  void add_log_det_derivative(GaugeField& g, const GaugeField& v, const QDP::Subset& sites, double weight) const;
+  /// l_mu,nu(x) per plane: stands for 2 Re sum_{mu<nu} tr F_mu,nu l_mu,nu.
+  using Insertions = std::vector<QDP::LatticeColorMatrix>;
+  /// Adds what stands for weight * 2 Re sum_sites y^+ A x; an empty list is one of zeros.
+  void add_insertions(Insertions& l, const F& y, const F& x, double weight, const QDP::Subset& sites) const;
+  /// What stands for the derivative of weight * log_det(sites).
+  Insertions log_det_insertions(const QDP::Subset& sites, double weight) const;
+  /// g += derivative (conv. 9) of what l stands for, at the links v that A was built from.
+  static void add_derivative(GaugeField& g, const GaugeField& v, const Insertions& l);
 
  private:
   using Packed = PackedHermitian<typename QDP::WordType<F>::Type_t>;

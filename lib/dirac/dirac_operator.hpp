@@ -1,10 +1,25 @@
-// A lattice Dirac operator D = A + B: A acts within a site, B connects a site with its nearest neighbours. Every kind of
-// quark is one such pair; preconditioning, pseudofermions and propagators are built from the pair (preconditioned.hpp).
+// A lattice Dirac operator D = A + B: A acts within a site, B connects a site with its nearest neighbours. Every kind
+// of quark is one such pair; preconditioning, pseudofermions and propagators are built from the pair
+// (preconditioned.hpp).
 #pragma once
 
 #include "lib/dirac/linear_operator.hpp"
 
+#include <memory>
+
 namespace qcd {
+
+/// A sum of derivatives of 2 Re sum_sites y^+ A x over pairs (y, x): collected pair by pair, carried to the links once.
+/// This one is that of an A that does not depend on links: nothing.
+template <class F>
+class DiagonalDerivative {
+ public:
+  virtual ~DiagonalDerivative() = default;
+  /// Adds the pair with a weight.
+  virtual void add(const F& /*y*/, const F& /*x*/, double /*weight*/, const QDP::Subset& /*sites*/) {}
+  /// g += the sum so far (conv. 9).
+  virtual void add_to(LinksOf<F>& /*g*/) const {}
+};
 
 template <class F>
 class DiracOperator {
@@ -20,9 +35,10 @@ class DiracOperator {
 
   /// g += derivative (conv. 9) of weight * 2 Re <y, B x>, all sites.
   virtual void add_hop_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const = 0;
-  /// g += derivative of weight * 2 Re sum_sites y^+ A x, the sum over `sites`. Nothing where A does not depend on links.
-  virtual void add_diagonal_derivative(LinksOf<F>& /*g*/, const F& /*y*/, const F& /*x*/, double /*weight*/,
-                                       const QDP::Subset& /*sites*/) const {}
+  /// The derivative of A, still without pairs. Valid as long as *this.
+  virtual std::unique_ptr<DiagonalDerivative<F>> diagonal_derivative() const {
+    return std::make_unique<DiagonalDerivative<F>>();
+  }
 
   /// True if A does not depend on the links: log det A is then a constant that drops out of the dynamics.
   virtual bool constant_diagonal() const { return true; }

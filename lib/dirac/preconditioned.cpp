@@ -18,7 +18,26 @@ class Preconditioned : public FermionOperator<F> {
   const Subset& domain() const override { return domain_; }
   const Subset& range() const override { return range_; }
 
+  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
+    const auto diagonal = d().diagonal_derivative();
+    add_terms(g, *diagonal, y, x, weight);
+    diagonal->add_to(g);
+  }
+  void add_normal_derivative(LinksOf<F>& g, const std::vector<F>& x,
+                             const std::vector<double>& weights) const override {
+    const auto diagonal = d().diagonal_derivative();
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      F y;
+      this->apply(y, x[k], Sign::plus);
+      add_terms(g, *diagonal, y, x[k], weights.at(k));
+    }
+    diagonal->add_to(g);
+  }
+
  protected:
+  /// The derivative of weight * 2 Re <y, M x>: that of B added to g, that of A to `diagonal`.
+  virtual void add_terms(LinksOf<F>& g, DiagonalDerivative<F>& diagonal, const F& y, const F& x,
+                         double weight) const = 0;
   const DiracOperator<F>& d() const { return *d_; }
   static double volume() { return static_cast<double>(Layout::vol()); }
 
@@ -36,11 +55,13 @@ class Unpreconditioned : public Preconditioned<F> {
   void apply(F& out, const F& in, Sign sign) const override {
     out = this->d().diagonal(+in, sign) + this->d().hop(in, sign);
   }
-  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
-    this->d().add_hop_derivative(g, y, x, weight);
-    this->d().add_diagonal_derivative(g, y, x, weight, all);
-  }
   double flops() const override { return this->volume() * (this->d().hop_flops() + this->d().diagonal_flops()); }
+
+ protected:
+  void add_terms(LinksOf<F>& g, DiagonalDerivative<F>& diagonal, const F& y, const F& x, double weight) const override {
+    this->d().add_hop_derivative(g, y, x, weight);
+    diagonal.add(y, x, weight, all);
+  }
 };
 
 template <class F>
@@ -55,14 +76,15 @@ class EvenOdd : public Preconditioned<F> {
     out[odd_sites()] = this->d().diagonal(+in, sign) - this->d().hop(even, sign);
   }
 
-  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
-    const F left = extended(y, Sign::minus), right = extended(x, Sign::plus);
-    this->d().add_hop_derivative(g, left, right, weight);
-    this->d().add_diagonal_derivative(g, left, right, weight, all);
-  }
   double flops() const override { return this->volume() * (this->d().hop_flops() + this->d().diagonal_flops()); }
 
  protected:
+  void add_terms(LinksOf<F>& g, DiagonalDerivative<F>& diagonal, const F& y, const F& x, double weight) const override {
+    const F left = extended(y, Sign::minus), right = extended(x, Sign::plus);
+    this->d().add_hop_derivative(g, left, right, weight);
+    diagonal.add(left, right, weight, all);
+  }
+
   /// psi on odd sites, -A_ee^-1 B_eo psi on even ones (or with the adjoints of A and B_oe).
   F extended(const F& psi, Sign sign) const {
     F full;
@@ -91,15 +113,16 @@ class SymmetricEvenOdd : public EvenOdd<F> {
     }
   }
 
+ protected:
   // M = A_oo^-1 (A_oo - B A^-1 B):  <y, dM x> = <A_oo^-1+ y, d(A_oo - B A^-1 B) x> - <A_oo^-1+ y, dA_oo M x>.
-  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
+  void add_terms(LinksOf<F>& g, DiagonalDerivative<F>& diagonal, const F& y, const F& x, double weight) const override {
     F scaled;
     scaled[odd_sites()] = this->d().diagonal_inverse(+y, Sign::minus);
-    EvenOdd<F>::add_derivative(g, scaled, x, weight);
+    EvenOdd<F>::add_terms(g, diagonal, scaled, x, weight);
     if (this->d().constant_diagonal()) return;
     F image;
     apply(image, x, Sign::plus);
-    this->d().add_diagonal_derivative(g, scaled, image, -weight, odd_sites());
+    diagonal.add(scaled, image, -weight, odd_sites());
   }
 };
 
@@ -122,13 +145,15 @@ class EvenSource : public Preconditioned<F> {
     odd[odd_sites()] = d.hop(in, Sign::plus);
     out[even_sites()] = d.diagonal(d.diagonal(+in, Sign::plus), Sign::minus) + d.hop(odd, Sign::minus);
   }
-  void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
+  double flops() const override { return this->volume() / 2 * (this->d().hop_flops() + this->d().diagonal_flops()); }
+
+ protected:
+  void add_terms(LinksOf<F>& g, DiagonalDerivative<F>& diagonal, const F& y, const F& x, double weight) const override {
     F full = zero;
     full[even_sites()] = x;
     this->d().add_hop_derivative(g, y, full, weight);
-    this->d().add_diagonal_derivative(g, y, full, weight, even_sites());
+    diagonal.add(y, full, weight, even_sites());
   }
-  double flops() const override { return this->volume() / 2 * (this->d().hop_flops() + this->d().diagonal_flops()); }
 };
 
 }  // namespace

@@ -100,9 +100,7 @@ const SchroedingerBoundary::Fields& SchroedingerBoundary::fields() const {
   for (int mu = 0; mu < Nd; ++mu) {
     made.mask.push_back(fixed_links(parameters_, mu));
     LatticeColorMatrix& w = made.field[mu];
-    if (parameters_.field == SchroedingerField::zero)
-      w = zero;
-    else if (mu == parameters_.decay_dir)
+    if (mu == parameters_.decay_dir)
       w = Real(1);
     else if (parameters_.field != SchroedingerField::chromomagnetic)
       w = interpolating_links(parameters_, mu);
@@ -110,6 +108,7 @@ const SchroedingerBoundary::Fields& SchroedingerBoundary::fields() const {
       w = chromomagnetic_links(parameters_);
     else
       w = Real(1);
+    if (parameters_.field == SchroedingerField::zero) w = where(made.mask.back(), Real(0) * w, w);
   }
   return fields_.emplace(std::move(made));
 }
@@ -129,6 +128,21 @@ GaugeField SchroedingerBoundary::apply(const GaugeField& u) const {
 
 void SchroedingerBoundary::pull_back(GaugeField& g, const GaugeField&) const {
   for (int mu = 0; mu < Nd; ++mu) g[mu] = where(mask(mu), Real(0) * g[mu], g[mu]);
+}
+
+std::shared_ptr<const SchroedingerBoundary> find_schroedinger_boundary(const LinkMaps& maps) {
+  for (const auto& map : maps)
+    if (auto boundary = std::dynamic_pointer_cast<const SchroedingerBoundary>(map)) return boundary;
+  return nullptr;
+}
+
+LinkMaps with_fixed_links(const std::shared_ptr<const SchroedingerBoundary>& boundary, const LinkMaps& smearing) {
+  LinkMaps maps{boundary};
+  for (const auto& map : smearing) {
+    maps.push_back(map);
+    maps.push_back(boundary);
+  }
+  return maps;
 }
 
 }  // namespace qcd

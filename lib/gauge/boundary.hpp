@@ -14,7 +14,7 @@ enum class SchroedingerField {
   nonperturbative,  ///< phases of Luescher, Sint, Sommer, Weisz, Wolff, Nucl. Phys. B491 (1997) 323, sect. 6.1
   coupling,         ///< point A of Luescher, Sommer, Weisz, Wolff, Nucl. Phys. B413 (1994) 481, eq. (3.1) at eta = nu = 0
   chromomagnetic,   ///< a constant magnetic field through the planes of direction 0 and the last spatial direction
-  zero              ///< links 0: nothing reaches through the boundary
+  zero              ///< links 0: nothing reaches through the boundary; W = 1 elsewhere
 };
 
 struct SchroedingerParameters {
@@ -39,7 +39,9 @@ class SchroedingerBoundary : public LinkMap {
 
   /// Where the links of direction mu are fixed.
   const QDP::LatticeBoolean& mask(int mu) const;
-  /// W, on the whole lattice: also the classical start.
+  /// The sites on the boundaries, where spatial links are fixed. Quark fields vanish there.
+  const QDP::LatticeBoolean& sites() const { return mask(parameters_.decay_dir == 0 ? 1 : 0); }
+  /// W on the whole lattice: a classical solution.
   const GaugeField& field() const;
 
   GaugeField apply(const GaugeField& u) const override;
@@ -55,5 +57,11 @@ class SchroedingerBoundary : public LinkMap {
   SchroedingerParameters parameters_;
   mutable std::optional<Fields> fields_;
 };
+
+/// The Schroedinger functional boundary among the maps, if there is one.
+std::shared_ptr<const SchroedingerBoundary> find_schroedinger_boundary(const LinkMaps& maps);
+
+/// Boundary conditions first; fixed links stay fixed after each of the maps `smearing`.
+LinkMaps with_fixed_links(const std::shared_ptr<const SchroedingerBoundary>& boundary, const LinkMaps& smearing);
 
 }  // namespace qcd

@@ -204,31 +204,36 @@ LatticeColorMatrix Heatbath::staple(const GaugeField& u, int mu, const Subset& s
   return w;
 }
 
-void Heatbath::sweep(GaugeField& u, bool heatbath) {
+template <class Change>
+void Heatbath::sweep(GaugeField& u, const Change& change) {
+  require_gauge_field(u, "Heatbath");
+  if (sets_.empty())
+    for (int mu = 0; mu < Nd; ++mu) sets_.push_back(independent_links(*action_, mu));
   int colours = 0;
   for (const Set& set : sets_) colours = std::max(colours, set.numSubsets());
   for (int colour = 0; colour < colours; ++colour)
     for (int mu = 0; mu < Nd; ++mu) {
       const Set& set = sets_[static_cast<std::size_t>(mu)];
-      if (colour >= set.numSubsets()) continue;
-      const Subset& sites = set[colour];
-      const LatticeColorMatrix w = staple(u, mu, sites);
-      for (int subgroup = 0; subgroup < su2_subgroups(); ++subgroup) {
-        if (heatbath)
-          heat(u[mu], w, subgroup, parameters_, sites);
-        else
-          overrelax(u[mu], w, subgroup, sites);
-      }
-      if (heatbath) u[mu][sites] = su3_unitarize(u[mu]);
+      if (colour < set.numSubsets()) change(u[mu], staple(u, mu, set[colour]), set[colour]);
     }
 }
 
+void Heatbath::overrelax_sweep(GaugeField& u) {
+  sweep(u, [](LatticeColorMatrix& link, const LatticeColorMatrix& w, const Subset& sites) {
+    for (int subgroup = 0; subgroup < su2_subgroups(); ++subgroup) overrelax(link, w, subgroup, sites);
+  });
+}
+
+void Heatbath::heat_sweep(GaugeField& u) {
+  sweep(u, [this](LatticeColorMatrix& link, const LatticeColorMatrix& w, const Subset& sites) {
+    for (int subgroup = 0; subgroup < su2_subgroups(); ++subgroup) heat(link, w, subgroup, parameters_, sites);
+    link[sites] = su3_unitarize(link);
+  });
+}
+
 void Heatbath::update(GaugeField& u) {
-  require_gauge_field(u, "Heatbath::update");
-  if (sets_.empty())
-    for (int mu = 0; mu < Nd; ++mu) sets_.push_back(independent_links(*action_, mu));
-  for (int i = 0; i < parameters_.over_relaxation; ++i) sweep(u, false);
-  sweep(u, true);
+  for (int i = 0; i < parameters_.over_relaxation; ++i) overrelax_sweep(u);
+  heat_sweep(u);
   for (const auto& map : links_)
     if (dynamic_cast<const SchroedingerBoundary*>(map.get())) u = map->apply(u);
 }

@@ -47,8 +47,15 @@ class Heatbath {
   /// The sets of links are those of the lattice at the first call.
   void update(GaugeField& u);
 
+  /// One sweep over all links, each with a new value of the same action.
+  void overrelax_sweep(GaugeField& u);
+  /// One sweep over all links, each with a value drawn at random; the links are projected to SU(Nc).
+  void heat_sweep(GaugeField& u);
+
  private:
-  void sweep(GaugeField& u, bool heat);
+  /// change(link field, its staples, sites) for all links.
+  template <class Change>
+  void sweep(GaugeField& u, const Change& change);
   QDP::LatticeColorMatrix staple(const GaugeField& u, int mu, const QDP::Subset& sites) const;
 
   std::shared_ptr<const LoopAction> action_;

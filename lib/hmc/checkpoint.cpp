@@ -190,8 +190,6 @@ void remove_half_written(const std::string& prefix) {
   }
 }
 
-}  // namespace
-
 void prepare_checkpoints(const HmcParameters& parameters, const Warn& warn) {
   const McControl& control = parameters.control;
   const std::string folder = folder_of(control.save_prefix).string();
@@ -207,6 +205,8 @@ void prepare_checkpoints(const HmcParameters& parameters, const Warn& warn) {
     warn("each checkpoint" + needs + ", enough for " + std::to_string(room / one) + " of the " + std::to_string(all) +
          " that this run will leave there. KeepCheckpoints keeps the newest only.");
 }
+
+}  // namespace
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
@@ -244,8 +244,6 @@ bool is_good(const CheckpointFiles& files) {
   }
 }
 
-}  // namespace
-
 GaugeField read_start_field(const HmcParameters& parameters) {
   try {
     return read_field(parameters.start);
@@ -258,6 +256,13 @@ GaugeField read_start_field(const HmcParameters& parameters) {
         throw FileError(text + "\nThe newest good checkpoint before it: hmc -i " + files.restart);
     throw FileError(text + "\nThere is no good checkpoint before it.");
   }
+}
+
+}  // namespace
+
+void load_start(HmcParameters& parameters, const Warn& warn) {
+  prepare_checkpoints(parameters, warn);
+  if (!parameters.start_field) parameters.start_field = std::make_shared<GaugeField>(read_start_field(parameters));
 }
 
 CheckpointFiles continue_from_newest(HmcParameters& parameters, const Warn& warn) {
@@ -273,7 +278,7 @@ CheckpointFiles continue_from_newest(HmcParameters& parameters, const Warn& warn
     }
     if (point->lattice != parameters.dynamics.lattice)
       throw InputError(files.restart + " has another lattice than this input: choose another SavePrefix, or remove it");
-    parameters.start = [u](GaugeField& start) { start = u; };
+    parameters.start_field = std::make_shared<GaugeField>(std::move(u));
     parameters.cfg_type = "SZINQIO " + files.configuration;
     parameters.control.seed = point->control.seed;
     parameters.control.start_update = point->control.start_update;

@@ -39,14 +39,12 @@ CheckpointFiles save_checkpoint(HmcParameters& parameters, unsigned long update_
 /// Bytes of a configuration of this lattice in the run's precision, and of what comes with it.
 std::uint64_t checkpoint_bytes(const std::vector<int>& lattice);
 
-/// Looks whether the run's checkpoints will fit, before time is spent: throws FileError if their folder cannot be
-/// written or has no room for one, warns if it has no room for all that this run will leave. Removes what a killed run
-/// left half written.
-void prepare_checkpoints(const HmcParameters& parameters, const Warn& warn);
-
-/// The start field of the run. If that of a restart is damaged or missing, the FileError names the newest checkpoint
-/// before it that is not.
-GaugeField read_start_field(const HmcParameters& parameters);
+/// Does what can fail before time is spent or documents are opened; run_simulation calls it if nobody has. Makes the
+/// start field; if that of a restart is damaged or missing, the FileError names the newest checkpoint before it that
+/// is not. Looks whether checkpoints will fit: throws FileError if their folder cannot be written or has no room for
+/// one, warns if it has no room for all that this run will leave. Removes what a killed run left half written.
+/// The layout must exist.
+void load_start(HmcParameters& parameters, const Warn& warn);
 
 /// Makes `parameters` continue from the newest checkpoint with their SavePrefix: start field (read and verified here),
 /// seed, update number and step numbers are the checkpoint's, all else stays. Damaged checkpoints are passed over with a

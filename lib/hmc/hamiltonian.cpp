@@ -32,12 +32,12 @@ Hamiltonian::Hamiltonian(const MonomialMap& monomials, const std::vector<std::st
     if (!found->second->exact())
       throw InputError("Hamiltonian: the monomial " + id +
                        " has no exact action; it can be used in the integrator only");
-    monomials_.push_back(found->second);
+    monomials_.push_back({id, found->second});
   }
 }
 
 void Hamiltonian::refresh(const GaugeField& u) {
-  for (const auto& monomial : monomials_) monomial->refresh(u);
+  for (const auto& [id, monomial] : monomials_) monomial->refresh(u);
 }
 
 Energies Hamiltonian::measure(const PhaseSpace& state, const Log& log) const {
@@ -52,8 +52,9 @@ Energies Hamiltonian::measure(const PhaseSpace& state, const Log& log) const {
   log.write("num_terms", static_cast<int>(monomials_.size()));
   const auto list = log.group("PEByMonomials");
   e.potential = zero;
-  for (const auto& monomial : monomials_) {
+  for (const auto& [id, monomial] : monomials_) {
     const auto elem = log.group("elem");
+    log.write("monomial_id", id);
     const auto tag = log.group(monomial->log_tag());
     const Double s = monomial->action(state.u, log);
     log.write("S", s);

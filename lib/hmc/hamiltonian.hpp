@@ -26,7 +26,7 @@ class Hamiltonian {
   Energies measure(const PhaseSpace& state, const Log& log) const;
 
  private:
-  std::vector<std::shared_ptr<Monomial>> monomials_;
+  std::vector<NamedMonomial> monomials_;
 };
 
 }  // namespace qcd

@@ -4,6 +4,7 @@
 #include "lib/gauge/su3.hpp"
 #include "lib/hmc/force_monitor.hpp"
 
+#include <chrono>
 #include <cmath>
 
 namespace qcd {
@@ -29,8 +30,9 @@ void total_force(GaugeField& f, const GaugeField& u, const KickMonomials& monomi
   f.resize(Nd);
   GaugeField one;
   bool first = true;
-  for (const auto& monomial : monomials) {
+  for (const auto& [id, monomial] : monomials) {
     const auto elem = log.group("elem");
+    log.write("monomial_id", id);
     const auto tag = log.group(monomial->log_tag());
     GaugeField& target = first ? f : one;
     monomial->force(target, u, log);
@@ -43,14 +45,34 @@ void total_force(GaugeField& f, const GaugeField& u, const KickMonomials& monomi
     for (int mu = 0; mu < Nd; ++mu) f[mu] = zero;
 }
 
+/// total_force, and the observer told of it; the momenta of this moment are p + dt F.
+void observed_force(GaugeField& f, const GaugeField& u, const GaugeField& p, double dt, const TimeScale& scale,
+                    const StepContext& context) {
+  if (!context.observer) return total_force(f, u, scale.monomials, context);
+  const auto begin = std::chrono::steady_clock::now();
+  total_force(f, u, scale.monomials, context);
+  double squares = 0, power = 0;
+  for (int mu = 0; mu < Nd; ++mu) {
+    const double factor = toDouble(context.factor[mu]);
+    squares += factor * factor * toDouble(norm2(f[mu]));
+    power += factor * toDouble(innerProductReal(p[mu], f[mu]));
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  context.observer->force(scale.level, squares, power + dt * squares, seconds.count());
+}
+
+/// Where in a kick the links' time is: before the first kick of a run of steps, after its last, else in the middle.
+enum class Centre { begin, middle, end };
+
 /// P <- taproj(P + dt F(u)).
-void kick(GaugeField& p, const GaugeField& u, double dt, const KickMonomials& monomials, const StepContext& context) {
+void kick(GaugeField& p, const GaugeField& u, double dt, const TimeScale& scale, const StepContext& context,
+          Centre centre = Centre::middle) {
   const auto group = context.log.group("leapP");
   const multi1d<Real> step = step_sizes(dt, context);
   context.log.write("dt", Real(dt));
   context.log.write("dt_actual_per_dir", step);
   GaugeField f;
-  total_force(f, u, monomials, context);
+  observed_force(f, u, p, centre == Centre::begin ? 0 : centre == Centre::middle ? dt / 2 : dt, scale, context);
   for (int mu = 0; mu < Nd; ++mu) p[mu] = taproj(p[mu] + step[mu] * f[mu]);
 }
 
@@ -65,19 +87,22 @@ void drift(GaugeField& u, const GaugeField& p, double dt, const StepContext& con
     check_unitarity(u[mu], "link update of molecular dynamics");
     u[mu] = su3_unitarize(u[mu]);
   }
+  if (context.observer) context.observer->drift(dt);
 }
 
 /// Force-gradient kick: P <- P + h F(U'), U' = exp(g F(U)) U. Source: Yin and Mawhinney, arXiv:1111.5059, eqs. (2.4),
 /// (2.5).
-void gradient_kick(PhaseSpace& state, double h, double g, const KickMonomials& monomials, const StepContext& context) {
+void gradient_kick(PhaseSpace& state, double h, double g, const TimeScale& scale, const StepContext& context) {
   PhaseSpace moved;
   for (int mu = 0; mu < Nd; ++mu) {
     moved.u[mu] = state.u[mu];
     moved.p[mu] = zero;
   }
-  kick(moved.p, moved.u, g, monomials, context);
-  drift(moved.u, moved.p, 1, context);
-  kick(state.p, moved.u, h, monomials, context);
+  kick(moved.p, moved.u, g, scale, context);
+  StepContext aside = context;  // U' is not a place the trajectory passes
+  aside.observer = nullptr;
+  drift(moved.u, moved.p, 1, aside);
+  kick(state.p, moved.u, h, scale, aside);
 }
 
 class Drift : public Evolution {
@@ -93,77 +118,59 @@ class Drift : public Evolution {
 
 class Kick : public Evolution {
  public:
-  Kick(int steps, KickMonomials monomials) : steps_(steps), monomials_(std::move(monomials)) {}
+  explicit Kick(TimeScale scale) : scale_(std::move(scale)) {}
   void run(PhaseSpace& state, double tau, const StepContext& context) const override {
-    for (int i = 0; i < steps_; ++i) kick(state.p, state.u, tau / steps_, monomials_, context);
+    for (int i = 0; i < scale_.steps; ++i) kick(state.p, state.u, tau / scale_.steps, scale_, context);
   }
+  void collect(std::vector<TimeScale*>& scales) override { scales.push_back(&scale_); }
 
  private:
-  int steps_;
-  KickMonomials monomials_;
+  TimeScale scale_;
 };
 
 class Splitting : public Evolution {
  public:
-  Splitting(std::vector<Stage> stages, KickMonomials monomials, std::unique_ptr<Evolution> drift)
-      : stages_(std::move(stages)), monomials_(std::move(monomials)), drift_(std::move(drift)) {
+  Splitting(TimeScale scale, std::unique_ptr<Evolution> drift) : scale_(std::move(scale)), drift_(std::move(drift)) {
     if (!drift_) drift_ = std::make_unique<Drift>(1);
   }
 
- protected:
-  void run_steps(PhaseSpace& state, double tau, int steps, const StepContext& context) const {
+  void run(PhaseSpace& state, double tau, const StepContext& context) const override {
+    const std::vector<Stage>& stages = scale_.stages;
+    const int steps =
+        scale_.steps > 0 ? scale_.steps : std::max(1, static_cast<int>(std::ceil(std::fabs(tau) / scale_.limit)));
     const double dt = tau / steps;
-    const bool join =
-        steps > 1 && stages_.front().kind == stages_.back().kind && stages_.front().kind != Stage::gradient_kick;
+    const bool join = steps > 1 && can_join(stages);
     for (int step = 0; step < steps; ++step)
-      for (std::size_t k = 0; k < stages_.size(); ++k) {
-        Stage stage = stages_[k];
+      for (std::size_t k = 0; k < stages.size(); ++k) {
+        Stage stage = stages[k];
         if (join && k == 0 && step > 0) continue;
-        if (join && k + 1 == stages_.size() && step + 1 < steps) stage.h += stages_.front().h;
-        apply(stage, state, dt, context);
+        if (join && k + 1 == stages.size() && step + 1 < steps) stage.h += stages.front().h;
+        apply(stage, state, dt, context,
+              step == 0 && k == 0                              ? Centre::begin
+              : step + 1 == steps && k + 1 == stages.size() ? Centre::end
+                                                            : Centre::middle);
       }
   }
 
+  void collect(std::vector<TimeScale*>& scales) override {
+    scales.push_back(&scale_);
+    drift_->collect(scales);
+  }
+
  private:
-  void apply(const Stage& stage, PhaseSpace& state, double dt, const StepContext& context) const {
+  void apply(const Stage& stage, PhaseSpace& state, double dt, const StepContext& context, Centre centre) const {
     switch (stage.kind) {
       case Stage::kick:
-        return kick(state.p, state.u, stage.h * dt, monomials_, context);
+        return kick(state.p, state.u, stage.h * dt, scale_, context, centre);
       case Stage::drift:
         return drift_->run(state, stage.h * dt, context);
       case Stage::gradient_kick:
-        return gradient_kick(state, stage.h * dt, stage.g * dt * dt, monomials_, context);
+        return gradient_kick(state, stage.h * dt, stage.g * dt * dt, scale_, context);
     }
   }
 
-  std::vector<Stage> stages_;
-  KickMonomials monomials_;
+  TimeScale scale_;
   std::unique_ptr<Evolution> drift_;
-};
-
-class FixedSteps : public Splitting {
- public:
-  FixedSteps(int steps, std::vector<Stage> stages, KickMonomials monomials, std::unique_ptr<Evolution> drift)
-      : Splitting(std::move(stages), std::move(monomials), std::move(drift)), steps_(steps) {}
-  void run(PhaseSpace& state, double tau, const StepContext& context) const override {
-    run_steps(state, tau, steps_, context);
-  }
-
- private:
-  int steps_;
-};
-
-/// As many steps as keep the step size at or below a limit.
-class LimitedStep : public Splitting {
- public:
-  LimitedStep(double limit, std::vector<Stage> stages, KickMonomials monomials, std::unique_ptr<Evolution> drift)
-      : Splitting(std::move(stages), std::move(monomials), std::move(drift)), limit_(limit) {}
-  void run(PhaseSpace& state, double tau, const StepContext& context) const override {
-    run_steps(state, tau, std::max(1, static_cast<int>(std::ceil(std::fabs(tau) / limit_))), context);
-  }
-
- private:
-  double limit_;
 };
 
 // ---- the schemes ---------------------------------------------------------------------------------------------------
@@ -220,6 +227,10 @@ constexpr Scheme::Parameter kLambda = {"lambda", 0.1931833275037836};
 constexpr const char* kOmelyan = "Omelyan, Mryglod, Folk, Comput. Phys. Commun. 151 (2003) 272";
 
 }  // namespace
+
+bool can_join(const std::vector<Stage>& stages) {
+  return stages.front().kind == stages.back().kind && stages.front().kind != Stage::gradient_kick;
+}
 
 const std::vector<Scheme>& schemes() {
   static const std::vector<Scheme> table = {
@@ -281,7 +292,7 @@ const Scheme& find_scheme(const std::string& name) {
 
 std::unique_ptr<Evolution> make_evolution(std::vector<Stage> stages, int steps, KickMonomials monomials,
                                           std::unique_ptr<Evolution> drift) {
-  return std::make_unique<FixedSteps>(steps, std::move(stages), std::move(monomials), std::move(drift));
+  return std::make_unique<Splitting>(TimeScale{std::move(stages), steps, 0, std::move(monomials)}, std::move(drift));
 }
 
 // ---- from the input ------------------------------------------------------------------------------------------------
@@ -293,7 +304,7 @@ using IntegratorTable = Table<std::unique_ptr<Evolution>, const MonomialMap&>;
 KickMonomials read_kick_monomials(const Input& input, const std::string& tag, const MonomialMap& monomials) {
   KickMonomials kicks;
   for (const std::string& id : read_monomial_ids(input, tag, monomials))
-    if (const auto found = monomials.find(id); found != monomials.end()) kicks.push_back(found->second);
+    if (const auto found = monomials.find(id); found != monomials.end()) kicks.push_back({id, found->second});
   return kicks;
 }
 
@@ -306,15 +317,14 @@ std::unique_ptr<Evolution> read_scheme(const Scheme& scheme, const Input& input,
   std::vector<double> parameters;
   for (const Scheme::Parameter& parameter : scheme.parameters)
     parameters.push_back(input.real(parameter.name, {}, parameter.value));
-  std::vector<Stage> stages = scheme.stages(parameters);
-  KickMonomials kicks = read_kick_monomials(input, "monomial_ids", monomials);
+  TimeScale scale;
+  scale.stages = scheme.stages(parameters);
+  scale.monomials = read_kick_monomials(input, "monomial_ids", monomials);
+  scale.steps = scheme.step_from_delta_tau ? 0 : input.integer("n_steps", at_least(1));
+  if (scheme.step_from_delta_tau) scale.limit = input.real("delta_tau_max", positive());
   std::unique_ptr<Evolution> drift;
   if (input.has("SubIntegrator")) drift = read_evolution(input.group("SubIntegrator"), monomials);
-  if (scheme.step_from_delta_tau)
-    return std::make_unique<LimitedStep>(input.real("delta_tau_max", positive()), std::move(stages), std::move(kicks),
-                                         std::move(drift));
-  return std::make_unique<FixedSteps>(input.integer("n_steps", at_least(1)), std::move(stages), std::move(kicks),
-                                      std::move(drift));
+  return std::make_unique<Splitting>(std::move(scale), std::move(drift));
 }
 
 std::string schema(const Scheme& scheme) {
@@ -335,9 +345,10 @@ IntegratorTable make_integrator_table() {
                     }});
   rows.push_back({"LCM_EXP_S", "n_steps, monomial_list{elem...}: kicks only",
                   [](const Input& input, const MonomialMap& monomials) {
-                    const int steps = input.integer("n_steps", at_least(1));
-                    return std::unique_ptr<Evolution>(
-                        new Kick(steps, read_kick_monomials(input, "monomial_list", monomials)));
+                    TimeScale scale;
+                    scale.steps = input.integer("n_steps", at_least(1));
+                    scale.monomials = read_kick_monomials(input, "monomial_list", monomials);
+                    return std::unique_ptr<Evolution>(new Kick(std::move(scale)));
                   }});
   rows.push_back({"LCM_EXP_T", "n_steps: drifts only; what a missing SubIntegrator stands for, with n_steps 1",
                   [](const Input& input, const MonomialMap&) {
@@ -351,6 +362,18 @@ IntegratorTable make_integrator_table() {
 const IntegratorTable& integrator_table() {
   static const IntegratorTable table = make_integrator_table();
   return table;
+}
+
+Integrator::Integrator(double tau, std::unique_ptr<Evolution> evolution)
+    : tau_(tau), evolution_(std::move(evolution)) {
+  int level = 0;
+  for (TimeScale* scale : time_scales()) scale->level = level++;
+}
+
+std::vector<TimeScale*> Integrator::time_scales() {
+  std::vector<TimeScale*> scales;
+  if (evolution_) evolution_->collect(scales);
+  return scales;
 }
 
 Integrator Integrator::read(const Input& input, const MonomialMap& monomials) {
@@ -377,8 +400,9 @@ void Integrator::copy_fields() const {
   for (const auto& [from, to] : copies_) to->copy_fields_from(*from);
 }
 
-void Integrator::run(PhaseSpace& state, const Log& log, bool monitor_forces) const {
+void Integrator::run(PhaseSpace& state, const Log& log, bool monitor_forces, DynamicsObserver* observer) const {
   StepContext context;
+  context.observer = observer;
   context.log = log;
   context.monitor_forces = monitor_forces;
   context.factor[t_dir_] = Real(1 / xi_mom_);

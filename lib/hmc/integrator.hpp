@@ -17,20 +17,25 @@
 
 namespace qcd {
 
+/// Watches a trajectory.
+class DynamicsObserver {
+ public:
+  virtual ~DynamicsObserver() = default;
+  /// The forces F of a level (0: the outermost) were computed, in `seconds`. squares = sum tr F^+ F over links, power =
+  /// Re sum tr P^+ F = -1/2 dS/dt with the momenta of this moment, both with the factors of anisotropic steps.
+  virtual void force(int level, double squares, double power, double seconds) = 0;
+  /// The links moved on by dt.
+  virtual void drift(double dt) = 0;
+};
+
 /// What the elementary steps need besides the state.
 struct StepContext {
   QDP::multi1d<QDP::Real> factor;  ///< of the step size, per direction: 1/xi_mom for t_dir if anisotropic
   Log log;                         ///< leapP and leapQ entries
   bool monitor_forces = false;     ///< also the forces' sizes (costs a few sums per force)
+  DynamicsObserver* observer = nullptr;
 
   StepContext();
-};
-
-/// Evolves the state by time tau.
-class Evolution {
- public:
-  virtual ~Evolution() = default;
-  virtual void run(PhaseSpace& state, double tau, const StepContext& context) const = 0;
 };
 
 /// One stage of a scheme; h in units of the step size.
@@ -44,6 +49,9 @@ struct Stage {
   double h = 0;
   double g = 0;
 };
+
+/// Whether the last stage of one step and the first of the next are done as one.
+bool can_join(const std::vector<Stage>& stages);
 
 /// A scheme by name: its free parameters with their defaults, and its stages as a function of them.
 struct Scheme {
@@ -63,8 +71,26 @@ const std::vector<Scheme>& schemes();
 /// Throws InputError for an unknown name.
 const Scheme& find_scheme(const std::string& name);
 
-/// The monomials whose force a kick applies, with their ids.
-using KickMonomials = std::vector<std::shared_ptr<Monomial>>;
+/// The monomials whose force a kick applies.
+using KickMonomials = std::vector<NamedMonomial>;
+
+/// One level of a nested integrator: a scheme, how often, and the forces that its kicks apply.
+struct TimeScale {
+  std::vector<Stage> stages;
+  int steps = 1;           ///< 0: as many as keep the step size at or below `limit`
+  double limit = 0;
+  KickMonomials monomials;
+  int level = 0;           ///< 0: the outermost
+};
+
+/// Evolves the state by time tau.
+class Evolution {
+ public:
+  virtual ~Evolution() = default;
+  virtual void run(PhaseSpace& state, double tau, const StepContext& context) const = 0;
+  /// Appends the levels from this one inwards. Drifts alone are no level.
+  virtual void collect(std::vector<TimeScale*>& /*scales*/) {}
+};
 
 /// `steps` repetitions of a scheme; `drift` is null for the plain drift. The last kick or drift of one step and the
 /// first of the next are done as one.
@@ -81,16 +107,19 @@ class Integrator {
     std::string from, to;
   };
 
-  Integrator(double tau, std::unique_ptr<Evolution> evolution) : tau_(tau), evolution_(std::move(evolution)) {}
+  Integrator(double tau, std::unique_ptr<Evolution> evolution);
 
   /// Reads the group MDIntegrator {tau0, Integrator, [copyList], [anisoP, t_dir, xi_mom]}.
   static Integrator read(const Input& md_integrator, const MonomialMap& monomials);
 
   double tau() const { return tau_; }
+  /// The levels from the outermost inwards; their `steps` may be changed between trajectories.
+  std::vector<TimeScale*> time_scales();
   /// Copies monomial fields as the copy list says.
   void copy_fields() const;
   /// One trajectory of length tau().
-  void run(PhaseSpace& state, const Log& log = {}, bool monitor_forces = false) const;
+  void run(PhaseSpace& state, const Log& log = {}, bool monitor_forces = false,
+           DynamicsObserver* observer = nullptr) const;
 
  private:
   double tau_ = 1;

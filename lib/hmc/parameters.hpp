@@ -53,6 +53,7 @@ struct Dynamics {
 struct HmcParameters {
   std::string cfg_type;
   GaugeInit start;
+  std::shared_ptr<GaugeField> start_field;  ///< once it has been made: load_start, continue_from_newest
   McControl control;
   Dynamics dynamics;
   std::vector<ScheduledMeasurement> measurements;

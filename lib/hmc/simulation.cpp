@@ -1,33 +1,15 @@
 #include "lib/hmc/simulation.hpp"
 
 #include "lib/gauge/su3.hpp"
+#include "lib/io/seed.hpp"
 #include "lib/meas/glue.hpp"
 
 #include <chrono>
 #include <cmath>
-#include <ctime>
 
 namespace qcd {
 
 using namespace QDP;
-
-void write_program_info(XMLWriter& xml) {
-  push(xml, "ProgramInfo");
-  push(xml, "code_version");
-  write(xml, "tessera", std::string(TESSERA_VERSION));
-  write(xml, "basePrecision", static_cast<int>(8 * sizeof(REAL)));
-  pop(xml);
-  char date[64] = "";
-  const std::time_t now = std::time(nullptr);
-  std::strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %Z", std::localtime(&now));
-  write(xml, "run_date", std::string(date));
-  push(xml, "Setgeom");
-  write(xml, "latt_size", Layout::lattSize());
-  write(xml, "subgrid_latt_size", Layout::subgridLattSize());
-  write(xml, "total_volume", static_cast<int>(Layout::vol()));
-  pop(xml);
-  pop(xml);
-}
 
 namespace {
 
@@ -40,13 +22,14 @@ class Clock {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Makes the start field; links outside the group (files in single precision) are projected.
-GaugeField make_start(const GaugeInit& start, const std::string& cfg_type, const Log& record) {
-  GaugeField u(Nd);
-  start(u);
+/// The start field; links outside the group (files in single precision) are projected.
+GaugeField make_start(HmcParameters& parameters, const Log& record, const Warn& warn) {
+  if (!parameters.start_field) load_start(parameters, warn);
+  GaugeField u = std::move(*parameters.start_field);
+  parameters.start_field = nullptr;
   const long projected = reunitarize(u);
   const auto group = record.group("Config_info");
-  record.write("cfg_type", cfg_type);
+  record.write("cfg_type", parameters.cfg_type);
   record.write("reunitarized_links", static_cast<int>(projected));
   record.write("w_plaq", average_plaquette(u));
   return u;
@@ -72,7 +55,7 @@ class Simulation {
         hamiltonian_(parameters.dynamics.monomials, parameters.dynamics.hamiltonian_ids) {}
 
   RunSummary run() {
-    u_ = make_start(parameters_.start, parameters_.cfg_type, record_);
+    u_ = make_start(parameters_, record_, hooks_.warning);
     RNG::setrn(make_seed(control_.seed));
 
     const unsigned long to_do = control_.updates_to_do();
@@ -83,9 +66,12 @@ class Simulation {
       for (unsigned long i = 0; i < to_do && !summary_.stopped; ++i) {
         const unsigned long n = control_.start_update + i + 1;
         update(n, i + 1, to_do);
-        if (hooks_.stop_requested && hooks_.stop_requested()) summary_.stopped = i + 1 < to_do;
-        if (n % control_.save_interval == 0 || summary_.stopped || i + 1 == to_do)
-          summary_.last_checkpoint = save_checkpoint(parameters_, n, u_);
+        const bool last = i + 1 == to_do, broken = data_.fail() || log_.fail();
+        if (broken || (hooks_.stop_requested && hooks_.stop_requested())) summary_.stopped = !last;
+        save_if_due(n, last || summary_.stopped);
+        if (broken)
+          throw FileError("update " + std::to_string(n) + ": the data or the log document could not be written (disk " +
+                          "full?); the state is saved. Continue with: hmc -i " + summary_.last_checkpoint.restart);
       }
     }
     summary_.seconds = clock_.seconds();
@@ -93,6 +79,46 @@ class Simulation {
   }
 
  private:
+  /// Saves every SaveInterval updates and after the last one.
+  void save_if_due(unsigned long n, bool last) {
+    const bool due = last || n % control_.save_interval == 0;
+    if (!due && !save_failed_) return;
+    for (int attempt = 1;; ++attempt) try {
+        summary_.last_checkpoint = save_checkpoint(parameters_, n, u_);
+        save_failed_ = false;
+        if (!last) prepare_next_save();
+        return;
+      } catch (const FileError& error) {
+        if (!last && !(due && save_failed_)) {
+          save_failed_ = true;
+          warn(std::string(error.what()) + "\nThe run goes on and tries again after the next update.");
+          return;
+        }
+        if (last && hooks_.retry_last_save && hooks_.retry_last_save(error.what(), attempt)) continue;
+        const std::string& restart = summary_.last_checkpoint.restart;
+        throw FileError(std::string(error.what()) + "\nGiven up after update " + std::to_string(n) + ". " +
+                        (restart.empty() ? "Nothing was saved in this run."
+                                         : "The newest checkpoint continues to the same state: hmc -i " + restart));
+      }
+  }
+
+  /// Tells of a disk that fills up while there is time to do something.
+  void prepare_next_save() {
+    try {
+      const std::uint64_t need = checkpoint_bytes(parameters_.dynamics.lattice),
+                          room = free_disk_space(control_.save_prefix);
+      if (room < need)
+        warn("the next checkpoint needs " + std::to_string(need) + " bytes and there are only " +
+             std::to_string(room) + " free where " + control_.save_prefix + " points to: free space now");
+    } catch (const std::exception& error) {
+      warn(error.what());
+    }
+  }
+
+  void warn(const std::string& text) const {
+    if (hooks_.warning) hooks_.warning(text);
+  }
+
   void update(unsigned long n, unsigned long done, unsigned long to_do) {
     const double begin = clock_.seconds();
     UpdateReport report;
@@ -123,6 +149,8 @@ class Simulation {
     options.warm_up = warm_up;
     options.check_reversibility = control_.check_reverse && n % control_.reverse_frequency == 0;
     options.monitor_forces = control_.monitor_forces;
+    StepTuner* tuner = parameters_.dynamics.tuner.get();
+    if (tuner && tuner->observes(n)) options.observer = tuner;
     const bool check_repro = control_.check_repro && n % control_.repro_frequency == 0;
 
     const Clock clock;
@@ -139,6 +167,7 @@ class Simulation {
       repeat(n, result, start, start_seed, warm_up);
       record_.write("ReproCheck", true);
     }
+    if (options.observer) tuner->end_trajectory(result.delta_h, record_);
     return result;
   }
 
@@ -167,10 +196,10 @@ class Simulation {
     const Clock clock;
     double plaquette;
     {
-      const auto observables = data_only_.group("InlineObservables");
+      const auto observables = record_.group("InlineObservables");
       {
-        const auto elem = data_only_.group("elem");
-        plaquette = write_plaquettes(n, u_, data_only_);
+        const auto elem = record_.group("elem");
+        plaquette = write_plaquettes(n, u_, record_);
       }
       run_measurements(parameters_.measurements, n, u_, data_only_);
     }
@@ -206,6 +235,7 @@ class Simulation {
   GaugeField u_;
   const Clock clock_;
   RunSummary summary_;
+  bool save_failed_ = false;  ///< the state has not been saved although it was due
   bool counting_warm_up_ = true;
   unsigned long counted_ = 0;
   double accepted_ = 0, plaquettes_ = 0, exponentials_ = 0;

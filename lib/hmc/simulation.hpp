@@ -4,6 +4,7 @@
 #include "lib/hmc/checkpoint.hpp"
 #include "lib/hmc/parameters.hpp"
 #include "lib/hmc/trajectory.hpp"
+#include "lib/io/program_info.hpp"
 
 #include <functional>
 #include <string>
@@ -38,18 +39,20 @@ struct RunSummary {
 struct RunHooks {
   std::function<void(const UpdateReport&)> report;  ///< after each update
   std::function<bool()> stop_requested;             ///< asked after each update; true: save and return
+  Warn warning;                                     ///< disks that fill up, saves that failed
+  /// The save that nothing comes after has failed for the n-th time: true to try again. Null: do not.
+  std::function<bool(const std::string& why, int n)> retry_last_save;
 };
 
 /// Makes the start field and runs the updates. The layout must exist. `data` and `log` have their root element open;
-/// both are flushed after every update. Throws NumericsError if a trajectory does not repeat to the bit or leaves
-/// SU(Nc).
+/// both are flushed after every update.
+/// A save that fails is tried again after each of the next trajectories, until the next save is due. Throws FileError
+/// if that fails as well (checkpoints saved before are untouched), or, after saving, if a document cannot be written;
+/// NumericsError if a trajectory does not repeat to the bit or leaves SU(Nc).
 RunSummary run_simulation(HmcParameters& parameters, QDP::XMLFileWriter& data, QDP::XMLFileWriter& log,
                           const RunHooks& hooks);
 
 /// One trajectory; writes the energies and DeltaE to `log`. Returns dH.
 double run_leapfrog_test(LeapfrogParameters& parameters, QDP::XMLFileWriter& data, QDP::XMLFileWriter& log);
-
-/// The group ProgramInfo: version, precision, date, lattice.
-void write_program_info(QDP::XMLWriter& xml);
 
 }  // namespace qcd

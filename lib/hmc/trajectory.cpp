@@ -66,7 +66,7 @@ TrajectoryResult run_trajectory(GaugeField& u, Hamiltonian& hamiltonian, const I
   GaugeField start_p;  // `u` keeps the links; the momenta are needed again only to check the way back
   if (options.check_reversibility) start_p = state.p;
   integrator.copy_fields();
-  integrator.run(state, detail, options.monitor_forces);
+  integrator.run(state, detail, options.monitor_forces, options.observer);
 
   Energies after;
   {

@@ -10,6 +10,7 @@ struct TrajectoryOptions {
   bool warm_up = false;              ///< accept without asking
   bool check_reversibility = false;  ///< integrate back and log how far from the start it ends
   bool monitor_forces = true;
+  DynamicsObserver* observer = nullptr;  ///< of the way forward
 };
 
 struct TrajectoryResult {

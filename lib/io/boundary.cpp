@@ -1,6 +1,7 @@
 #include "lib/io/boundary.hpp"
 
 #include "lib/gauge/phases.hpp"
+#include "lib/io/smearing.hpp"
 
 namespace qcd {
 
@@ -30,6 +31,13 @@ LinkMaps read_boundary(const Input& group) {
   const auto* row = gauge_boundary_table().find(bc);
   const MapPtr map = row ? row->make(bc) : nullptr;
   return map ? LinkMaps{map} : LinkMaps{};
+}
+
+LinkMaps read_stout_state(const Input& state) {
+  LinkMaps maps = read_boundary(state), smearing = read_stout(state);
+  if (const auto fixed = find_schroedinger_boundary(maps)) return with_fixed_links(fixed, smearing);
+  maps.insert(maps.end(), smearing.begin(), smearing.end());
+  return maps;
 }
 
 }  // namespace
@@ -73,6 +81,8 @@ const Table<LinkMaps>& gauge_state_table() {
                            {"SIMPLE_GAUGE_STATE", "[GaugeBC{Name, ...}]: the links with their boundary condition",
                             read_boundary},
                            {"PERIODIC_GAUGE_STATE", "the links as they are", [](const Input&) { return LinkMaps{}; }},
+                           {"STOUT_GAUGE_STATE", std::string(kStoutSchema) + ", [GaugeBC]: stout links of those",
+                            read_stout_state},
                        });
   return table;
 }

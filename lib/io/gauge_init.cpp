@@ -2,6 +2,7 @@
 
 #include "lib/gauge/start.hpp"
 #include "lib/gauge/su3.hpp"
+#include "lib/io/boundary.hpp"
 
 #include <fstream>
 
@@ -44,6 +45,14 @@ GaugeInit read_nersc(const Input& cfg) {
   };
 }
 
+/// The classical field of a Schroedinger functional, as its gauge state sees it.
+GaugeInit read_classical(const Input& cfg) {
+  const LinkMaps maps = read_gauge_state(cfg);
+  const auto boundary = find_schroedinger_boundary(maps);
+  if (!boundary) cfg.error("GaugeState", "a Schroedinger functional boundary condition", "none");
+  return [=](GaugeField& u) { u = LinkState(boundary->field(), maps).links(); };
+}
+
 }  // namespace
 
 const Table<GaugeInit>& gauge_init_table() {
@@ -54,6 +63,8 @@ const Table<GaugeInit>& gauge_init_table() {
                                  [](const Input&) -> GaugeInit { return weak_field_start; }},
                                 {"DISORDERED", "far from U = 1, from the random number generator",
                                  [](const Input&) -> GaugeInit { return disordered_start; }},
+                                {"CLASSICAL_SF", "GaugeState{Name, GaugeBC{Name, ...}}: the classical field of a "
+                                 "Schroedinger functional", read_classical},
                                 {"SZINQIO", "cfg_file, [parallel_io], [reunit], [verify_checksum = false]: SciDAC or ILDG file; a wrong or missing "
                                  "checksum is an error with verify_checksum, else a warning",
                                  read_lime},

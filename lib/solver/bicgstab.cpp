@@ -2,8 +2,6 @@
 
 #include "lib/solver/iteration.hpp"
 
-#include <limits>
-
 namespace qcd {
 
 using namespace QDP;
@@ -34,7 +32,7 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
   S r, r0, p, v, t, y;  // the solution is x + y
   y[s] = zero;
   HostComplex rho;
-  double rr = true_rr, peak = true_rr, r0r0 = true_rr, lowest = std::numeric_limits<double>::infinity();
+  double rr = true_rr, peak = true_rr, r0r0 = true_rr;
   const auto start_anew = [&] {
     r[s] = replaced;
     r0[s] = replaced;
@@ -50,7 +48,8 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
   };
   start_anew();
 
-  bool at_rounding = false;
+  Progress progress;
+  bool stalled = false;
   int breakdowns = 0;
   while (true_rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion.max_iterations) {
     a_inner.apply(v, p);
@@ -80,9 +79,8 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
     if (reached || broken || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
       replace();
       if (true_rr <= kContinueAbove * kContinueAbove * target) break;
-      at_rounding = reached && true_rr > 0.25 * lowest;
-      if (at_rounding || breakdowns > 1) break;
-      if (reached) lowest = true_rr;
+      stalled = progress.stalled(true_rr, reached);
+      if (stalled || breakdowns > 1) break;
       if (reached || broken) {
         start_anew();
         continue;
@@ -97,7 +95,7 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
   }
 
   result.residual = std::sqrt(true_rr / bb);
-  result.converged = result.residual <= (at_rounding ? kAcceptBelow : kContinueAbove) * criterion.residual;
+  result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion.residual;
   result.applications = a.applications();
   count_inner<S, F>(result, a_inner.applications());
   result.flops = a.flops() + a_inner.flops() + axpy_flops<F>(s, 20.0 * result.iterations);

@@ -2,8 +2,6 @@
 
 #include "lib/solver/iteration.hpp"
 
-#include <limits>
-
 namespace qcd {
 
 using namespace QDP;
@@ -29,8 +27,9 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
   r[s] = replaced;
   p[s] = replaced;
   y[s] = zero;
-  double rr = true_rr, peak = true_rr, lowest = std::numeric_limits<double>::infinity();
-  bool at_rounding = false;
+  double rr = true_rr, peak = true_rr;
+  Progress progress;
+  bool stalled = false;
 
   while (true_rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion.max_iterations) {
     const double energy = a_inner.apply(ap, p);
@@ -44,21 +43,25 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
     require_finite(rr, "CG", result.iterations);
     peak = std::max(peak, rr);
 
-    double along_p = 0;  // <r, p> / |r|^2: nought in exact arithmetic, but not for a replaced r
+    double beta = 0, along_p = 0;  // along_p = <r, p> / |r|^2: nought in exact arithmetic, but not for a replaced r
     if (rr <= target || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
       x[s] += y;
       y[s] = zero;
       true_rr = a.residual(replaced, b, x);
       require_finite(true_rr, "CG", result.iterations);
       if (true_rr <= kContinueAbove * kContinueAbove * target) break;
-      at_rounding = rr <= target && true_rr > 0.25 * lowest;  // the residual does not sink any more
-      if (at_rounding) break;
-      if (rr <= target) lowest = true_rr;
+      stalled = progress.stalled(true_rr, rr <= target);
+      if (stalled) break;
       r[s] = replaced;
       rr = peak = true_rr;
-      along_p = toDouble(innerProductReal(r, p, s)) / rr;
+      // A residual that grew by being replaced has little to do with the direction: then the iteration starts anew.
+      if (rr < old) {
+        beta = rr / old;
+        along_p = toDouble(innerProductReal(r, p, s)) / rr;
+      }
+    } else {
+      beta = rr / old;
     }
-    const double beta = rr / old;
     if (along_p == 0)
       p[s] = r + RealOf<S>(beta) * p;
     else
@@ -66,7 +69,7 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
   }
 
   result.residual = std::sqrt(true_rr / bb);
-  result.converged = result.residual <= (at_rounding ? kAcceptBelow : kContinueAbove) * criterion.residual;
+  result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion.residual;
   result.applications = a.applications();
   count_inner<S, F>(result, a_inner.applications());
   result.flops = a.flops() + a_inner.flops() + axpy_flops<F>(s, 5.0 * result.iterations);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -18,6 +19,22 @@ namespace qcd {
 inline constexpr double kContinueAbove = 1.01;
 /// ... and, once rounding lets it sink no further, counts as converged up to this one.
 inline constexpr double kAcceptBelow = 10;
+
+/// Whether residuals still sink from one recomputation to the next.
+class Progress {
+ public:
+  /// After a recomputation: true if it is time to give up. `reached`: the recursion had got to the target, so that the
+  /// difference is rounding; elsewhere a few recomputations in vain are allowed.
+  bool stalled(double square, bool reached) {
+    in_vain_ = square > 0.25 * lowest_ ? in_vain_ + 1 : 0;
+    lowest_ = std::min(lowest_, square);
+    return in_vain_ >= (reached ? 1 : 3);
+  }
+
+ private:
+  double lowest_ = std::numeric_limits<double>::infinity();
+  int in_vain_ = 0;
+};
 
 template <class T>
 HostComplex host(const QDP::OScalar<T>& z) {

@@ -2,8 +2,6 @@
 
 #include "lib/solver/iteration.hpp"
 
-#include <limits>
-
 namespace qcd {
 
 using namespace QDP;
@@ -19,9 +17,10 @@ SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign
   SolveResult result;
 
   F r, mr;
-  double rr = a.residual(r, b, x), lowest = std::numeric_limits<double>::infinity();
+  double rr = a.residual(r, b, x);
   require_finite(rr, "MR", 0);
-  bool recomputed = true, at_rounding = false;
+  Progress progress;
+  bool recomputed = true, stalled = false;
   while (rr > (recomputed ? kContinueAbove * kContinueAbove : 1) * target &&
          result.iterations < criterion_.max_iterations) {
     a.apply(mr, r);
@@ -38,15 +37,14 @@ SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign
     if (rr <= target) {
       rr = a.residual(r, b, x);
       recomputed = true;
-      at_rounding = rr > 0.25 * lowest;
-      if (at_rounding) break;
-      lowest = rr;
+      stalled = progress.stalled(rr, true);
+      if (stalled) break;
     }
   }
 
   if (!recomputed) rr = a.residual(r, b, x);
   result.residual = std::sqrt(rr / bb);
-  result.converged = result.residual <= (at_rounding ? kAcceptBelow : kContinueAbove) * criterion_.residual;
+  result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion_.residual;
   result.applications = a.applications();
   result.flops = a.flops() + axpy_flops<F>(s, 8.0 * result.iterations);
   return result;
@@ -67,9 +65,9 @@ SolveResult GCR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sig
   F r;
   double rr = a.residual(r, b, x), combinations = 0;
   require_finite(rr, "GCR", 0);
-  bool at_rounding = false, stuck = false;
+  Progress progress;
+  bool stalled = false, stuck = false;
   while (rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion_.max_iterations && !stuck) {
-    const double at_start = rr;
     for (std::size_t j = 0; j < k && rr > target && result.iterations < criterion_.max_iterations; ++j) {
       if (preconditioner_) {
         z[j][s] = zero;
@@ -108,12 +106,12 @@ SolveResult GCR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sig
     }
     const bool reached = rr <= target;
     rr = a.residual(r, b, x);
-    at_rounding = reached && rr > 0.25 * at_start;
-    if (at_rounding) break;
+    stalled = reached && progress.stalled(rr, reached);
+    if (stalled) break;
   }
 
   result.residual = std::sqrt(rr / bb);
-  result.converged = result.residual <= (at_rounding ? kAcceptBelow : kContinueAbove) * criterion_.residual;
+  result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion_.residual;
   result.applications += a.applications();
   result.flops += a.flops() + axpy_flops<F>(s, combinations + 9.0 * result.iterations);
   return result;

@@ -86,6 +86,28 @@ TEST_CASE("bench dslash counts a checkerboard: 1320 flops, 8 links and 2 spinors
   CHECK(number(records[0], "bytes_per_site") == 4 * (8 * 18 + 2 * 24));
 }
 
+TEST_CASE("bench solver: all converge, mixed precision with few applications in double, shifts with hardly more than one") {
+  SKIP_WITHOUT_BENCH();
+  const auto json = kFolder / "solver.json";
+  REQUIRE(run("solver --lattice 4 4 4 4 --threads 1 --min-time 0.02 --json " + json.string()) == 0);
+  const auto solver = [&](const std::string& name) {
+    const auto lines = lines_with(json, "\"case\": \"" + name + "\"");
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].find("\"converged\": true") != std::string::npos);
+    CHECK(number(lines[0], "residual") < 1.01e-12);
+    CHECK(number(lines[0], "seconds") > 0);
+    return lines[0];
+  };
+  const std::string cg = solver("cg"), mixed = solver("cg_mixed"), shifts = solver("multi_shift");
+  solver("bicgstab");
+  CHECK(number(cg, "time_to_cg") == 1);
+  CHECK(number(mixed, "applications") < 20);
+  CHECK(number(mixed, "single_applications") == number(mixed, "iterations"));
+  CHECK(number(shifts, "iterations") <= number(cg, "iterations") + 1);
+  CHECK(number(shifts, "applications_to_cg") ==
+        doctest::Approx(number(shifts, "applications") / number(cg, "applications")));
+}
+
 TEST_CASE("bench jit compiles every kernel once and finds all of them in the cache the second time") {
   SKIP_WITHOUT_BENCH();
   const auto json = kFolder / "jit.json";
@@ -108,7 +130,7 @@ TEST_CASE("bench names the valid values of what it refuses") {
     CHECK(run(arguments) != 0);
     CHECK(!lines_with(kFolder / "out", word).empty());
   };
-  refuses("nonsense", "{expr,dslash,jit}");
+  refuses("nonsense", "{expr,dslash,solver,jit}");
   refuses("expr --precision half", "{single,double}");
   refuses("expr --lattice 8 8 8", "--lattice: 4 required");
   refuses("expr --lattice 8 8 8 0", "--lattice");

@@ -23,6 +23,19 @@ inline QDP::LatticeFermion random_fermion() {
   return psi;
 }
 
+/// One at spin s and colour c of the site (1, 1, 1, 1), nought elsewhere.
+inline QDP::LatticeFermion unit_fermion(int s, int c) {
+  QDP::multi1d<int> site(QDP::Nd);
+  site = 1;
+  QDP::ColorVector color = QDP::zero;
+  QDP::Fermion unit = QDP::zero;
+  pokeColor(color, QDP::Complex(1.0), c);
+  pokeSpin(unit, color, s);
+  QDP::LatticeFermion e = QDP::zero;
+  pokeSite(e, unit, site);
+  return e;
+}
+
 /// |a - b| / |b|.
 inline double relative(const QDP::LatticeFermion& a, const QDP::LatticeFermion& b, const QDP::Subset& s = QDP::all) {
   return std::sqrt(QDP::toDouble(QDP::norm2(a - b, s)) / QDP::toDouble(QDP::norm2(b, s)));

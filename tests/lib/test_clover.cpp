@@ -232,6 +232,24 @@ TEST_CASE("clover: in a constant Abelian field the leaf is sin(phi) lambda_3") {
         doctest::Approx(Layout::vol() * 4 * (std::log(a) + std::log(a + h) + std::log(a - h))).epsilon(1e-13));
 }
 
+TEST_CASE("clover: traces over spin and colour that hold on any SU(3) field") {
+  tests::use_lattice({4, 4, 4, 4});
+  const tests::Dirac d = clover(kIsotropic)(tests::random_field());
+  DComplex trace = zero;
+  double squares = 0, term_squares = 0;
+  for (int s = 0; s < Ns; ++s)
+    for (int c = 0; c < Nc; ++c) {
+      const LatticeFermion e = tests::unit_fermion(s, c);
+      const LatticeFermion de = tests::applied(d, Preconditioning::none, e);
+      trace += innerProduct(e, de);
+      squares += toDouble(norm2(de));
+      term_squares += toDouble(norm2(d->diagonal(+e, Sign::plus)));
+    }
+  CHECK(toDouble(real(trace)) == doctest::Approx(12 * 4.1).epsilon(1e-14));
+  CHECK(std::fabs(toDouble(imag(trace))) < 1e-13);
+  CHECK(squares - term_squares == doctest::Approx(48).epsilon(1e-13));  // eight hops: 12 * 16 kappa^2 / (2 kappa)^2
+}
+
 TEST_CASE("clover: negative eigenvalues are counted, and ln |det| taken") {
   tests::use_lattice({4, 3, 2, 2});
   double phi = 0;
@@ -279,18 +297,16 @@ TEST_CASE("clover: single precision agrees with double") {
   const auto u_f = converted_links<LinksOf<LatticeFermionF>>(u);
   const LatticeFermion x = tests::random_fermion(), y = tests::random_fermion();
   const LatticeFermionF x_f = x, y_f = y;
-  for (const CloverParameters& p : kAll) {
+  for (const CloverParameters& p : {kIsotropic, kTwisted}) {
     const auto d_f = std::make_shared<const CloverOperator<LatticeFermionF>>(u_f, p);
-    for (Preconditioning preconditioning : tests::kSchurForms) {
-      const auto m_f = make_preconditioned<LatticeFermionF>(d_f, preconditioning);
-      LatticeFermionF out_f;
-      m_f->apply(out_f, x_f, Sign::plus);
-      CHECK(tests::relative(LatticeFermion(out_f), tests::applied(clover(p)(u), preconditioning, x), m_f->domain()) <
-            1e-6);
-    }
+    const auto m_f = make_preconditioned<LatticeFermionF>(d_f, Preconditioning::even_odd);
+    LatticeFermionF out_f;
+    m_f->apply(out_f, x_f, Sign::plus);
+    CHECK(tests::relative(LatticeFermion(out_f), tests::applied(clover(p)(u), Preconditioning::even_odd, x), rb[1]) <
+          1e-6);
     GaugeField g = tests::no_derivative();
     auto g_f = converted_links<LinksOf<LatticeFermionF>>(g);
-    make_preconditioned<LatticeFermionF>(d_f, Preconditioning::even_odd)->add_derivative(g_f, y_f, x_f, 1);
+    m_f->add_derivative(g_f, y_f, x_f, 1);
     make_preconditioned(clover(p)(u), Preconditioning::even_odd)->add_derivative(g, y, x, 1);
     clover(p)(u)->add_log_det_derivative(g, rb[0], 1);
     d_f->add_log_det_derivative(g_f, rb[0], 1);

@@ -1,10 +1,12 @@
 // Small matrices, Lanczos against them, spectral bounds, deflation.
 
+#include "lib/dirac/staggered.hpp"
 #include "lib/error.hpp"
 #include "lib/solver/cg.hpp"
 #include "lib/solver/dense.hpp"
 #include "lib/solver/lanczos.hpp"
 #include "tests/lib/solver.hpp"
+#include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
 
@@ -169,4 +171,22 @@ TEST_CASE("deflation takes known modes out of the residual and saves iterations"
   CHECK(with.converged);
   CHECK(with.iterations < without.iterations);
   CHECK(tests::normal_residual(*m, deflated, b) < 1.02e-10);
+}
+
+TEST_CASE("the ends of the staggered spectrum of conf.00200 are those that another code finds") {
+  const auto file = tests::data_file("conf.00200");
+  if (!file) TESSERA_SKIP("no reference configurations here");
+  using S = LatticeStaggeredFermionD;
+  tests::use_lattice({4, 4, 4, 4});
+  auto v = converted_links<LinksOf<S>>(tests::read_field("SCIDAC", *file));
+  v[Nd - 1] *= where(Layout::latticeCoordinate(Nd - 1) == Layout::lattSize()[Nd - 1] - 1, Integer(-1), Integer(1));
+  // Massless, so that M^+ M = -D^2 on even sites.
+  const auto m = make_preconditioned<S>(std::make_shared<StaggeredOperator<S>>(v, StaggeredParameters{}),
+                                        Preconditioning::even_source);
+  const SpectralBounds bounds = spectral_bounds<S>(*m, 1e-5);
+  CHECK(bounds.converged);
+  CHECK(bounds.lowest == doctest::Approx(0.00792635908882).epsilon(1e-9));
+  CHECK(bounds.highest == doctest::Approx(4.9378793763516).epsilon(1e-9));
+  CHECK(std::fabs(bounds.lowest - 0.00792635908882) <= bounds.lowest_error + 1e-13);  // its last digit
+  CHECK(std::fabs(bounds.highest - 4.9378793763516) <= bounds.highest_error + 1e-13);
 }

@@ -24,7 +24,7 @@ struct System {
     hamiltonian = std::make_unique<Hamiltonian>(monomials, std::vector<std::string>{"gauge"});
     integrator = std::make_unique<Integrator>(
         tau,
-        make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}), steps, {monomials["gauge"]}));
+        make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}), steps, {{"gauge", monomials["gauge"]}}));
   }
   TrajectoryResult run(GaugeField& u, bool warm_up = false) {
     TrajectoryOptions options;

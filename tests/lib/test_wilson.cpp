@@ -23,8 +23,7 @@ LatticeFermion plain_wilson(const GaugeField& u, const WilsonParameters& p, cons
   for (int mu = 0; mu < Nd; ++mu) {
     const LatticeFermion ahead = u[mu] * shift(psi, FORWARD, mu);
     const LatticeFermion behind = shift(adj(u[mu]) * psi, BACKWARD, mu);
-    out -= Real(0.5 * p.aniso.factor(mu)) *
-           (ahead - Gamma(1 << mu) * ahead + behind + Gamma(1 << mu) * behind);
+    out -= Real(0.5 * p.aniso.factor(mu)) * (ahead - Gamma(1 << mu) * ahead + behind + Gamma(1 << mu) * behind);
   }
   return out;
 }
@@ -80,24 +79,49 @@ TEST_CASE("Wilson: the operator restricted to one parity solves the full system"
   CHECK_THROWS_AS(SchurSystem<LatticeFermion>(d, Preconditioning::even_source), ShapeError);
 }
 
-TEST_CASE("Wilson: at every site the components of D^+ D have the trace 12 (1 + 16 kappa^2) / 4 kappa^2") {
+TEST_CASE(
+    "Wilson: at every site the components of 2 kappa D, its square, and D^+ D have the traces of any SU(3) field") {
   tests::use_lattice({4, 4, 4, 4});
   const double kappa = 0.13;
   const tests::Dirac d = wilson(tests::random_field(), {.mass = 1 / (2 * kappa) - 4});
-  double trace = 0;
-  multi1d<int> site(Nd);
-  site = 1;
+  double of_d = 0, of_square = 0, of_normal = 0;
   for (int s = 0; s < Ns; ++s)
     for (int c = 0; c < Nc; ++c) {
-      ColorVector color = zero;
-      Fermion unit = zero;
-      pokeColor(color, Complex(1.0), c);
-      pokeSpin(unit, color, s);
-      LatticeFermion e = zero;
-      pokeSite(e, unit, site);
-      trace += toDouble(norm2(tests::applied(d, Preconditioning::none, e)));
+      const LatticeFermion e = tests::unit_fermion(s, c);
+      const LatticeFermion de = tests::applied(d, Preconditioning::none, e);
+      of_d += toDouble(innerProductReal(e, de)) * 2 * kappa;
+      of_square += toDouble(innerProductReal(e, tests::applied(d, Preconditioning::none, de))) * 4 * kappa * kappa;
+      of_normal += toDouble(norm2(de)) * 4 * kappa * kappa;
     }
-  CHECK(trace * 4 * kappa * kappa == doctest::Approx(12 * (1 + 16 * kappa * kappa)).epsilon(1e-13));
+  CHECK(of_d == doctest::Approx(12).epsilon(1e-13));
+  CHECK(of_square == doctest::Approx(12).epsilon(1e-13));
+  CHECK(of_normal == doctest::Approx(12 * (1 + 16 * kappa * kappa)).epsilon(1e-13));
+}
+
+TEST_CASE("Wilson: free dispersion, D(p) = m + sum (1 - cos p) + i sum gamma sin p") {
+  tests::use_lattice({4, 6, 2, 8});
+  GaugeField u(Nd);
+  for (int mu = 0; mu < Nd; ++mu) u[mu] = 1.0;
+  const int momentum[] = {1, 2, 1, 3};
+  double p[Nd];
+  LatticeReal phase = zero;
+  for (int mu = 0; mu < Nd; ++mu) {
+    p[mu] = 2 * 3.14159265358979323846 * momentum[mu] / Layout::lattSize()[mu];
+    phase += Real(p[mu]) * Layout::latticeCoordinate(mu);
+  }
+  Fermion chi;
+  gaussian(chi);
+  const LatticeFermion wave = cmplx(cos(phase), sin(phase)) * chi;
+  for (const WilsonParameters& w : {kIsotropic, kAnisotropic}) {
+    double scalar = w.mass;
+    LatticeFermion expected = zero;
+    for (int mu = 0; mu < Nd; ++mu) {
+      scalar += w.aniso.factor(mu) * (1 - std::cos(p[mu]));
+      expected += Real(w.aniso.factor(mu) * std::sin(p[mu])) * timesI(Gamma(1 << mu) * wave);
+    }
+    expected += Real(scalar) * wave;
+    CHECK(tests::relative(tests::applied(wilson(u, w), Preconditioning::none, wave), expected) < 1e-14);
+  }
 }
 
 TEST_CASE("Wilson: single precision agrees with double") {

@@ -1,0 +1,21 @@
+// Solvers of the Wilson quark on a thermal field, against the hopping term and against each other, timed in turn.
+//
+// Even-odd preconditioned M, kappa 0.15, on a quenched field near beta 6; a Gaussian right-hand side; |r| <= 1e-12 |b|.
+//   cg           conjugate gradients in double precision
+//   cg_mixed     in single precision with reliable updates
+//   multi_shift  12 shifts from 1e-6 to 10 at once, double precision
+//   bicgstab     M x = b in double precision
+// Each repetition times the hopping term in double precision and every solver, so that what else the machine does falls
+// on all of them; ratios are medians over the repetitions.
+#pragma once
+
+#include <iosfwd>
+#include <vector>
+
+#include "apps/bench/record.hpp"
+
+namespace bench {
+
+std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int threads, double min_seconds);
+
+}  // namespace bench

@@ -1,0 +1,29 @@
+// What the programs that read an XML input share: the lattice, output documents, and how errors end a run.
+#pragma once
+
+#include "lib/io/input.hpp"
+
+#include "qdp.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace common {
+
+/// Makes the layout.
+void create_layout(const std::vector<int>& lattice);
+
+/// An output document with its root element, the input and the program's data in it.
+struct Document {
+  QDP::XMLFileWriter xml;
+
+  Document(const std::string& file, const std::string& root, const qcd::Input& input);
+  void close();
+};
+
+/// Starts the language, runs `body` and ends the language; an exception becomes one message with the program's name and
+/// status 1.
+int run_program(const std::string& name, int& argc, char**& argv, const std::function<int()>& body);
+
+}  // namespace common

@@ -1,0 +1,73 @@
+// measure: measurements on one gauge field from an XML input.
+//
+//   measure -i in.xml [-o out.xml] [-l log.xml]      run            measure --check in.xml      only read the input
+//
+// Exit status: 0 done, 1 anything else.
+
+#include "apps/common/program.hpp"
+#include "apps/measure/arguments.hpp"
+
+#include "lib/gauge/su3.hpp"
+#include "lib/meas/inline.hpp"
+#include "lib/meas/parameters.hpp"
+
+#include <cstdio>
+
+namespace {
+
+void print_seconds(const std::string& what, double seconds) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%-28s %8.2f s\n", what.c_str(), seconds);
+  QDP::QDPIO::cout << text;
+  QDP::QDPIO::cout.flush();
+}
+
+/// One line per measurement on the terminal, one element in the log.
+qcd::MeasurementObserver progress(QDP::XMLFileWriter& log) {
+  qcd::MeasurementObserver observer;
+  observer.after = [&log](const qcd::ScheduledMeasurement& done, double seconds) {
+    print_seconds(done.name, seconds);
+    QDP::push(log, "elem");
+    QDP::write(log, "Name", done.name);
+    QDP::write(log, "seconds", seconds);
+    QDP::pop(log);
+    log.flush();
+  };
+  return observer;
+}
+
+int run(const measure::Arguments& arguments) {
+  const qcd::InputFile file(arguments.input);
+  if (file.root_name() != "chroma")
+    throw qcd::InputError(arguments.input + ": expected the root element chroma, got " + file.root_name());
+  const qcd::MeasureParameters parameters = qcd::read_measure_parameters(file.root());
+  file.require_valid();
+  if (arguments.check_only) {
+    QDP::QDPIO::cout << arguments.input << ": valid; " << static_cast<int>(parameters.measurements.size())
+                     << " measurement(s)\n";
+    for (const std::string& element : file.unused_elements()) QDP::QDPIO::cout << "  not used: " << element << "\n";
+    return 0;
+  }
+  common::create_layout(parameters.lattice);
+  common::Document out(arguments.output, "chroma", file.root()), log(arguments.log, "measure", file.root());
+  const qcd::GaugeField u = qcd::start_measurements(parameters, qcd::Log{&out.xml});
+  out.xml.flush();
+  {
+    const qcd::Log output{&out.xml}, times{&log.xml};
+    const auto observables = output.group("InlineObservables");
+    const auto list = times.group("Measurements");
+    qcd::run_measurements(parameters.measurements, 0, u, output, parameters.config_xml, progress(log.xml));
+  }
+  out.close();
+  log.close();
+  QDP::QDPIO::cout << "output  " << arguments.output << "\n";
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const measure::Arguments arguments = measure::read_arguments(argc, argv);
+  if (arguments.exit_now) return arguments.exit_status;
+  return common::run_program("measure", argc, argv, [&] { return run(arguments); });
+}
