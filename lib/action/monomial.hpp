@@ -20,6 +20,12 @@ class Monomial {
   /// f = the monomial's contribution to dP/dt (conv. 4), traceless anti-Hermitian; overwrites f.
   virtual void force(GaugeField& f, const GaugeField& u, const Log& log) = 0;
 
+  /// Draws what stays the same during a run; called once, when the start field has been made.
+  virtual void draw_constants() {}
+
+  /// The same where single precision will do (MDPrecision single); a monomial without such a force computes it as always.
+  virtual void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) { force(f, u, log); }
+
   /// Draws the monomial's own fields (pseudofermions) at the start of a trajectory. A pure gauge term has none.
   virtual void refresh(const GaugeField& /*u*/) {}
 
@@ -41,5 +47,9 @@ struct NamedMonomial {
 
 /// The monomials of a run by their monomial_id.
 using MonomialMap = std::map<std::string, std::shared_ptr<Monomial>>;
+
+inline void draw_constants(const MonomialMap& monomials) {
+  for (const auto& [id, monomial] : monomials) monomial->draw_constants();
+}
 
 }  // namespace qcd

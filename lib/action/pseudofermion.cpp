@@ -2,9 +2,13 @@
 
 #include "lib/gauge/su3.hpp"
 #include "lib/rational/spectrum_check.hpp"
+#include "lib/solver/cg.hpp"
 #include "lib/solver/lanczos.hpp"
+#include "lib/solver/multi_shift.hpp"
 
+#include <algorithm>
 #include <ostream>
+#include <type_traits>
 
 namespace qcd {
 
@@ -22,10 +26,79 @@ Double action_value(const FermionOperator<F>& m, const F& a, const F& b) {
   return sum(localInnerProductReal(a, b) - Real(kComponents<F>), m.domain());
 }
 
-GaugeField no_derivative() {
-  GaugeField g(Nd);
+template <class Links = GaugeField>
+Links no_derivative() {
+  Links g(Nd);
   for (int mu = 0; mu < Nd; ++mu) g[mu] = zero;
   return g;
+}
+
+// ---- forces in either precision --------------------------------------------------------------------------------------
+// P is F, or Single<F> for a force in single precision: M, its inverse and its derivative are then single, while the way
+// from V to U, momenta and links stay in the precision of the program.
+
+template <class P, class F>
+const FermionOperator<P>& operator_in(const QuarkOperator<F>& quark) {
+  if constexpr (std::is_same_v<P, F>)
+    return quark.m();
+  else
+    return quark.system().single();
+}
+
+/// What a solver in single precision can reach: the force needs no more.
+StoppingCriterion reachable_in_single(StoppingCriterion criterion) {
+  criterion.residual = std::max(criterion.residual, 2e-6);
+  return criterion;
+}
+
+/// x = (M^+ M)^-1 b; with a guess from the past in the precision of the program, from nought in single precision.
+template <class P, class F>
+SolveResult solve_for_force(P& x, const QuarkOperator<F>& quark, const P& b, const PseudofermionSolver<F>& solver,
+                            const char* where) {
+  SolveResult result;
+  if constexpr (std::is_same_v<P, F>) {
+    solver.predictor->guess(x, quark.system(), b);
+    result = solver.solver->solve(x, quark.system(), b);
+    require_converged(result, solver.solver->criterion(), where);
+    solver.predictor->store(x, quark.m().domain());
+  } else {
+    const CG<P> single(reachable_in_single(solver.solver->criterion()));
+    x = zero;
+    result = single.solve(x, {operator_in<P>(quark)}, b);
+    require_converged(result, single.criterion(), where);
+  }
+  return result;
+}
+
+/// x_k = (M^+ M + shift_k)^-1 b.
+template <class P, class F>
+SolveResult solve_for_force(std::vector<P>& x, const QuarkOperator<F>& quark, const P& b,
+                            const std::vector<double>& shifts, const MultiShiftSolver<F>& solver, const char* where) {
+  SolveResult result;
+  if constexpr (std::is_same_v<P, F>) {
+    result = solver.solve(x, quark.system(), b, shifts);
+    require_converged(result, solver.criterion(), where);
+  } else {
+    const MultiShiftCG<P> single(reachable_in_single(solver.criterion()));
+    result = single.solve(x, {operator_in<P>(quark)}, b, shifts);
+    require_converged(result, single.criterion(), where);
+  }
+  return result;
+}
+
+/// g += derivative of weight * 2 Re <M x, M x'> at x' = x held fixed on the left: weight * 2 Re <Y, dM x>, Y = M x.
+template <class P>
+void add_normal_derivative(LinksOf<P>& g, const FermionOperator<P>& m, const P& x, double weight) {
+  P y;
+  m.apply(y, x, Sign::plus);
+  m.add_derivative(g, y, x, weight);
+}
+
+/// The force that follows from a derivative with respect to the links of `quark`.
+template <class F, class Links>
+GaugeField force_of(const QuarkOperator<F>& quark, const Links& g) {
+  GaugeField wide = converted_links<GaugeField>(g);
+  return quark.state().force(wide);
 }
 
 /// The pseudofermions, which must have been drawn.
@@ -46,10 +119,11 @@ const Kind& same_kind(const Monomial& other) {
 }  // namespace
 
 template <class F>
-F pseudofermion_noise(const Subset& where) {
+F pseudofermion_noise(const DiracOperator<F>& d, const Subset& sites) {
   F eta = zero;
-  gaussian(eta, where);
-  eta[where] *= RealOf<F>(0.70710678118654752440);
+  gaussian(eta, sites);
+  eta[sites] *= RealOf<F>(0.70710678118654752440);
+  d.project(eta);
   return eta;
 }
 
@@ -59,7 +133,7 @@ template <class F>
 void TwoFlavorMonomial<F>::refresh(const GaugeField& u) {
   const QuarkOperator<F> quark(quark_, u);
   phi_.resize(1);
-  quark.m().apply(phi_[0], pseudofermion_noise<F>(quark.m().range()), Sign::minus);
+  quark.m().apply(phi_[0], pseudofermion_noise(quark.d(), quark.m().range()), Sign::minus);
   solver_.predictor->reset();
 }
 
@@ -76,20 +150,17 @@ Double TwoFlavorMonomial<F>::action(const GaugeField& u, const Log& log) {
 }
 
 template <class F>
-void TwoFlavorMonomial<F>::force(GaugeField& f, const GaugeField& u, const Log& log) {
+template <class P>
+void TwoFlavorMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Log& log) {
   const QuarkOperator<F> quark(quark_, u);
-  const F& phi = drawn(phi_)[0];
-  F x, y;
-  solver_.predictor->guess(x, quark.system(), phi);
-  const SolveResult solve = solver_.solver->solve(x, quark.system(), phi);
-  require_converged(solve, solver_.solver->criterion(), "TwoFlavorMonomial::force");
-  solver_.predictor->store(x, quark.m().domain());
+  const P phi = drawn(phi_)[0];
+  P x;
+  const SolveResult solve = solve_for_force(x, quark, phi, solver_, "TwoFlavorMonomial::force");
   log.write("n_count", solve.iterations);
 
-  quark.m().apply(y, x, Sign::plus);
-  GaugeField g = no_derivative();
-  quark.m().add_derivative(g, y, x, -1);
-  f = quark.state().force(g);
+  auto g = no_derivative<LinksOf<P>>();
+  add_normal_derivative(g, operator_in<P>(quark), x, -1);
+  f = force_of(quark, g);
 }
 
 template <class F>
@@ -106,7 +177,7 @@ void RatioMonomial<F>::refresh(const GaugeField& u) {
     const DeterminantRatio<F>& ratio = ratios_[k];
     const QuarkOperator<F> numerator(ratio.numerator, u), denominator(ratio.denominator, u);
     F source, x = zero;
-    numerator.m().apply(source, pseudofermion_noise<F>(numerator.m().range()), Sign::minus);
+    numerator.m().apply(source, pseudofermion_noise(numerator.d(), numerator.m().range()), Sign::minus);
     const SolveResult solve = ratio.refresh_solver->solve(x, denominator.system(), source);
     require_converged(solve, ratio.refresh_solver->criterion(), "RatioMonomial::refresh");
     denominator.m().apply(phi_[k], x, Sign::plus);
@@ -133,25 +204,23 @@ Double RatioMonomial<F>::action(const GaugeField& u, const Log& log) {
 }
 
 template <class F>
-void RatioMonomial<F>::force(GaugeField& f, const GaugeField& u, const Log& log) {
+template <class P>
+void RatioMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Log& log) {
   drawn(phi_);
   f = no_derivative();
   for (std::size_t k = 0; k < ratios_.size(); ++k) {
     const DeterminantRatio<F>& ratio = ratios_[k];
     const QuarkOperator<F> numerator(ratio.numerator, u), denominator(ratio.denominator, u);
-    F source, x, y;
-    denominator.m().apply(source, phi_[k], Sign::minus);
-    ratio.solver.predictor->guess(x, numerator.system(), source);
-    const SolveResult solve = ratio.solver.solver->solve(x, numerator.system(), source);
-    require_converged(solve, ratio.solver.solver->criterion(), "RatioMonomial::force");
-    ratio.solver.predictor->store(x, numerator.m().domain());
+    const P phi = phi_[k];
+    P source, x;
+    operator_in<P>(denominator).apply(source, phi, Sign::minus);
+    const SolveResult solve = solve_for_force(x, numerator, source, ratio.solver, "RatioMonomial::force");
     log.write("n_count", solve.iterations);
 
-    numerator.m().apply(y, x, Sign::plus);
-    GaugeField g = no_derivative(), g_denominator = no_derivative();
-    numerator.m().add_derivative(g, y, x, -1);
-    denominator.m().add_derivative(g_denominator, phi_[k], x, +1);
-    const GaugeField f1 = numerator.state().force(g), f2 = denominator.state().force(g_denominator);
+    auto g = no_derivative<LinksOf<P>>(), g_denominator = g;
+    add_normal_derivative(g, operator_in<P>(numerator), x, -1);
+    operator_in<P>(denominator).add_derivative(g_denominator, phi, x, +1);
+    const GaugeField f1 = force_of(numerator, g), f2 = force_of(denominator, g_denominator);
     for (int mu = 0; mu < Nd; ++mu) f[mu] += f1[mu] + f2[mu];
   }
 }
@@ -213,7 +282,7 @@ void RationalMonomial<F>::refresh(const GaugeField& u) {
   phi_.resize(pseudofermions_);
   for (F& phi : phi_)
     phi = apply_rational(action_.approximation.inverse, quark, *action_.solver,
-                         pseudofermion_noise<F>(quark.m().domain()), "RationalMonomial::refresh", count);
+                         pseudofermion_noise(quark.d(), quark.m().domain()), "RationalMonomial::refresh", count);
 }
 
 template <class F>
@@ -231,22 +300,22 @@ Double RationalMonomial<F>::action(const GaugeField& u, const Log& log) {
 }
 
 template <class F>
-void RationalMonomial<F>::force(GaugeField& f, const GaugeField& u, const Log& log) {
+template <class P>
+void RationalMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Log& log) {
   const QuarkOperator<F> quark(quark_, u);
   const PartialFractions& s = force_.approximation.function;
   multi1d<int> counts(static_cast<int>(drawn(phi_).size()));
-  GaugeField g = no_derivative();
+  auto g = no_derivative<LinksOf<P>>();
   for (std::size_t n = 0; n < phi_.size(); ++n) {
-    std::vector<F> x;
-    const SolveResult solve = force_.solver->solve(x, quark.system(), phi_[n], s.poles);
-    require_converged(solve, force_.solver->criterion(), "RationalMonomial::force");
+    const P phi = phi_[n];
+    std::vector<P> x;
+    const SolveResult solve =
+        solve_for_force(x, quark, phi, s.poles, *force_.solver, "RationalMonomial::force");
     counts[static_cast<int>(n)] = solve.iterations;
-    std::vector<double> weights;
-    for (double residue : s.residues) weights.push_back(-residue);
-    quark.m().add_normal_derivative(g, x, weights);
+    for (std::size_t k = 0; k < x.size(); ++k) add_normal_derivative(g, operator_in<P>(quark), x[k], -s.residues[k]);
   }
   log.write("n_count", counts);
-  f = quark.state().force(g);
+  f = force_of(quark, g);
 }
 
 template <class F>
@@ -286,12 +355,12 @@ Double SumMonomial::action(const GaugeField& u, const Log& log) {
   return total;
 }
 
-void SumMonomial::force(GaugeField& f, const GaugeField& u, const Log& log) {
+void SumMonomial::add_forces(GaugeField& f, const GaugeField& u, const Log& log, Force force) {
   f = no_derivative();
   GaugeField one;
   for (const auto& term : terms_) {
     const auto group = log.group(term->log_tag());
-    term->force(one, u, log);
+    ((*term).*force)(one, u, log);
     for (int mu = 0; mu < Nd; ++mu) f[mu] += one[mu];
   }
 }
@@ -328,7 +397,7 @@ void FixedRandomMonomial::force(GaugeField& f, const GaugeField& u, const Log&) 
 }
 
 #define QCD_INSTANTIATE(F)                                \
-  template F pseudofermion_noise<F>(const Subset&);       \
+  template F pseudofermion_noise(const DiracOperator<F>&, const Subset&); \
   template class TwoFlavorMonomial<F>;                    \
   template class RatioMonomial<F>;                        \
   template class RationalMonomial<F>;                     \

@@ -13,9 +13,10 @@
 
 namespace qcd {
 
-/// eta = sqrt(1/2) gaussian on `sites`, nought elsewhere: <eta^+ eta> = number of complex components.
+/// eta = sqrt(1/2) gaussian on `sites`, nought elsewhere and where D's boundary conditions demand it: <eta^+ eta> = number
+/// of complex components.
 template <class F>
-F pseudofermion_noise(const QDP::Subset& sites);
+F pseudofermion_noise(const DiracOperator<F>& d, const QDP::Subset& sites);
 
 /// How one linear system of a monomial is solved: the solver and where its first guess comes from.
 template <class F>
@@ -34,7 +35,8 @@ class TwoFlavorMonomial : public Monomial {
 
   void refresh(const GaugeField& u) override;
   QDP::Double action(const GaugeField& u, const Log& log) override;
-  void force(GaugeField& f, const GaugeField& u, const Log& log) override;
+  void force(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<F>(f, u, log); }
+  void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<Single<F>>(f, u, log); }
   void copy_fields_from(const Monomial& other) override;
   std::string log_tag() const override { return "TwoFlavorExactWilsonTypeFermMonomial"; }
 
@@ -42,6 +44,10 @@ class TwoFlavorMonomial : public Monomial {
   std::vector<F>& fields() { return phi_; }
 
  private:
+  /// The force in precision P: F, or Single<F> for solver and derivative.
+  template <class P>
+  void force_in(GaugeField& f, const GaugeField& u, const Log& log);
+
   Quark<F> quark_;
   PseudofermionSolver<F> solver_;
   std::vector<F> phi_;  ///< one; a vector because there may be no lattice yet when a monomial is made
@@ -67,11 +73,15 @@ class RatioMonomial : public Monomial {
 
   void refresh(const GaugeField& u) override;
   QDP::Double action(const GaugeField& u, const Log& log) override;
-  void force(GaugeField& f, const GaugeField& u, const Log& log) override;
+  void force(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<F>(f, u, log); }
+  void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<Single<F>>(f, u, log); }
   void copy_fields_from(const Monomial& other) override;
   std::string log_tag() const override { return "TwoFlavorExactRatioConvConvWilsonTypeFermMonomial"; }
 
  private:
+  template <class P>
+  void force_in(GaugeField& f, const GaugeField& u, const Log& log);
+
   std::vector<DeterminantRatio<F>> ratios_;
   std::vector<F> phi_;
 };
@@ -103,7 +113,8 @@ class RationalMonomial : public Monomial {
 
   void refresh(const GaugeField& u) override;
   QDP::Double action(const GaugeField& u, const Log& log) override;
-  void force(GaugeField& f, const GaugeField& u, const Log& log) override;
+  void force(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<F>(f, u, log); }
+  void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<Single<F>>(f, u, log); }
   void copy_fields_from(const Monomial& other) override;
   std::string log_tag() const override { return "OneFlavorRatExactWilsonTypeFermMonomial"; }
 
@@ -113,6 +124,8 @@ class RationalMonomial : public Monomial {
  private:
   /// Compares the spectrum of M^+ M with the approximations' intervals. Outside: NumericsError, or wider ones.
   void check_bounds(const QuarkOperator<F>& quark);
+  template <class P>
+  void force_in(GaugeField& f, const GaugeField& u, const Log& log);
 
   Quark<F> quark_;
   std::size_t pseudofermions_;
@@ -153,20 +166,28 @@ class SumMonomial : public Monomial {
 
   void refresh(const GaugeField& u) override;
   QDP::Double action(const GaugeField& u, const Log& log) override;
-  void force(GaugeField& f, const GaugeField& u, const Log& log) override;
+  void force(GaugeField& f, const GaugeField& u, const Log& log) override { add_forces(f, u, log, &Monomial::force); }
+  void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) override {
+    add_forces(f, u, log, &Monomial::force_in_single);
+  }
   void copy_fields_from(const Monomial& other) override;
   std::string log_tag() const override { return tag_; }
 
  private:
+  using Force = void (Monomial::*)(GaugeField&, const GaugeField&, const Log&);
+  void add_forces(GaugeField& f, const GaugeField& u, const Log& log, Force force);
+
   std::string tag_;
   std::vector<std::shared_ptr<Monomial>> terms_;
 };
 
-/// S = 2 sum Re tr(V_mu X_mu) with fixed random X: tests the derivative of a fermion state. No dynamics of physics.
+/// S = 2 sum Re tr(V_mu X_mu) with fixed random X in SU(Nc): tests the derivative of a fermion state. No dynamics of
+/// physics. X is drawn by draw_constants(), or when it is first needed.
 class FixedRandomMonomial : public Monomial {
  public:
   explicit FixedRandomMonomial(LinkMaps maps) : maps_(std::move(maps)) {}
 
+  void draw_constants() override { weights(); }
   QDP::Double action(const GaugeField& u, const Log& log) override;
   void force(GaugeField& f, const GaugeField& u, const Log& log) override;
   std::string log_tag() const override { return "FixedRandomFermMonomial4D"; }

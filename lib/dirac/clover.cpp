@@ -27,7 +27,7 @@ class CloverOperator<F>::Derivative : public DiagonalDerivative<F> {
 
  private:
   const CloverOperator& d_;
-  typename CloverTerm<F>::Insertions insertions_;
+  Insertions insertions_;
 };
 
 template <class F>
@@ -41,13 +41,13 @@ void CloverOperator<F>::add_log_det_derivative(LinksOf<F>& g, const Subset& site
 }
 
 template <class F>
-void CloverOperator<F>::add_derivative(LinksOf<F>& g, const typename CloverTerm<F>::Insertions& insertions) const {
+void CloverOperator<F>::add_derivative(LinksOf<F>& g, const Insertions& insertions) const {
   if constexpr (std::is_same_v<LinksOf<F>, GaugeField>) {
-    CloverTerm<F>::add_derivative(g, this->links(), insertions);
+    add_field_strength_derivative(g, this->links(), insertions);
   } else {
     GaugeField sum(Nd);
     for (int mu = 0; mu < Nd; ++mu) sum[mu] = zero;
-    CloverTerm<F>::add_derivative(sum, base_links(), insertions);
+    add_field_strength_derivative(sum, base_links(), insertions);
     for (int mu = 0; mu < Nd; ++mu) g[mu] += sum[mu];
   }
 }

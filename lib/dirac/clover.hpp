@@ -44,7 +44,7 @@ class CloverOperator : public WilsonOperator<F> {
   /// The links in the precision of the program.
   GaugeField base_links() const { return converted_links<GaugeField>(this->links()); }
   /// g += derivative of what the insertions stand for.
-  void add_derivative(LinksOf<F>& g, const typename CloverTerm<F>::Insertions& insertions) const;
+  void add_derivative(LinksOf<F>& g, const Insertions& insertions) const;
 
   CloverTerm<F> term_;
 };

@@ -4,13 +4,11 @@
 
 #include <array>
 #include <cmath>
-#include <optional>
 
 namespace qcd {
 
 using namespace QDP;
 
-namespace site {
 namespace {
 
 constexpr int kRows = 2 * Nc;
@@ -48,18 +46,18 @@ void set_block(Sym& packed, int block, const Matrix& h) {
 
 /// The blocks of a Hermitian spin-colour matrix that commutes with gamma_5, and back.
 template <class Packed>
-Sym pack(const Sym& m) {
-  Sym packed = zero_of<Packed>(m);
+Sym packed(const Sym& m) {
+  Sym result = zero_of<Packed>(m);
   for (int block : {0, 1}) {
     Matrix h;
     for (int i = 0; i < kRows; ++i)
       for (int j = 0; j <= i; ++j) h[i][j] = m.spin(spin(block, i), spin(block, j)).color(color(i), color(j));
-    set_block(packed, block, h);
+    set_block(result, block, h);
   }
-  return packed;
+  return result;
 }
 
-Sym unpack(const Sym& packed) {
+Sym unpacked(const Sym& packed) {
   Sym m = zero_of<LatticePropagator>(packed);
   for (int block : {0, 1}) {
     const Matrix h = block_of(packed, block);
@@ -103,17 +101,16 @@ Matrix factorized(const Matrix& h) {
 Sym inverse(const Sym& packed) {
   Sym result = zero_like(packed);
   for (int block : {0, 1}) {
-    const Matrix f = factorized(block_of(packed, block));
-    Matrix m, w;  // M below the diagonal, D^-1 M
+    Matrix m = factorized(block_of(packed, block)), w;  // M takes the place of L row by row; w = D^-1 M
     for (int i = 0; i < kRows; ++i) {
-      w[i][i] = 1.0 / f[i][i];
+      w[i][i] = 1.0 / m[i][i];
       for (int j = 0; j < i; ++j) {
-        m[i][j] = -f[i][j];
-        for (int k = j + 1; k < i; ++k) m[i][j] = fma(-f[i][k], m[k][j], m[i][j]);
+        m[i][j] = -m[i][j];
+        for (int k = j + 1; k < i; ++k) m[i][j] = fma(-m[i][k], m[k][j], m[i][j]);
         w[i][j] = w[i][i] * m[i][j];
       }
     }
-    for (int i = 0; i < kRows; ++i)  // H^-1 takes the place of D^-1 M row by row
+    for (int i = 0; i < kRows; ++i)  // H^-1 takes the place of w row by row
       for (int j = 0; j <= i; ++j)
         for (int k = i + 1; k < kRows; ++k) w[i][j] = fma(conj(m[k][i]), w[k][j], w[i][j]);
     set_block(result, block, w);
@@ -132,33 +129,23 @@ Sym log_det(const Sym& packed) {
   return cmplx(log(fabs(det)), negative);
 }
 
-}  // namespace
-}  // namespace site
-
-namespace {
-
 template <class Packed>
-const auto pack = siteFunction<1, Packed>("pack", site::pack<Packed>);
-const auto unpack = siteFunction<1, LatticePropagator>("unpack", site::unpack);
-const auto packed_times = siteFunction<2>("packed_times", site::times);
-const auto packed_inverse = siteFunction<1>("packed_inverse", site::inverse);
-const auto packed_log_det = siteFunction<1, LatticeComplexD>("packed_log_det", site::log_det);
+const auto pack = siteFunction<1, Packed>("pack", packed<Packed>);
+const auto unpack = siteFunction<1, LatticePropagator>("unpack", unpacked);
+const auto packed_times = siteFunction<2>("packed_times", times);
+const auto packed_inverse = siteFunction<1>("packed_inverse", inverse);
+const auto packed_log_det = siteFunction<1, LatticeComplexD>("packed_log_det", log_det);
 /// The unit matrix of spin times a colour matrix.
 const auto spin_diagonal = siteFunction<1, LatticePropagator>("spin_diagonal", [](const Sym& u) { return u; });
 
 using SpinColorExpr = QDPExpr<LatticePropagator::Site, LatticePropagator>;
 
-/// All (mu, nu) with mu < nu.
-std::vector<std::pair<int, int>> planes() {
-  std::vector<std::pair<int, int>> planes;
+/// All planes, with nothing inserted.
+Insertions planes() {
+  Insertions planes;
   for (int mu = 0; mu < Nd; ++mu)
-    for (int nu = mu + 1; nu < Nd; ++nu) planes.push_back({mu, nu});
+    for (int nu = mu + 1; nu < Nd; ++nu) planes.push_back({mu, nu, LatticeColorMatrix(zero)});
   return planes;
-}
-
-LatticeColorMatrix zero_field() {
-  LatticeColorMatrix l = zero;
-  return l;
 }
 
 /// gamma_mu gamma_nu, mu < nu.
@@ -175,14 +162,13 @@ ColorMatrixExpr field_strength(const GaugeField& v, int mu, int nu) {
 }  // namespace
 
 template <class F>
-CloverTerm<F>::CloverTerm(const GaugeField& v, double a, Coefficient c, double twist) : c_(std::move(c)), mu_(twist) {
+CloverTerm<F>::CloverTerm(const GaugeField& v, double a, PlaneCoefficient c, double twist)
+    : c_(std::move(c)), mu_(twist) {
   static_assert(Nd == 4 && Ns == 4, "the clover term needs four dimensions and four spins");
-  std::optional<SpinColorExpr> sum;
-  for (const auto [mu, nu] : planes()) {
-    const SpinColorExpr term = Real(-0.5 * c_(mu, nu)) * (gammas(mu, nu) * spin_diagonal(field_strength(v, mu, nu)));
-    sum = sum ? *sum + term : term;
-  }
-  term_ = pack<Packed>(Real(a) + *sum);
+  SpinColorExpr t = spin_diagonal(LatticeColorMatrix(Real(a)));
+  for (const auto& [mu, nu, none] : planes())
+    t = t + Real(-0.5 * c_(mu, nu)) * (gammas(mu, nu) * spin_diagonal(field_strength(v, mu, nu)));
+  term_ = pack<Packed>(t);
   const auto square = pack<Packed>(unpack(term_) * unpack(term_) + Real(mu_ * mu_));
   inverse_ = packed_inverse(mu_ == 0 ? +term_ : square);
 }
@@ -216,32 +202,28 @@ long CloverTerm<F>::negative_eigenvalues(const Subset& sites) const {
 // d Re(y^+ A x) = -c/2 Re tr(dF tr_spin(gamma_mu gamma_nu x y^+)).
 template <class F>
 void CloverTerm<F>::add_insertions(Insertions& l, const F& y, const F& x, double weight, const Subset& sites) const {
-  if (l.empty()) l.assign(planes().size(), zero_field());
-  for (std::size_t k = 0; const auto [mu, nu] : planes())
-    l[k++][sites] += RealOf<F>(-0.5 * weight * c_(mu, nu)) * traceSpin(outerProduct(gammas(mu, nu) * x, y));
+  if (l.empty()) l = planes();
+  for (auto& [mu, nu, here] : l)
+    here[sites] += RealOf<F>(-0.5 * weight * c_(mu, nu)) * traceSpin(outerProduct(gammas(mu, nu) * x, y));
 }
 
 // d ln |det A| = Re tr(w dT), w the Hermitian part of A^-1: T^-1; with a twisted mass (T^2 + mu^2)^-1 T.
 template <class F>
-typename CloverTerm<F>::Insertions CloverTerm<F>::log_det_insertions(const Subset& sites, double weight) const {
+Insertions CloverTerm<F>::log_det_insertions(const Subset& sites, double weight) const {
   const LatticePropagator w = mu_ == 0 ? +unpack(inverse_) : unpack(inverse_) * unpack(term_);
-  Insertions l(planes().size(), zero_field());
-  for (std::size_t k = 0; const auto [mu, nu] : planes())
-    l[k++][sites] = Real(-0.25 * weight * c_(mu, nu)) * traceSpin(gammas(mu, nu) * w);
+  Insertions l = planes();
+  for (auto& [mu, nu, here] : l) here[sites] = Real(-0.25 * weight * c_(mu, nu)) * traceSpin(gammas(mu, nu) * w);
   return l;
 }
 
 // With L = (l - l^+)/8, 2 Re tr F l is 2 Re tr W L for the leaves W: L stands at every corner of the plaquette. Walked
 // backward, Re tr W L = -Re tr W^+ L, since L^+ = -L.
-template <class F>
-void CloverTerm<F>::add_derivative(GaugeField& g, const GaugeField& v, const Insertions& l) {
-  if (l.empty()) return;
-  for (std::size_t k = 0; const auto [mu, nu] : planes()) {
-    const LatticeColorMatrix at_corners = Real(1.0 / 8) * (l[k] - adj(l[k]));
+void add_field_strength_derivative(GaugeField& g, const GaugeField& v, const Insertions& l) {
+  for (const auto& [mu, nu, here] : l) {
+    const LatticeColorMatrix at_corners = Real(1.0 / 8) * (here - adj(here));
     for (int rho : {mu, nu})
       for (const LoopLink& link : links_along(plaquette_loop(mu, nu), rho))
         g[rho] += Real(link.reversed ? -1 : 1) * product_with_insertion(v, at_corners, link.rest, {forward(rho)});
-    ++k;
   }
 }
 

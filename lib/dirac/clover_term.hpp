@@ -18,17 +18,27 @@ namespace qcd {
 template <class W>
 using PackedHermitian = QDP::OLattice<QDP::PSpinVector<QDP::PColorVector<QDP::RScalar<W>, 4 * QDP::Nc * QDP::Nc>, 2>>;
 
+/// Per plane mu < nu, a colour matrix field l; together they stand for 2 Re sum_{mu<nu} tr F_mu,nu l_mu,nu.
+struct Insertion {
+  int mu, nu;
+  QDP::LatticeColorMatrix l;
+};
+using Insertions = std::vector<Insertion>;
+
+/// g += derivative (conv. 9) of what l stands for, at the links v.
+void add_field_strength_derivative(GaugeField& g, const GaugeField& v, const Insertions& l);
+
+/// c_mu,nu, mu < nu.
+using PlaneCoefficient = std::function<double(int mu, int nu)>;
+
 /// A in F's precision (LatticeFermionD or LatticeFermionF), built from links in the program's.
 template <class F>
 class CloverTerm {
  public:
-  using Coefficient = std::function<double(int mu, int nu)>;  ///< c_mu,nu = c_nu,mu
+  CloverTerm(const GaugeField& v, double a, PlaneCoefficient c, double twist);
 
-  CloverTerm(const GaugeField& v, double a, Coefficient c, double twist);
-
-  /// A psi or A^+ psi.
+  /// A psi, and A^-1 psi = (T - i mu gamma_5) (T^2 + mu^2)^-1 psi; or with A^+.
   FermionExpr<F> apply(const FermionExpr<F>& psi, Sign sign) const;
-  /// A^-1 psi = (T - i mu gamma_5) (T^2 + mu^2)^-1 psi, or A^-1+ psi.
   FermionExpr<F> apply_inverse(const FermionExpr<F>& psi, Sign sign) const;
 
   /// sum over `sites` of ln |det A|. Throws NumericsError where that is not finite.
@@ -36,21 +46,17 @@ class CloverTerm {
   /// How many eigenvalues of T at `sites` are negative; for an odd number det T is, too.
   long negative_eigenvalues(const QDP::Subset& sites) const;
 
-  /// l_mu,nu(x) per plane: stands for 2 Re sum_{mu<nu} tr F_mu,nu l_mu,nu.
-  using Insertions = std::vector<QDP::LatticeColorMatrix>;
   /// Adds what stands for weight * 2 Re sum_sites y^+ A x; an empty list is one of zeros.
   void add_insertions(Insertions& l, const F& y, const F& x, double weight, const QDP::Subset& sites) const;
   /// What stands for the derivative of weight * log_det(sites).
   Insertions log_det_insertions(const QDP::Subset& sites, double weight) const;
-  /// g += derivative (conv. 9) of what l stands for, at the links v that A was built from.
-  static void add_derivative(GaugeField& g, const GaugeField& v, const Insertions& l);
 
  private:
   using Packed = PackedHermitian<typename QDP::WordType<F>::Type_t>;
 
   RealOf<F> mu(Sign sign) const { return sign == Sign::plus ? mu_ : -mu_; }
 
-  Coefficient c_;
+  PlaneCoefficient c_;
   double mu_;
   Packed term_;     ///< T
   Packed inverse_;  ///< T^-1; with a twisted mass (T^2 + mu^2)^-1

@@ -47,6 +47,9 @@ class DiracOperator {
   /// g += derivative (conv. 9) of weight * log_det_diagonal(sites).
   virtual void add_log_det_derivative(LinksOf<F>& /*g*/, const QDP::Subset& /*sites*/, double /*weight*/) const {}
 
+  /// psi = 0 on the sites where boundary conditions demand it.
+  virtual void project(F& /*psi*/) const {}
+
   /// Floating-point operations per site.
   virtual double hop_flops() const = 0;
   virtual double diagonal_flops() const = 0;

@@ -1,9 +1,9 @@
 // A quark action as an input describes it: which links, which operator, which preconditioning.
 #pragma once
 
-#include "lib/dirac/dirac_operator.hpp"
+#include "lib/dirac/dirichlet.hpp"
 #include "lib/dirac/preconditioned.hpp"
-#include "lib/gauge/link_map.hpp"
+#include "lib/gauge/boundary.hpp"
 #include "lib/io/table.hpp"
 
 #include <memory>
@@ -29,25 +29,38 @@ class FermionAction {
   virtual double twist() const { return 0; }
 };
 
-/// The action of an operator class: Operator<F>(links, parameters) on the links of `maps`.
+/// The action of an operator class: Operator<F>(links, parameters) on the links of `maps`. With a Schroedinger functional
+/// boundary among the maps, quark fields vanish on it.
 template <class F, template <class> class Operator, class Parameters>
 class OperatorAction : public FermionAction<F> {
  public:
   OperatorAction(LinkMaps maps, Parameters parameters, Preconditioning preconditioning, double twist = 0)
-      : maps_(std::move(maps)), parameters_(std::move(parameters)), preconditioning_(preconditioning), twist_(twist) {}
+      : maps_(std::move(maps)),
+        boundary_(find_schroedinger_boundary(maps_)),
+        parameters_(std::move(parameters)),
+        preconditioning_(preconditioning),
+        twist_(twist) {}
 
   const LinkMaps& link_maps() const override { return maps_; }
   std::shared_ptr<const DiracOperator<F>> make(const LinksOf<F>& v) const override {
-    return std::make_shared<Operator<F>>(v, parameters_);
+    return make_on<F>(v);
   }
   std::shared_ptr<const DiracOperator<Single<F>>> make_single(const LinksOf<Single<F>>& v) const override {
-    return std::make_shared<Operator<Single<F>>>(v, parameters_);
+    return make_on<Single<F>>(v);
   }
   Preconditioning preconditioning() const override { return preconditioning_; }
   double twist() const override { return twist_; }
 
  private:
+  template <class G>
+  std::shared_ptr<const DiracOperator<G>> make_on(const LinksOf<G>& v) const {
+    auto d = std::make_shared<Operator<G>>(v, parameters_);
+    if (!boundary_) return d;
+    return std::make_shared<DirichletOperator<G>>(std::move(d), boundary_->sites());
+  }
+
   LinkMaps maps_;
+  std::shared_ptr<const SchroedingerBoundary> boundary_;
   Parameters parameters_;
   Preconditioning preconditioning_;
   double twist_;

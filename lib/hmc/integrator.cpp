@@ -35,7 +35,7 @@ void total_force(GaugeField& f, const GaugeField& u, const KickMonomials& monomi
     log.write("monomial_id", id);
     const auto tag = log.group(monomial->log_tag());
     GaugeField& target = first ? f : one;
-    monomial->force(target, u, log);
+    context.single_forces ? monomial->force_in_single(target, u, log) : monomial->force(target, u, log);
     if (context.monitor_forces && log.active()) write_force_monitor(log, target, context.factor);
     if (!first)
       for (int mu = 0; mu < Nd; ++mu) f[mu] += one[mu];
@@ -45,8 +45,8 @@ void total_force(GaugeField& f, const GaugeField& u, const KickMonomials& monomi
     for (int mu = 0; mu < Nd; ++mu) f[mu] = zero;
 }
 
-/// total_force, and the observer told of it; the momenta of this moment are p + dt F.
-void observed_force(GaugeField& f, const GaugeField& u, const GaugeField& p, double dt, const TimeScale& scale,
+/// total_force, and the observer told of it. `lag`: how far the links' time is ahead of the momenta's.
+void observed_force(GaugeField& f, const GaugeField& u, const GaugeField& p, double lag, const TimeScale& scale,
                     const StepContext& context) {
   if (!context.observer) return total_force(f, u, scale.monomials, context);
   const auto begin = std::chrono::steady_clock::now();
@@ -58,21 +58,18 @@ void observed_force(GaugeField& f, const GaugeField& u, const GaugeField& p, dou
     power += factor * toDouble(innerProductReal(p[mu], f[mu]));
   }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  context.observer->force(scale.level, squares, power + dt * squares, seconds.count());
+  context.observer->force(scale.level, squares, power + lag * squares, seconds.count());
 }
-
-/// Where in a kick the links' time is: before the first kick of a run of steps, after its last, else in the middle.
-enum class Centre { begin, middle, end };
 
 /// P <- taproj(P + dt F(u)).
 void kick(GaugeField& p, const GaugeField& u, double dt, const TimeScale& scale, const StepContext& context,
-          Centre centre = Centre::middle) {
+          double lag = 0) {
   const auto group = context.log.group("leapP");
   const multi1d<Real> step = step_sizes(dt, context);
   context.log.write("dt", Real(dt));
   context.log.write("dt_actual_per_dir", step);
   GaugeField f;
-  observed_force(f, u, p, centre == Centre::begin ? 0 : centre == Centre::middle ? dt / 2 : dt, scale, context);
+  observed_force(f, u, p, lag, scale, context);
   for (int mu = 0; mu < Nd; ++mu) p[mu] = taproj(p[mu] + step[mu] * f[mu]);
 }
 
@@ -98,9 +95,9 @@ void gradient_kick(PhaseSpace& state, double h, double g, const TimeScale& scale
     moved.u[mu] = state.u[mu];
     moved.p[mu] = zero;
   }
-  kick(moved.p, moved.u, g, scale, context);
-  StepContext aside = context;  // U' is not a place the trajectory passes
+  StepContext aside = context;  // U' is not a place that the trajectory passes
   aside.observer = nullptr;
+  kick(moved.p, moved.u, g, scale, aside);
   drift(moved.u, moved.p, 1, aside);
   kick(state.p, moved.u, h, scale, aside);
 }
@@ -140,15 +137,15 @@ class Splitting : public Evolution {
         scale_.steps > 0 ? scale_.steps : std::max(1, static_cast<int>(std::ceil(std::fabs(tau) / scale_.limit)));
     const double dt = tau / steps;
     const bool join = steps > 1 && can_join(stages);
+    if (context.observer) context.observer->begin_run(scale_.level);
+    double kicked = 0, drifted = 0;  // time that the momenta and the links have gone, in steps
     for (int step = 0; step < steps; ++step)
       for (std::size_t k = 0; k < stages.size(); ++k) {
         Stage stage = stages[k];
         if (join && k == 0 && step > 0) continue;
         if (join && k + 1 == stages.size() && step + 1 < steps) stage.h += stages.front().h;
-        apply(stage, state, dt, context,
-              step == 0 && k == 0                              ? Centre::begin
-              : step + 1 == steps && k + 1 == stages.size() ? Centre::end
-                                                            : Centre::middle);
+        apply(stage, state, dt, (drifted - kicked) * dt, context);
+        (stage.kind == Stage::drift ? drifted : kicked) += stage.h;
       }
   }
 
@@ -158,10 +155,10 @@ class Splitting : public Evolution {
   }
 
  private:
-  void apply(const Stage& stage, PhaseSpace& state, double dt, const StepContext& context, Centre centre) const {
+  void apply(const Stage& stage, PhaseSpace& state, double dt, double lag, const StepContext& context) const {
     switch (stage.kind) {
       case Stage::kick:
-        return kick(state.p, state.u, stage.h * dt, scale_, context, centre);
+        return kick(state.p, state.u, stage.h * dt, scale_, context, lag);
       case Stage::drift:
         return drift_->run(state, stage.h * dt, context);
       case Stage::gradient_kick:
@@ -389,6 +386,9 @@ Integrator Integrator::read(const Input& input, const MonomialMap& monomials) {
       };
       integrator.copies_.emplace_back(find("copyFrom"), find("copyTo"));
     }
+  const std::string precision = input.word("MDPrecision", "double");
+  if (precision != "double" && precision != "single") input.error("MDPrecision", "double or single", precision);
+  integrator.single_forces_ = precision == "single";
   if (input.flag("anisoP", false)) {
     integrator.t_dir_ = input.integer("t_dir", {0, Nd - 1});
     integrator.xi_mom_ = input.real("xi_mom", positive());
@@ -405,6 +405,7 @@ void Integrator::run(PhaseSpace& state, const Log& log, bool monitor_forces, Dyn
   context.observer = observer;
   context.log = log;
   context.monitor_forces = monitor_forces;
+  context.single_forces = single_forces_;
   context.factor[t_dir_] = Real(1 / xi_mom_);
   evolution_->run(state, tau_, context);
 }

@@ -24,6 +24,8 @@ class DynamicsObserver {
   /// The forces F of a level (0: the outermost) were computed, in `seconds`. squares = sum tr F^+ F over links, power =
   /// Re sum tr P^+ F = -1/2 dS/dt with the momenta of this moment, both with the factors of anisotropic steps.
   virtual void force(int level, double squares, double power, double seconds) = 0;
+  /// A level starts a run of steps; the outer levels may have changed the momenta since its last one.
+  virtual void begin_run(int level) = 0;
   /// The links moved on by dt.
   virtual void drift(double dt) = 0;
 };
@@ -33,6 +35,7 @@ struct StepContext {
   QDP::multi1d<QDP::Real> factor;  ///< of the step size, per direction: 1/xi_mom for t_dir if anisotropic
   Log log;                         ///< leapP and leapQ entries
   bool monitor_forces = false;     ///< also the forces' sizes (costs a few sums per force)
+  bool single_forces = false;      ///< Monomial::force_in_single
   DynamicsObserver* observer = nullptr;
 
   StepContext();
@@ -109,7 +112,7 @@ class Integrator {
 
   Integrator(double tau, std::unique_ptr<Evolution> evolution);
 
-  /// Reads the group MDIntegrator {tau0, Integrator, [copyList], [anisoP, t_dir, xi_mom]}.
+  /// Reads the group MDIntegrator {tau0, Integrator, [MDPrecision], [copyList], [anisoP, t_dir, xi_mom]}.
   static Integrator read(const Input& md_integrator, const MonomialMap& monomials);
 
   double tau() const { return tau_; }
@@ -125,6 +128,7 @@ class Integrator {
   double tau_ = 1;
   std::unique_ptr<Evolution> evolution_;
   std::vector<std::pair<std::shared_ptr<Monomial>, std::shared_ptr<Monomial>>> copies_;  ///< from, to
+  bool single_forces_ = false;
   int t_dir_ = QDP::Nd - 1;
   double xi_mom_ = 1;
 };

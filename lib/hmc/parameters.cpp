@@ -119,6 +119,8 @@ std::string input_help() {
       Monomials{elem{Name, ..., NamedObject{monomial_id}}...}
       Hamiltonian{monomial_ids{elem...}}
       MDIntegrator{tau0, Integrator{Name, ...}, [copyList{elem{copyFrom, copyTo}...}], [anisoP, t_dir, xi_mom],
+        [MDPrecision = double]                 single: solves and derivatives of the quark forces in single precision;
+                                               momenta, links and the energies of the acceptance test stay double
         [AutoTune{[TargetAcceptance = 0.8], [Rounds = 3], [Trajectories = 10], [CostPerForce list]}]}
           the last Rounds x Trajectories warm-up updates choose the n_steps of every level
   or, for the energies of one trajectory,

@@ -56,6 +56,7 @@ class Simulation {
 
   RunSummary run() {
     u_ = make_start(parameters_, record_, hooks_.warning);
+    draw_constants(parameters_.dynamics.monomials);
     RNG::setrn(make_seed(control_.seed));
 
     const unsigned long to_do = control_.updates_to_do();
@@ -252,6 +253,7 @@ double run_leapfrog_test(LeapfrogParameters& parameters, XMLFileWriter& data, XM
   // No projection here: the start field is used as it is, so that energies can be compared with other programs.
   PhaseSpace state;
   parameters.start(state.u);
+  draw_constants(parameters.dynamics.monomials);
   record.write("cfg_type", parameters.cfg_type);
   Hamiltonian hamiltonian(parameters.dynamics.monomials, parameters.dynamics.hamiltonian_ids);
   const Integrator& integrator = *parameters.dynamics.integrator;

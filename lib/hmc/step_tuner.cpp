@@ -80,6 +80,7 @@ StepModel::Level::Level(const std::vector<Stage>& stages) : error(scheme_error(s
   if (stages.front().kind == Stage::drift) {
     runs.front() += runs.back();
     runs.pop_back();
+    end_runs = 1;
   } else {
     --kicks;
     end_kicks = 1;
@@ -123,7 +124,7 @@ double StepModel::cost(const std::vector<int>& steps) const {
   double seconds = 0, runs = 1;  // runs of this level per trajectory
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     seconds += runs * (static_cast<double>(steps[l]) * levels_[l].kicks + levels_[l].end_kicks) * levels_[l].seconds;
-    runs *= static_cast<double>(steps[l]) * static_cast<double>(levels_[l].runs.size());
+    runs *= static_cast<double>(steps[l]) * static_cast<double>(levels_[l].runs.size()) + levels_[l].end_runs;
   }
   return seconds;
 }
@@ -175,6 +176,7 @@ StepTuner::StepTuner(Options options, Integrator& integrator)
                      std::to_string(scales_.size()) + ", got " + std::to_string(options_.costs.size()));
   sums_.resize(scales_.size());
   samples_.resize(scales_.size());
+  run_.resize(scales_.size());
 }
 
 std::unique_ptr<StepTuner> StepTuner::read(const Input& md_integrator, const Input& mc_control,
@@ -209,33 +211,45 @@ bool StepTuner::observes(unsigned long update_no) const {
 }
 
 void StepTuner::force(int level, double squares, double power, double seconds) {
-  samples_[static_cast<std::size_t>(level)].push_back({time_, squares, power, seconds});
+  const auto l = static_cast<std::size_t>(level);
+  samples_[l].push_back({run_[l], time_, squares, power, seconds});
+}
+
+std::vector<StepTuner::Bracket> StepTuner::brackets(std::size_t level, bool across_runs) const {
+  const std::vector<Sample>& samples = samples_[level];
+  const SchemeError error = scheme_error(scales_[level]->stages);
+  const double shortest = 0.25 * integrator_->tau() / static_cast<double>(std::max<std::size_t>(samples.size(), 1));
+  std::vector<Bracket> found;
+  for (std::size_t i = 0, last = 0; i < samples.size(); ++i) {
+    const Sample &a = samples[last], &b = samples[i];
+    const double dt = b.time - a.time;
+    if (a.run != b.run && !across_runs) {
+      last = i;
+    } else if (std::fabs(dt) > shortest) {  // fourth-order schemes take small steps back
+      const double squares = (a.squares + b.squares) / 2;
+      found.push_back({(a.time + b.time) / 2,
+                       error.momentum * (squares - (b.power - a.power) / dt) + error.position * squares});
+      last = i;
+    }
+  }
+  return found;
 }
 
 void StepTuner::end_trajectory(double delta_h, const Log& log) {
   for (std::size_t l = 0; l < samples_.size(); ++l) {
-    std::vector<Sample> samples;
-    samples.swap(samples_[l]);
-    const SchemeError error = scheme_error(scales_[l]->stages);
-    // R in the middle between successive forces; two at the same time are a kick that a sub-integrator cut in two.
-    std::vector<double> r, times;
     double seconds = 0;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      seconds += samples[i].seconds / static_cast<double>(samples.size());
-      if (i == 0) continue;
-      const Sample &a = samples[i - 1], &b = samples[i];
-      const double dt = b.time - a.time, squares = (a.squares + b.squares) / 2;
-      if (std::fabs(dt) < 1e-9 * integrator_->tau()) continue;
-      r.push_back(error.momentum * (squares - (b.power - a.power) / dt) + error.position * squares);
-      times.push_back((a.time + b.time) / 2);
-    }
-    sums_[l].seconds += seconds;
+    for (const Sample& sample : samples_[l]) seconds += sample.seconds / static_cast<double>(samples_[l].size());
+    if (options_.costs.empty()) sums_[l].seconds += seconds;
+    // The outer levels' kicks between two runs would blur R; runs with a single force leave no choice.
+    std::vector<Bracket> r = brackets(l, false);
+    if (r.size() < 2) r = brackets(l, true);
+    samples_[l].clear();
     if (r.size() < 2) continue;
-    const double mean = std::accumulate(r.begin(), r.end(), 0.0) / static_cast<double>(r.size());
-    double variance = 0, rate2 = 0;
+    double mean = 0, variance = 0, rate2 = 0;
+    for (const Bracket& bracket : r) mean += bracket.value / static_cast<double>(r.size());
     for (std::size_t i = 0; i < r.size(); ++i) {
-      variance += std::pow(r[i] - mean, 2);
-      if (i > 0) rate2 += std::pow((r[i] - r[i - 1]) / (times[i] - times[i - 1]), 2);
+      variance += std::pow(r[i].value - mean, 2);
+      if (i > 0) rate2 += std::pow((r[i].value - r[i - 1].value) / (r[i].time - r[i - 1].time), 2);
     }
     sums_[l].variance += variance / static_cast<double>(r.size() - 1);
     sums_[l].rate2 += rate2 / static_cast<double>(r.size() - 1);

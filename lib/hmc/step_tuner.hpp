@@ -48,6 +48,7 @@ class StepModel {
     int kicks = 0;             ///< forces per step, those at the joints of steps counted once
     int end_kicks = 0;         ///< one more per run of steps if a step begins and ends with a kick
     std::vector<double> runs;  ///< drifts of a step, in steps: what the next level integrates over in one go
+    int end_runs = 0;          ///< one more if a step begins and ends with a drift
     double variance = 0;       ///< Var(R)
     double frequency2 = 0;     ///< w^2
     double seconds = 0;        ///< per force
@@ -100,6 +101,7 @@ class StepTuner : public DynamicsObserver {
   bool observes(unsigned long update_no) const;
 
   void force(int level, double squares, double power, double seconds) override;
+  void begin_run(int level) override { ++run_[static_cast<std::size_t>(level)]; }
   void drift(double dt) override { time_ += dt; }
 
   /// Ends an observed trajectory. After the last of a round: chooses the steps and logs the group StepTuning.
@@ -121,8 +123,14 @@ class StepTuner : public DynamicsObserver {
     double dh2 = 0;  ///< mean of dH^2
   };
   struct Sample {
+    int run;
     double time, squares, power, seconds;
   };
+  /// R in the middle between forces that follow each other.
+  struct Bracket {
+    double time, value;
+  };
+  std::vector<Bracket> brackets(std::size_t level, bool across_runs) const;
   StepModel model() const;
 
   void choose(const Log& log);
@@ -136,6 +144,7 @@ class StepTuner : public DynamicsObserver {
   double dh2_sum_ = 0;         ///< of the round that goes on
   int observed_ = 0;           ///< trajectories in all
   double time_ = 0;                           ///< within the trajectory
+  std::vector<int> run_;                      ///< of each level
   std::vector<std::vector<Sample>> samples_;  ///< forces of this trajectory, by level
 };
 

@@ -53,20 +53,54 @@ FieldStrengthDefinition five_loop_definition(double k5) {
           {3, 3, k5}};
 }
 
+namespace {
+
+/// U_mu(x) U_mu(x+mu) ..., n links.
+LatticeColorMatrix line(const GaugeField& u, int mu, int n) {
+  LatticeColorMatrix product = u[mu];
+  for (int k = 1; k < n; ++k) product = LatticeColorMatrix(u[mu] * shift(product, FORWARD, mu));
+  return product;
+}
+
+/// The value `n` steps further on; one shift per statement, so that all sizes of loops share their kernels.
+LatticeColorMatrix moved(LatticeColorMatrix x, int n, int mu, int sign) {
+  for (int k = 0; k < n; ++k) x = LatticeColorMatrix(shift(x, sign, mu));
+  return x;
+}
+
+/// sum of the four m x n loops around a site: the rectangles with their lower corner at each site, A B C^+ D^+, read from
+/// each of their corners and brought there.
+LatticeColorMatrix large_leaves(const GaugeField& u, int mu, int nu, int m, int n) {
+  const LatticeColorMatrix a = line(u, mu, m), d = line(u, nu, n);
+  const LatticeColorMatrix b = moved(d, m, mu, FORWARD), c = moved(a, n, nu, FORWARD);
+  LatticeColorMatrix leaves, loop;
+  leaves = a * b * adj(c) * adj(d);
+  loop = b * adj(c) * adj(d) * a;
+  leaves += moved(loop, m, mu, BACKWARD);
+  loop = adj(c) * adj(d) * a * b;
+  leaves += moved(moved(loop, m, mu, BACKWARD), n, nu, BACKWARD);
+  loop = adj(d) * a * b * adj(c);
+  leaves += moved(loop, n, nu, BACKWARD);
+  return leaves;
+}
+
+}  // namespace
+
 LatticeColorMatrix field_strength(const GaugeField& u, int mu, int nu, const FieldStrengthDefinition& definition) {
+  require_gauge_field(u, "field_strength");
   require_plane(mu, nu);
-  std::vector<WeightedPath> loops;
-  const auto add = [&](int m, int n, double weight) {
-    const auto leaves = clover_leaves(mu, nu, m, n, weight);
-    loops.insert(loops.end(), leaves.begin(), leaves.end());
-  };
+  LatticeColorMatrix q = zero;
   for (const auto& [m, n, c] : definition) {
     if (c == 0) continue;
-    add(m, n, m == n ? c : c / 2);
-    if (m != n) add(n, m, c / 2);
+    if (m == 1 && n == 1) {
+      q += weighted_sum(u, clover_leaves(mu, nu, 1, 1, c));  // one kernel
+    } else {
+      q += Real((m == n ? c : c / 2) / 4) * large_leaves(u, mu, nu, m, n);
+      if (m != n) q += Real(c / 8) * large_leaves(u, mu, nu, n, m);
+    }
   }
   LatticeColorMatrix g;
-  g = taproj(weighted_sum(u, loops));
+  g = taproj(q);
   return g;
 }
 

@@ -174,6 +174,18 @@ std::function<LatticeComplex()> read_momentum_wall(const Input& in) {
   };
 }
 
+/// 1 where every direction of FixedDirs{elem{dir, coord}...} has its coordinate.
+std::function<LatticeComplex()> read_partial_wall(const Input& in) {
+  std::vector<std::pair<int, int>> fixed;
+  for (const Input& elem : in.elements("FixedDirs"))
+    fixed.emplace_back(elem.integer("dir", {0, Nd - 1}), elem.integer("coord", at_least(0)));
+  return [fixed] {
+    LatticeComplex eta = ones();
+    for (const auto& [direction, coordinate] : fixed) eta = slice_profile(eta, direction, coordinate);
+    return eta;
+  };
+}
+
 template <class Q>
 QuarkSmearing<Q> nothing() {
   return [](Q&, const GaugeField&) {};
@@ -249,6 +261,8 @@ const Table<std::function<LatticeComplex()>>& source_table() {
           {"SHELL_SOURCE", "the same, with SmearingParam{wvf_kind, ...}", read_point},
           {"WALL_SOURCE", "j_decay, t_source: 1 in a slice",
            [](const Input& in) -> Profile { return on_slice(in, ones); }},
+          {"PARTIAL_WALL_SOURCE", "j_decay, t_source, FixedDirs{elem{dir, coord}...}: 1 where the coordinates are these",
+           read_partial_wall},
           {"MOMENTUM_WALL_SOURCE", "j_decay, t_srce, mom (Nd - 1 integers): exp(i p (x - x0)) in a slice",
            read_momentum_wall},
           {"RAND_Z2_WALL_SOURCE", "ran_seed{Seed}, j_decay, t_source: (+-1 +- i)/sqrt 2 in a slice",

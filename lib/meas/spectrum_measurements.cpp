@@ -1,6 +1,7 @@
 // Hadron correlators from propagators: HADRON_SPECTRUM, MESON_SPECTRUM, SPECTRUM_STAG.
 
 #include "lib/meas/baryons.hpp"
+#include "lib/meas/currents.hpp"
 #include "lib/meas/measurement.hpp"
 #include "lib/meas/mesons.hpp"
 #include "lib/meas/quark_record.hpp"
@@ -101,7 +102,7 @@ class HadronSpectrum : public Measurement {
     read_version(param, {1});
     mesons_ = param.flag("MesonP");
     baryons_ = param.flag("BaryonP");
-    if (param.flag("CurrentP", false)) param.error("CurrentP", "false: there are no conserved currents here", "true");
+    currents_ = param.flag("CurrentP", false);
     time_reversal_ = param.flag("time_rev", false);
     momenta_ = MomentumParameters::read(param);
     const Input object = input.group("NamedObject");
@@ -133,6 +134,9 @@ class HadronSpectrum : public Measurement {
       const std::string name = kind_of(first.source.type) + "_" + kind_of(first.record.sink_type());
       const Momenta momenta = momenta_.momenta(first.source);
       if (mesons_) write_mesons(log, name + "_Wilson_Mesons", first, second, momenta);
+      if (currents_ && first.record.sink_type() == "POINT_SINK")
+        write_currents(log, kind_of(first.source.type) + "_Point_Meson_Currents", first, second,
+                       objects.get<GaugeField>(gauge_id_));
       if (baryons_) write_baryons(log, name + "_Wilson_Baryons", first, second, momenta);
     }
   }
@@ -149,6 +153,30 @@ class HadronSpectrum : public Measurement {
         return counted_from(row_of(correlators[static_cast<std::size_t>(n)], k), first.source.t_source);
       });
     }
+  }
+
+  static void write_list(const Log& log, const std::string& name, const std::string& tag,
+                         const std::vector<multi1d<Double>>& currents) {
+    const auto group = log.group(name);
+    for (std::size_t i = 0; i < currents.size(); ++i) {
+      const auto elem = log.group("elem");
+      log.write("current_value", static_cast<int>(i));
+      log.write(tag, currents[i]);
+    }
+  }
+
+  static void write_currents(const Log& log, const std::string& name, const Quark& first, const Quark& second,
+                             const GaugeField& u) {
+    const MesonCurrents c = meson_currents(u, first.field, second.field, first.source.j_decay);
+    std::vector<multi1d<Double>> vector_currents, axial_currents;
+    for (const auto* currents : {&c.split_vector, &c.conserved_vector, &c.tensor})
+      for (const auto& current : *currents) vector_currents.push_back(counted_from(current, first.source.t_source));
+    for (const auto* current : {&c.split_axial, &c.local_axial})
+      axial_currents.push_back(counted_from(*current, first.source.t_source));
+    const auto group = log.group(name);
+    log.write("num_vec_cur", 3);
+    write_list(log, "Vector_currents", "vector_current", vector_currents);
+    write_list(log, "Axial_currents", "axial_current", axial_currents);
   }
 
   /// The first propagator is the pair of equal quarks, the second the single one.
@@ -173,7 +201,7 @@ class HadronSpectrum : public Measurement {
   }
 
   std::string xml_, gauge_id_;
-  bool mesons_ = false, baryons_ = false, time_reversal_ = false;
+  bool mesons_ = false, currents_ = false, baryons_ = false, time_reversal_ = false;
   MomentumParameters momenta_;
   std::vector<std::pair<std::string, std::string>> pairs_;
 };
@@ -303,8 +331,9 @@ MeasurementRows spectrum_measurements() {
   return {
       measurement_row<HadronSpectrum>(
           "HADRON_SPECTRUM",
-          "Param{version 1, MesonP, BaryonP, [CurrentP false], [time_rev = false], mom2_max, avg_equiv_mom}, "
-          "NamedObject{gauge_id, sink_pairs{elem{first_id, second_id}...}}: mesons of all 16 gamma matrices, baryons"),
+          "Param{version 1, MesonP, BaryonP, [CurrentP = false], [time_rev = false], mom2_max, avg_equiv_mom}, "
+          "NamedObject{gauge_id, sink_pairs{elem{first_id, second_id}...}}: mesons of all 16 gamma matrices, vector and "
+          "axial currents (point sinks), 17 baryons"),
       measurement_row<MesonSpectrum>(
           "MESON_SPECTRUM",
           "Param{version 1, mom2_max, avg_equiv_mom}, NamedObject{gauge_id, correlators{elem{source_particle, "

@@ -115,7 +115,7 @@ inline GaugeField no_derivative() {
   return g;
 }
 
-/// add_derivative() of every M of D.
+/// add_derivative() of every M of D; add_normal_derivative() is a sum of those.
 inline void check_operator_derivatives(const std::function<Dirac(const GaugeField&)>& make) {
   const GaugeField u = random_field();
   const QDP::LatticeFermion x = random_fermion(), y = random_fermion();
@@ -131,6 +131,15 @@ inline void check_operator_derivatives(const std::function<Dirac(const GaugeFiel
     GaugeField g = no_derivative();
     qcd::make_preconditioned(make(u), preconditioning)->add_derivative(g, y, x, weight);
     check_derivative(value, g, u);
+
+    const std::vector<QDP::LatticeFermion> pairs = {x, y};
+    const std::vector<double> weights = {0.7, -1.1};
+    GaugeField together = no_derivative(), one_by_one = no_derivative();
+    const auto m = qcd::make_preconditioned(make(u), preconditioning);
+    m->add_normal_derivative(together, pairs, weights);
+    for (std::size_t k : {0, 1})
+      m->add_derivative(one_by_one, applied(make(u), preconditioning, pairs[k]), pairs[k], weights[k]);
+    CHECK(distance(together, one_by_one) < 1e-13 * std::sqrt(inner(one_by_one, one_by_one)));
   }
 }
 

@@ -53,6 +53,55 @@ TEST_CASE("the force of every monomial is the derivative of its action, to 1e-7 
   }
 }
 
+TEST_CASE("forces in single precision agree with double to 1e-4, and integrate reversibly") {
+  tests::use_lattice({4, 4, 4, 4});
+  GaugeField u = tests::random_field();
+  for (const auto& [name, elements] : tests::monomial_inputs()) {
+    CAPTURE(name);
+    const auto monomial = tests::make_monomial(name, elements);
+    monomial->refresh(u);
+    GaugeField f, single;
+    monomial->force(f, u, {});
+    monomial->force_in_single(single, u, {});
+    const double size = std::sqrt(tests::inner(f, f));
+    CHECK(tests::distance(f, single) < 1e-4 * size);  // ratios are differences of larger forces
+    const bool quark = !name.starts_with("N_FLAVOR_LOGDET") && name != "GAUGE_MONOMIAL" && !name.starts_with("FIXED");
+    CHECK((tests::distance(f, single) > 1e-9 * size) == quark);  // it is another precision
+  }
+
+  const auto inputs = tests::monomial_inputs();
+  const std::string name = "TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL";
+  MonomialMap monomials{{"gauge", tests::make_monomial("GAUGE_MONOMIAL", inputs.at("GAUGE_MONOMIAL"))},
+                        {"quarks", tests::make_monomial(name, inputs.at(name))}};
+  Hamiltonian hamiltonian(monomials, {"gauge", "quarks"});
+  PhaseSpace start;
+  weak_field_start(start.u);
+  refresh_momenta(start.p);
+  hamiltonian.refresh(start.u);
+  const auto integrator = [&](const std::string& precision) {
+    const InputFile document = tests::input(tag(
+        "MDIntegrator", tag("tau0", "0.5") + tag("MDPrecision", precision) +
+                            tag("Integrator", tag("Name", "LCM_STS_MIN_NORM_2") + tag("n_steps", "10") +
+                                                  tag("monomial_ids", tag("elem", "gauge") + tag("elem", "quarks")))));
+    Integrator made = Integrator::read(document.root(), monomials);
+    document.require_valid();
+    return made;
+  };
+  const auto energy = [&](const PhaseSpace& s) {
+    const Energies e = hamiltonian.measure(s, {});
+    return toDouble(e.kinetic + e.potential);
+  };
+  PhaseSpace in_double = start, in_single = start;
+  integrator("double").run(in_double);
+  const Integrator single = integrator("single");
+  single.run(in_single);
+  CHECK(energy(in_single) - energy(start) == doctest::Approx(energy(in_double) - energy(start)).epsilon(1e-3));
+  for (int mu = 0; mu < Nd; ++mu) in_single.p[mu] = -in_single.p[mu];
+  single.run(in_single);
+  CHECK(tests::distance(in_single.u, start.u) < 1e-5);
+  CHECK_THROWS_AS(integrator("half"), InputError);
+}
+
 TEST_CASE("refreshed pseudofermions have the action of their noise") {
   // S = eta^+ eta - components for the noise that made phi, for every determinant: the sum over draws is a chi^2.
   tests::use_lattice({4, 4, 4, 4});

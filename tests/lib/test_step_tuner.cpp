@@ -139,7 +139,7 @@ TEST_CASE("the cost of a trajectory counts the forces that the integrator comput
     for (const char* b : {"LCM_STS_MIN_NORM_2", "LCM_TST_LEAPFROG", "LCM_4MN5FV"}) {
       if (a.step_from_delta_tau) continue;
       CAPTURE(a.name);
-      CAPTURE(b);
+      CAPTURE(std::string(b));
       Integrator integrator = make(level(a.name, 2, "outer", level(b, 2, "inner")), monomials, "0.1");
       PhaseSpace state;
       state.u = u;
@@ -200,7 +200,7 @@ TEST_CASE("more steps make the predicted violation smaller by the order of the l
 TEST_CASE("the predicted variance of dH is the measured one, with no parameter") {
   Tuned system;
   struct Case {
-    const char *outer, *inner;
+    std::string outer, inner;
     int outer_steps, inner_steps;
     double within;  // factor; 5 of 24 trajectories' variances are off by 1.3 on their own
   };
