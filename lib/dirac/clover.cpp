@@ -14,7 +14,8 @@ template <class F>
 CloverOperator<F>::CloverOperator(const LinksOf<F>& v, const CloverParameters& p)
     : WilsonOperator<F>(v, p.wilson),
       term_(
-          base_links(), p.wilson.diagonal(), [p](int mu, int nu) { return p.coefficient(mu, nu); }, p.mu) {}
+          base_links(), p.wilson.diagonal(), [p](int mu, int nu) { return p.coefficient(mu, nu); }, p.mu),
+      twisted_(p.mu != 0) {}
 
 template <class F>
 class CloverOperator<F>::Derivative : public DiagonalDerivative<F> {
@@ -33,6 +34,17 @@ class CloverOperator<F>::Derivative : public DiagonalDerivative<F> {
 template <class F>
 std::unique_ptr<DiagonalDerivative<F>> CloverOperator<F>::diagonal_derivative() const {
   return std::make_unique<Derivative>(*this);
+}
+
+template <class F>
+Double CloverOperator<F>::log_det_diagonal(const Subset& sites) const {
+  const Double value = term_.log_det(sites);
+  const long n = twisted_ ? 0 : term_.negative_eigenvalues(sites);
+  if (n > 0)
+    QDPIO::cerr << "warning: the clover term has " << n
+                << " negative eigenvalues; the action takes ln |det A|. The gauge "
+                << "field is rough for this c_sw and mass.\n";
+  return value;
 }
 
 template <class F>

@@ -31,7 +31,8 @@ class CloverOperator : public WilsonOperator<F> {
   std::unique_ptr<DiagonalDerivative<F>> diagonal_derivative() const override;
 
   bool constant_diagonal() const override { return false; }
-  QDP::Double log_det_diagonal(const QDP::Subset& sites) const override { return term_.log_det(sites); }
+  /// Warns if A, without a twisted mass, has negative eigenvalues: its determinant then changes sign on the way here.
+  QDP::Double log_det_diagonal(const QDP::Subset& sites) const override;
   void add_log_det_derivative(LinksOf<F>& g, const QDP::Subset& sites, double weight) const override;
 
   double diagonal_flops() const override { return 504; }  ///< two Hermitian blocks: 6 x 2 + 30 x 8 each
@@ -47,6 +48,7 @@ class CloverOperator : public WilsonOperator<F> {
   void add_derivative(LinksOf<F>& g, const Insertions& insertions) const;
 
   CloverTerm<F> term_;
+  bool twisted_;
 };
 
 }  // namespace qcd

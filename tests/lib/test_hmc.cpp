@@ -1,112 +1,12 @@
 // Whole runs of hmc: documents, checkpoints, restarts, signals, and being killed.
 
-#include "lib/hmc/simulation.hpp"
-#include "tests/lib/lattice.hpp"
+#include "tests/lib/hmc_run.hpp"
 
 #include <doctest/doctest.h>
 
-#include <chrono>
-#include <csignal>
-#include <fstream>
-#include <sstream>
-#include <thread>
-
-#include <fcntl.h>
-#include <sys/wait.h>
-
 using namespace QDP;
 using namespace qcd;
-
-namespace {
-
-std::string read_text(const std::string& name) {
-  std::ifstream file(name, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-/// A run of `updates` on 2^3 x 4 that saves every `interval`.
-std::string params(const std::string& prefix, int updates, int interval, const std::string& more = "", int steps = 3) {
-  std::ostringstream xml;
-  xml << "<Params><MCControl><Cfg><cfg_type>DISORDERED</cfg_type></Cfg>"
-      << "<RNG><Seed><elem>5</elem><elem>6</elem><elem>7</elem><elem>8</elem></Seed></RNG>"
-      << "<StartUpdateNum>0</StartUpdateNum><NWarmUpUpdates>2</NWarmUpUpdates><NProductionUpdates>" << updates
-      << "</NProductionUpdates><NUpdatesThisRun>" << updates << "</NUpdatesThisRun><SaveInterval>" << interval
-      << "</SaveInterval>"
-      << "<SavePrefix>" << prefix << "</SavePrefix><SaveVolfmt>SINGLEFILE</SaveVolfmt>" << more << "</MCControl>"
-      << "<HMCTrj><nrow>2 2 2 "
-         "4</nrow><Monomials><elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>LW_TREE_GAUGEACT</Name>"
-      << "<beta>6.8</beta><u0>0.9</u0></GaugeAction><NamedObject><monomial_id>gauge</monomial_id></NamedObject></"
-         "elem></Monomials>"
-      << "<Hamiltonian><monomial_ids><elem>gauge</elem></monomial_ids></Hamiltonian>"
-      << "<MDIntegrator><tau0>0.3</tau0><Integrator><Name>LCM_STS_LEAPFROG</Name><n_steps>" << steps << "</n_steps>"
-      << "<monomial_ids><elem>gauge</elem></monomial_ids></Integrator></MDIntegrator></HMCTrj></Params>";
-  return xml.str();
-}
-
-/// Runs an input in this process; `stop_after` asks it to stop after that many updates.
-RunSummary run(const InputFile& file, const std::string& data, const std::string& log, unsigned long stop_after = 0) {
-  HmcParameters parameters = read_hmc_parameters(file.root());
-  file.require_valid();
-  tests::use_lattice(parameters.dynamics.lattice);
-  XMLFileWriter data_xml(data), log_xml(log);
-  push(data_xml, "hmc");
-  push(log_xml, "hmc");
-  RunHooks hooks;
-  unsigned long done = 0;
-  hooks.report = [&](const UpdateReport& report) { done = report.done; };
-  hooks.stop_requested = [&] { return stop_after > 0 && done >= stop_after; };
-  const RunSummary summary = run_simulation(parameters, data_xml, log_xml, hooks);
-  pop(data_xml);
-  pop(log_xml);
-  data_xml.close();
-  log_xml.close();
-  return summary;
-}
-
-/// The links of a saved configuration.
-GaugeField saved_field(const std::string& name) { return tests::read_field("SZINQIO", name); }
-
-/// Starts hmc; its output goes to `output`. `threads` = 0 leaves the number of threads as it is.
-pid_t start_program(const std::vector<std::string>& arguments, const std::string& output, int threads = 0) {
-  const pid_t pid = fork();
-  if (pid == 0) {
-    const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    dup2(file, STDOUT_FILENO);
-    dup2(file, STDERR_FILENO);
-    if (threads > 0) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
-    std::string program = TESSERA_BINARY_DIR "/bin/hmc";
-    std::vector<std::string> copies = arguments;
-    std::vector<char*> argv = {program.data()};
-    for (std::string& argument : copies) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    execv(program.c_str(), argv.data());
-    _exit(127);
-  }
-  return pid;
-}
-
-int wait_for(pid_t pid) {
-  int status = 0;
-  waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-int run_program(const std::vector<std::string>& arguments, const std::string& output) {
-  return wait_for(start_program(arguments, output));
-}
-
-/// Waits up to 20 s for a file to appear.
-bool appears(const std::string& name) {
-  for (int i = 0; i < 2000; ++i) {
-    if (std::filesystem::exists(name)) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
-}
-
-}  // namespace
+using namespace tests;
 
 TEST_CASE("the data document holds what the run did, in Chroma's elements") {
   const tests::ScratchFolder folder("hmc_data");
@@ -160,39 +60,6 @@ TEST_CASE("a run stopped and restarted ends with the same bits as one in a singl
   CHECK(read_text(parts + "_restart_7.xml").find("<StartUpdateNum>7</StartUpdateNum>") != std::string::npos);
   CHECK(std::filesystem::exists(whole + "_restart_3.xml"));
   CHECK(std::filesystem::exists(whole + "_restart_6.xml"));
-}
-
-TEST_CASE("a folder that is not there is found out before the run, one that goes away stops it with a message") {
-  const tests::ScratchFolder folder("hmc_nowhere");
-  CHECK_THROWS_WITH_AS(
-      run(tests::input(params(folder.file("missing/run"), 2, 1)), folder.file("a.xml"), folder.file("b.xml")),
-      doctest::Contains("missing/run"), InputError);
-
-  std::filesystem::create_directory(folder.file("states"));
-  const InputFile file = tests::input(params(folder.file("states/run"), 2, 1));
-  HmcParameters parameters = read_hmc_parameters(file.root());
-  file.require_valid();
-  tests::use_lattice(parameters.dynamics.lattice);
-  XMLFileWriter data(folder.file("a.xml")), log(folder.file("b.xml"));
-  push(data, "hmc");
-  push(log, "hmc");
-  RunHooks hooks;
-  hooks.report = [&](const UpdateReport&) { std::filesystem::remove_all(folder.file("states")); };
-  CHECK_THROWS_WITH(run_simulation(parameters, data, log, hooks), doctest::Contains("states/run_cfg_1.lime"));
-}
-
-TEST_CASE("a state that cannot be replaced keeps the old one") {
-  const tests::ScratchFolder folder("hmc_replace");
-  const InputFile file = tests::input(params(folder.file("run"), 1, 1));
-  run(file, folder.file("a.xml"), folder.file("b.xml"));
-  const std::string before = read_text(folder.file("run_cfg_1.lime"));
-  // A folder in the way of the temporary restart file: the configuration is replaced whole, the restart file stays.
-  const std::string restart = read_text(folder.file("run_restart_1.xml"));
-  std::filesystem::create_directory(folder.file("run_restart_1.xml.new"));
-  CHECK_THROWS_WITH_AS(run(file, folder.file("a.xml"), folder.file("b.xml")), doctest::Contains("run_restart_1.xml"),
-                       InputError);
-  CHECK(read_text(folder.file("run_restart_1.xml")) == restart);
-  CHECK(read_text(folder.file("run_cfg_1.lime")).size() == before.size());
 }
 
 TEST_CASE("hmc killed at any moment continues from its last saved state to the same bits") {

@@ -1,35 +1,21 @@
 // Hadron correlators: Chroma's hadspec test as an input document, and identities.
 
 #include "lib/meas/baryons.hpp"
-#include "lib/meas/inline.hpp"
 #include "lib/meas/mesons.hpp"
-#include "tests/lib/lattice.hpp"
+#include "tests/lib/measurements.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <sstream>
 
 using namespace QDP;
 using namespace qcd;
 
 namespace {
 
-/// Runs the measurements of an input on `u` and returns what they wrote.
-std::string run(const std::string& measurements, const GaugeField& u) {
-  const InputFile file = tests::input("<in><InlineMeasurements>" + measurements + "</InlineMeasurements></in>");
-  const auto list = read_measurements(file.root());
-  file.require_valid();
-  XMLBufferWriter out;
-  push(out, "out");
-  run_measurements(list, 0, u, Log{&out});
-  pop(out);
-  return out.str();
-}
-
-std::string element(const std::string& name, const std::string& content) {
-  return "<elem><Name>" + name + "</Name>" + content + "</elem>";
-}
+using tests::measurement;
+using tests::Output;
+using tests::run_measurements;
 
 const std::string kGaussian =
     "<SmearingParam><wvf_kind>GAUGE_INV_GAUSSIAN</wvf_kind><wvf_param>2.0</wvf_param><wvfIntPar>5</wvfIntPar>"
@@ -39,13 +25,13 @@ const std::string kApe =
     "<link_smear_num>1</link_smear_num><no_smear_dir>3</no_smear_dir></LinkSmearing>";
 
 std::string make_source(const std::string& source, const std::string& id) {
-  return element("MAKE_SOURCE", "<Param><version>6</version><Source><version>2</version>" + source +
+  return measurement("MAKE_SOURCE", "<Param><version>6</version><Source><version>2</version>" + source +
                                     "<j_decay>3</j_decay></Source></Param><NamedObject><gauge_id>default_gauge_field"
                                     "</gauge_id><source_id>" + id + "</source_id></NamedObject>");
 }
 
 std::string propagator(const std::string& action, const std::string& source, const std::string& id) {
-  return element("PROPAGATOR",
+  return measurement("PROPAGATOR",
                  "<Param><version>10</version><quarkSpinType>FULL</quarkSpinType><FermionAction>" + action +
                      "</FermionAction><InvertParam><invType>CG_INVERTER</invType><RsdCG>1.0e-12</RsdCG><MaxCG>1000"
                      "</MaxCG></InvertParam></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><source_id>" +
@@ -53,7 +39,7 @@ std::string propagator(const std::string& action, const std::string& source, con
 }
 
 std::string sink(const std::string& type, const std::string& from, const std::string& to) {
-  return element("SINK_SMEAR", "<Param><version>5</version><Sink><version>2</version><SinkType>" + type +
+  return measurement("SINK_SMEAR", "<Param><version>5</version><Sink><version>2</version><SinkType>" + type +
                                    "</SinkType><j_decay>3</j_decay>" + kGaussian + kApe +
                                    "</Sink></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><prop_id>" +
                                    from + "</prop_id><smeared_prop_id>" + to + "</smeared_prop_id></NamedObject>");
@@ -68,11 +54,9 @@ const std::string kWilson =
     "</FermionBC>";
 
 /// One number of a correlator in an output document: correlator `n` of `group`, momentum k, time t.
-double at(const XMLReader& xml, const std::string& group, const std::string& tag, int n, int k, int t) {
+double at(Output& xml, const std::string& group, const std::string& tag, int n, int k, int t) {
   const auto nth = [](int i) { return "/elem[" + std::to_string(i + 1) + "]"; };
-  double value = 0;
-  read(const_cast<XMLReader&>(xml), "//" + group + nth(n) + "/momenta" + nth(k) + "/" + tag + nth(t) + "/re", value);
-  return value;
+  return xml.number("//" + group + nth(n) + "/momenta" + nth(k) + "/" + tag + nth(t) + "/re");
 }
 
 GaugeField weak_field() {
@@ -89,24 +73,19 @@ GaugeField weak_field() {
 // in single precision; some correlators are differences of larger ones.
 TEST_CASE("Chroma's hadron spectrum from its input: shell source, point and shell sinks, mesons and baryons") {
   const std::string text =
-      run(make_source("<SourceType>SHELL_SOURCE</SourceType><t_srce>0 0 0 0</t_srce>" + kGaussian + kApe, "sh_source_1") +
+      run_measurements(make_source("<SourceType>SHELL_SOURCE</SourceType><t_srce>0 0 0 0</t_srce>" + kGaussian + kApe, "sh_source_1") +
               propagator(kWilson, "sh_source_1", "sh_prop_1") + sink("POINT_SINK", "sh_prop_1", "sh_pt_sink_1") +
               sink("SHELL_SINK", "sh_prop_1", "sh_sh_sink_1") +
-              element("HADRON_SPECTRUM",
-                      "<Param><version>1</version><MesonP>true</MesonP><CurrentP>false</CurrentP><BaryonP>true</BaryonP>"
+              measurement("HADRON_SPECTRUM",
+                      "<Param><version>1</version><MesonP>true</MesonP><CurrentP>true</CurrentP><BaryonP>true</BaryonP>"
                       "<time_rev>false</time_rev><mom2_max>3</mom2_max><avg_equiv_mom>true</avg_equiv_mom></Param>"
                       "<NamedObject><gauge_id>default_gauge_field</gauge_id><sink_pairs>" +
                           pair("sh_pt_sink_1") + pair("sh_sh_sink_1") + "</sink_pairs></NamedObject>"),
           weak_field());
-  std::istringstream stream(text);
-  XMLReader xml(stream);
+  Output xml(text);
 
-  double value = 0;
-  read(xml, "//hadspec//elem[1]/Mass_1", value);
-  CHECK(value == doctest::Approx(0.5454545).epsilon(1e-6));
-  multi1d<double> source_norm;
-  read(xml, "//make_source/Source_correlator/source_corr", source_norm);
-  CHECK(source_norm[0] == doctest::Approx(6.68018574848822).epsilon(1e-6));
+  CHECK(xml.number("//hadspec//elem[1]/Mass_1") == doctest::Approx(0.5454545).epsilon(1e-6));
+  CHECK(xml.numbers("//make_source/Source_correlator/source_corr")[0] == doctest::Approx(6.68018574848822).epsilon(1e-6));
 
   const auto check = [&](const char* group, const char* tag, int n, int k, double expected, double tolerance) {
     CAPTURE(group);
@@ -135,6 +114,15 @@ TEST_CASE("Chroma's hadron spectrum from its input: shell source, point and shel
     check("Shell_Point_Wilson_Baryons", "barprop", n, 0, point_baryons[n], 3e-5);
     check("Shell_Shell_Wilson_Baryons", "barprop", n, 0, shell_baryons[n], 3e-5);
   }
+  const auto current = [&](const char* list, const char* tag, int n) {
+    return xml.numbers(std::string("//Shell_Point_Meson_Currents/") + list + "/elem[" + std::to_string(n + 1) + "]/" + tag)[1];
+  };
+  const double vector_currents[] = {0.01355096, 0.01355221, 0.0135622,   0.01340274, 0.01340681,
+                                    0.0134216,  -0.01545619, -0.01545128, -0.01545225};
+  for (int n = 0; n < 9; ++n)
+    CHECK(current("Vector_currents", "vector_current", n) == doctest::Approx(vector_currents[n]).epsilon(1e-5));
+  CHECK(current("Axial_currents", "axial_current", 0) == doctest::Approx(-0.009218655).epsilon(1e-5));
+  CHECK(current("Axial_currents", "axial_current", 1) == doctest::Approx(-0.01545205).epsilon(1e-5));
   // Momenta (1,0,0) and (1,1,0), averaged over directions.
   check("Shell_Point_Wilson_Mesons", "mesprop", 15, 1, 0.00107522905953455, 1e-5);
   check("Shell_Point_Wilson_Mesons", "mesprop", 15, 2, 0.000152774238567585, 1e-5);
@@ -153,23 +141,19 @@ TEST_CASE("MESON_SPECTRUM with gamma_5 at both ends is the pion, and terms add w
   GaugeField u(Nd);
   weak_field_start(u);
   const std::string text =
-      run(make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>1 2 0 4</t_srce>", "s") + propagator(kWilson, "s", "p") +
-              element("MESON_SPECTRUM",
+      run_measurements(make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>1 2 0 4</t_srce>", "s") + propagator(kWilson, "s", "p") +
+              measurement("MESON_SPECTRUM",
                       "<Param><version>1</version><mom2_max>0</mom2_max><avg_equiv_mom>true</avg_equiv_mom></Param>"
                       "<NamedObject><gauge_id>default_gauge_field</gauge_id><correlators><elem><source_particle>pion"
                       "</source_particle><source_wavetype>1</source_wavetype><sink_particle>pion</sink_particle>"
                       "<sink_wavetype>1</sink_wavetype><correlator_terms>" +
                           term("1.5") + term("-0.5") + "</correlator_terms></elem></correlators></NamedObject>"),
           u);
-  std::istringstream stream(text);
-  XMLReader xml(stream);
-  multi1d<double> norms;
-  read(xml, "//propagator/Prop_correlator/prop_corr", norms);
-  for (int t = 0; t < 6; ++t) {
-    double value = 0;
-    read(xml, "//Mesons/momenta/elem/mesprop/elem[" + std::to_string(t + 1) + "]/re", value);
-    CHECK(value == doctest::Approx(norms[(t + 4) % 6]).epsilon(1e-10));
-  }
+  Output xml(text);
+  const std::vector<double> norms = xml.numbers("//propagator/Prop_correlator/prop_corr");
+  for (std::size_t t = 0; t < 6; ++t)
+    CHECK(xml.number("//Mesons/momenta/elem/mesprop/elem[" + std::to_string(t + 1) + "]/re") ==
+          doctest::Approx(norms[(t + 4) % 6]).epsilon(1e-10));
 }
 
 TEST_CASE("the momentum list is ordered, averaged vectors stand for their orbit, and phases follow the origin") {
@@ -243,9 +227,9 @@ TEST_CASE("propagators from different slices do not make a hadron") {
       make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>0 0 0 0</t_srce>", "a") +
       make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>0 0 0 1</t_srce>", "b") + propagator(kWilson, "a", "pa") +
       propagator(kWilson, "b", "pb") +
-      element("HADRON_SPECTRUM",
+      measurement("HADRON_SPECTRUM",
               "<Param><version>1</version><MesonP>true</MesonP><BaryonP>false</BaryonP><mom2_max>0</mom2_max>"
               "<avg_equiv_mom>true</avg_equiv_mom></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
               "<sink_pairs><elem><first_id>pa</first_id><second_id>pb</second_id></elem></sink_pairs></NamedObject>");
-  CHECK_THROWS_WITH_AS(run(text, u), doctest::Contains("same slice"), InputError);
+  CHECK_THROWS_WITH_AS(run_measurements(text, u), doctest::Contains("same slice"), InputError);
 }
