@@ -9,6 +9,7 @@
 
 #include "apps/bench/suite_jit.hpp"
 #include "apps/bench/suite_solver.hpp"
+#include "apps/bench/suite_trajectory.hpp"
 #include "apps/bench/suites.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
@@ -52,6 +53,18 @@ void run_solver(const Options& options, Report& report) {
   print_solvers(std::cout, report.solvers);
 }
 
+void run_hmc(const Options& options, Report& report) {
+  for (const std::vector<int>& lattice : options.lattices) {
+    create_lattice(lattice);
+    for (const int threads : options.threads) {
+      set_threads(threads);
+      const Ceiling& ceiling = report.machine.ceiling(Precision::kDouble, threads);
+      report.trajectories.push_back(measure_trajectory(lattice, threads, options.min_seconds, ceiling));
+      print_trajectory(std::cout, report.trajectories.back());
+    }
+  }
+}
+
 void run(const std::string& suite, const Options& options) {
   if (QDP::Nd != 4 || QDP::Nc != 3)
     throw jit::UserError({.what = "bench",
@@ -67,15 +80,17 @@ void run(const std::string& suite, const Options& options) {
 
   Report report;
   const std::vector<int> threads = suite == "jit" ? std::vector<int>{1} : options.threads;
-  report.machine = measure_machine(options.precisions, threads, options.min_seconds);
+  const std::vector<Precision> precisions = suite == "hmc" ? std::vector{Precision::kDouble} : options.precisions;
+  report.machine = measure_machine(precisions, threads, options.min_seconds);
   print_machine(std::cout, report.machine);
-  if (suite != "solver") print_header(std::cout);
+  if (suite != "solver" && suite != "hmc") print_header(std::cout);
 
   TimedSession session(options, report, std::cout);
   if (suite == "expr") run_on_lattices(session, options, suite, run_expr);
   if (suite == "dslash") run_on_lattices(session, options, suite, run_dslash);
   if (suite == "jit") run_jit(session, options, report);
   if (suite == "solver") run_solver(options, report);
+  if (suite == "hmc") run_hmc(options, report);
 
   if (json.is_open()) {
     write_json(json, report);
@@ -92,7 +107,7 @@ std::vector<std::vector<int>> lattices_from(const std::vector<int>& extents) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures expressions, the Wilson hopping term, solvers and the compiler, against this machine's triad and FMA rate.");
+  CLI::App app("Measures expressions, the Wilson hopping term, solvers, HMC trajectories and the compiler, against this machine's triad and FMA rate.");
   app.footer("Environment:\n" + jit::env_help());
 
   std::string suite;
@@ -102,7 +117,7 @@ int main(int argc, char** argv) {
   std::set<int> default_threads = {1, omp_get_max_threads()};
   options.threads.assign(default_threads.begin(), default_threads.end());
 
-  app.add_option("suite", suite, "What to measure")->required()->check(CLI::IsMember({"expr", "dslash", "solver", "jit"}));
+  app.add_option("suite", suite, "What to measure")->required()->check(CLI::IsMember({"expr", "dslash", "solver", "hmc", "jit"}));
   app.add_option("--lattice", extents, "Extents; may be given several times")
       ->type_size(QDP::Nd)
       ->allow_extra_args(false)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <sstream>
 #include <ostream>
 
 namespace bench {
@@ -44,7 +45,10 @@ class Object {
  public:
   template <class T>
   Object& add(const char* name, const T& value) {
-    text_ += (text_.empty() ? "{\"" : ", \"") + std::string(name) + "\": " + json(value);
+    return add_raw(name, json(value));
+  }
+  Object& add_raw(const char* name, const std::string& value) {
+    text_ += (text_.empty() ? "{\"" : ", \"") + std::string(name) + "\": " + value;
     return *this;
   }
   std::string str() const { return text_ + "}"; }
@@ -114,10 +118,46 @@ std::string object(const SolverRecord& s) {
 }
 
 template <class T>
+std::string array(const std::vector<T>& items);
+
+std::string object(const TrajectoryRecord::Part& p) {
+  return Object().add("case", p.name).add("seconds", p.seconds).add("share", p.share).str();
+}
+
+std::string object(const TrajectoryRecord::Kernel& k) {
+  return Object()
+      .add("case", k.name)
+      .add("calls", k.calls)
+      .add("share", k.share)
+      .add("share_of_triad", k.share_of_triad)
+      .add("gflops", k.gflops)
+      .str();
+}
+
+std::string object(const TrajectoryRecord& t) {
+  return Object()
+      .add("lattice", t.lattice)
+      .add("threads", t.threads)
+      .add("seconds", t.seconds)
+      .add("share_in_kernels", t.share_in_kernels)
+      .add("gflops", t.gflops)
+      .add_raw("parts", array(t.parts))
+      .add_raw("kernels", array(t.kernels))
+      .str();
+}
+
+template <class T>
 void write_array(std::ostream& out, const std::vector<T>& items, const char* indent) {
   out << "[";
   for (std::size_t i = 0; i < items.size(); ++i) out << (i ? "," : "") << "\n" << indent << object(items[i]);
   out << "]";
+}
+
+template <class T>
+std::string array(const std::vector<T>& items) {
+  std::ostringstream text;
+  write_array(text, items, "      ");
+  return text.str();
 }
 
 }  // namespace
@@ -173,6 +213,15 @@ void print_solvers(std::ostream& out, const std::vector<SolverRecord>& solvers) 
                   s.converged ? "" : "  not converged");
 }
 
+void print_trajectory(std::ostream& out, const TrajectoryRecord& t) {
+  out << format("%s, %d thread%s: %.4f s per trajectory, %.2f GFLOP/s, %.0f%% in kernels\n", lattice_name(t.lattice).c_str(),
+                t.threads, t.threads == 1 ? "" : "s", t.seconds, t.gflops, 100 * t.share_in_kernels);
+  for (const auto& p : t.parts) out << format("  %-20s %10.4f s %6.1f%%\n", p.name.c_str(), p.seconds, 100 * p.share);
+  out << format("  %8s %7s %9s %7s  %s\n", "calls", "share", "GFLOP/s", "/triad", "kernel");
+  for (const auto& k : t.kernels)
+    out << format("  %8.0f %6.1f%% %9.2f %7.3f  %s\n", k.calls, 100 * k.share, k.gflops, k.share_of_triad, k.name.c_str());
+}
+
 void write_json(std::ostream& out, const Report& report) {
   const Machine& m = report.machine;
   out << "{\n  \"machine\": {\"cpu\": " << json(m.cpu) << ", \"instruction_set\": " << json(m.instruction_set)
@@ -184,6 +233,8 @@ void write_json(std::ostream& out, const Report& report) {
   write_array(out, report.kernels, "    ");
   out << ",\n  \"solvers\": ";
   write_array(out, report.solvers, "    ");
+  out << ",\n  \"trajectories\": ";
+  write_array(out, report.trajectories, "    ");
   out << "\n}\n";
 }
 

@@ -50,11 +50,32 @@ struct SolverRecord {
   double time_to_cg, applications_to_cg;   ///< over those of the double-precision CG
 };
 
+/// The suite `hmc`: one trajectory and where its time goes.
+struct TrajectoryRecord {
+  struct Part {
+    std::string name;
+    double seconds, share;  ///< per trajectory, of the trajectory's time
+  };
+  struct Kernel {
+    std::string name;
+    double calls, share;  ///< per trajectory, of the trajectory's time
+    double share_of_triad, gflops;
+  };
+  std::vector<int> lattice;
+  int threads = 1;
+  double seconds = 0;           ///< per trajectory
+  double share_in_kernels = 0;  ///< the rest is the host's
+  double gflops = 0;            ///< all kernels, over the trajectory's time
+  std::vector<Part> parts;
+  std::vector<Kernel> kernels;  ///< the most expensive ones
+};
+
 struct Report {
   Machine machine;
   std::vector<Record> records;
   std::vector<KernelRecord> kernels;
   std::vector<SolverRecord> solvers;
+  std::vector<TrajectoryRecord> trajectories;
 };
 
 std::string lattice_name(const std::vector<int>& lattice);  ///< "8x8x8x8"
@@ -65,8 +86,9 @@ void print_header(std::ostream& out);
 void print(std::ostream& out, const Record& record);
 void print_kernels(std::ostream& out, const std::vector<KernelRecord>& kernels);
 void print_solvers(std::ostream& out, const std::vector<SolverRecord>& solvers);
+void print_trajectory(std::ostream& out, const TrajectoryRecord& trajectory);
 
-/// {"machine": {...}, "records": [...], "kernels": [...], "solvers": [...]}; members named as the fields above, `name` as "case".
+/// {"machine": {...}, "records": [...], "kernels": [...], "solvers": [...], "trajectories": [...]}; members named as the fields above, `name` as "case".
 void write_json(std::ostream& out, const Report& report);
 
 }  // namespace bench

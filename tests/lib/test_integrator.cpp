@@ -22,7 +22,7 @@ struct System {
   std::unique_ptr<Hamiltonian> hamiltonian;
 
   explicit System(double beta) {
-    monomials["gauge"] = std::make_shared<GaugeMonomial>(wilson_action(beta));
+    monomials["gauge"] = std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(wilson_action(beta)));
     hamiltonian = std::make_unique<Hamiltonian>(monomials, std::vector<std::string>{"gauge"});
   }
   double energy(const PhaseSpace& state) const {
@@ -129,7 +129,7 @@ TEST_CASE("integrating back with flipped momenta returns to the start") {
 TEST_CASE("an inner integrator of all the forces makes the outer steps exact") {
   tests::use_lattice({2, 2, 2, 4});
   System system(5.7);
-  system.monomials["nothing"] = std::make_shared<GaugeMonomial>(LoopAction());
+  system.monomials["nothing"] = std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>());
   const PhaseSpace start = random_start();
 
   const std::string inner = "<SubIntegrator>" + scheme("LCM_STS_MIN_NORM_2", 4) + "</SubIntegrator>";
@@ -149,8 +149,8 @@ TEST_CASE("splitting one action over two time scales keeps second order") {
   tests::use_lattice({2, 2, 2, 4});
   System system(5.7);
   MonomialMap parts;
-  parts["plaquettes"] = std::make_shared<GaugeMonomial>(LoopAction(all_plaquettes(9.5)));
-  parts["rectangles"] = std::make_shared<GaugeMonomial>(LoopAction(all_rectangles(-0.86)));
+  parts["plaquettes"] = std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(all_plaquettes(9.5)));
+  parts["rectangles"] = std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(all_rectangles(-0.86)));
   const Hamiltonian hamiltonian(parts, {"plaquettes", "rectangles"});
   const PhaseSpace start = random_start();
   const auto violation_with = [&](int outer) {
@@ -201,7 +201,7 @@ TEST_CASE("xi_mom scales the steps of one direction only") {
 TEST_CASE("a step far too long is reported, not carried on") {
   tests::use_lattice({2, 2, 2, 2});
   MonomialMap monomials;
-  monomials["gauge"] = std::make_shared<GaugeMonomial>(wilson_action(1e200));
+  monomials["gauge"] = std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(wilson_action(1e200)));
   PhaseSpace state = random_start();
   CHECK_THROWS_WITH_AS(simple("LCM_STS_LEAPFROG", 2, 1e150, monomials).run(state), doctest::Contains("step size"),
                        NumericsError);

@@ -20,7 +20,7 @@ struct System {
   std::unique_ptr<Integrator> integrator;
 
   System(double beta, int steps, double tau) {
-    monomials["gauge"] = std::make_shared<GaugeMonomial>(wilson_action(beta));
+    monomials["gauge"] = std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(wilson_action(beta)));
     hamiltonian = std::make_unique<Hamiltonian>(monomials, std::vector<std::string>{"gauge"});
     integrator = std::make_unique<Integrator>(
         tau,

@@ -1,0 +1,187 @@
+// Sources and the smearing of quark fields.
+
+#include "lib/meas/mesons.hpp"
+#include "lib/meas/source.hpp"
+#include "tests/lib/lattice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace QDP;
+using namespace qcd;
+
+namespace {
+
+using Q = LatticePropagator;
+
+multi1d<int> coordinates(int x, int y, int z, int t) {
+  multi1d<int> s(4);
+  s[0] = x;
+  s[1] = y;
+  s[2] = z;
+  s[3] = t;
+  return s;
+}
+
+QuarkSource<Q> source_from(const std::string& text) {
+  const InputFile file = tests::input("<Source>" + text + "</Source>");
+  QuarkSource<Q> source = read_quark_source<Q>(file.root());
+  file.require_valid();
+  return source;
+}
+
+GaugeField weak_field() {
+  tests::use_lattice({4, 4, 2, 6});
+  GaugeField u(Nd);
+  weak_field_start(u);
+  return u;
+}
+
+double difference(const Q& a, const Q& b) { return std::sqrt(toDouble(norm2(a - b))); }
+
+const std::string kSeed = "<ran_seed><Seed><elem>1</elem><elem>2</elem><elem>3</elem><elem>4</elem></Seed></ran_seed>";
+
+}  // namespace
+
+TEST_CASE("profiles: a point, a slice, everywhere") {
+  tests::use_lattice({4, 2, 4, 6});
+  const LatticeComplex point = point_profile(coordinates(3, 1, 0, 5));
+  CHECK(toDouble(norm2(point)) == 1);
+  CHECK(toDouble(real(peekSite(point, coordinates(3, 1, 0, 5)))) == 1);
+  LatticeComplex one;
+  one = cmplx(Real(1), Real(0));
+  const LatticeComplex wall = slice_profile(one, 3, 2);
+  CHECK(toDouble(norm2(wall)) == 32);
+  CHECK(toDouble(real(peekSite(wall, coordinates(1, 1, 1, 2)))) == 1);
+  CHECK(toDouble(norm2(slice_profile(one, 3, -1))) == 4 * 2 * 4 * 6);
+}
+
+TEST_CASE("noise has modulus one (Gaussian: on average), no mean, and the right powers") {
+  tests::use_lattice({8, 8, 4, 4});
+  const double v = static_cast<double>(Layout::vol());
+  const auto mean = [&](const LatticeComplex& x) { return std::sqrt(toDouble(localNorm2(sum(x)))) / v; };
+  for (Noise kind : {Noise::z2, Noise::u1, Noise::gaussian}) {
+    const LatticeComplex eta = noise(kind);
+    CHECK(toDouble(norm2(eta)) / v == doctest::Approx(1).epsilon(kind == Noise::gaussian ? 0.1 : 1e-12));
+    CHECK(mean(eta) < 4 / std::sqrt(v));
+  }
+  LatticeComplex eta = noise(Noise::z2);
+  eta = eta * eta * eta * eta;
+  CHECK(toDouble(norm2(eta + Real(1))) < 1e-20);  // eighth roots of unity
+  eta = zn_noise(3);
+  eta = eta * eta * eta;
+  CHECK(toDouble(norm2(eta - Real(1))) < 1e-20);
+}
+
+TEST_CASE("sources are the profile times the unit matrix") {
+  const GaugeField u = weak_field();
+  const Q s = source_from("<SourceType>POINT_SOURCE</SourceType><j_decay>3</j_decay><t_srce>1 2 0 4</t_srce>")(u);
+  CHECK(toDouble(norm2(s)) == 12);
+  const Propagator there = peekSite(s, coordinates(1, 2, 0, 4));
+  CHECK(toDouble(real(trace(there))) == 12);
+
+  const QuarkSource<Q> wall = source_from("<SourceType>WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>2</t_source>");
+  CHECK(wall.t_source == 2);
+  const multi1d<Double> norms = slice_norms(wall(u), 3);
+  for (int t = 0; t < 6; ++t) CHECK(toDouble(norms[t]) == (t == 2 ? 12 * 32 : 0));
+
+  const Q partial = source_from("<SourceType>PARTIAL_WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>1</t_source><FixedDirs>"
+                                "<elem><dir>3</dir><coord>1</coord></elem><elem><dir>0</dir><coord>2</coord></elem></FixedDirs>")(u);
+  CHECK(toDouble(norm2(partial)) == 12 * 8);
+
+  // A momentum wall overlaps with the plane wave of its momentum only.
+  const Q wave = source_from("<SourceType>MOMENTUM_WALL_SOURCE</SourceType><j_decay>3</j_decay><t_srce>0 0 0 1</t_srce>"
+                             "<mom>1 0 0</mom>")(u);
+  CHECK(toDouble(norm2(sum(wave))) < 1e-20);
+  CHECK(toDouble(norm2(wave)) == doctest::Approx(12 * 32));
+}
+
+TEST_CASE("random walls come from their own seed and leave the generator alone") {
+  const GaugeField u = weak_field();
+  LatticeReal expected, after;
+  Seed seed;
+  RNG::savern(seed);
+  random(expected);
+  RNG::setrn(seed);
+  const std::string wall = kSeed + "<j_decay>3</j_decay><t_source>2</t_source>";
+  const Q a = source_from("<SourceType>RAND_Z2_WALL_SOURCE</SourceType>" + wall)(u);
+  const Q b = source_from("<SourceType>RAND_Z2_WALL_SOURCE</SourceType>" + wall)(u);
+  random(after);
+  CHECK(toDouble(norm2(expected - after)) == 0);
+  CHECK(difference(a, b) == 0);
+  CHECK(toDouble(norm2(a)) == doctest::Approx(12 * 32));
+  const Q c = source_from("<SourceType>RAND_ZN_WALL_SOURCE</SourceType><N>4</N>" + wall)(u);
+  const Q d = source_from("<SourceType>RAND_U1_WALL_SOURCE</SourceType>" + wall)(u);
+  CHECK(toDouble(norm2(c)) == doctest::Approx(12 * 32));
+  CHECK(toDouble(norm2(d)) == doctest::Approx(12 * 32));
+  CHECK(difference(a, c) > 1);
+}
+
+TEST_CASE("smearing of quarks is gauge covariant, keeps constants on free fields, and Jacobi is its series") {
+  const GaugeField u = weak_field();
+  LatticeColorMatrix g;
+  const GaugeField turned = tests::gauge_transformed(u, g);
+  Q psi;
+  gaussian(psi);
+  const auto covariant = [&](const std::function<void(Q&, const GaugeField&)>& smear) {
+    Q straight = psi, rotated = g * psi;
+    smear(straight, u);
+    smear(rotated, turned);
+    CHECK(difference(Q(g * straight), rotated) < 1e-11 * std::sqrt(toDouble(norm2(straight))));
+  };
+  covariant([](Q& q, const GaugeField& v) { gaussian_smear(q, v, 2.0, 4, 3); });
+  covariant([](Q& q, const GaugeField& v) { jacobi_smear(q, v, 0.1, 3, 3); });
+  covariant([](Q& q, const GaugeField& v) { displace(q, v, 2, 0); });
+  covariant([](Q& q, const GaugeField& v) { displace(q, v, -1, 1); });
+
+  GaugeField free(Nd);
+  unit_start(free);
+  Q constant;
+  constant = Real(1);
+  const Q before = constant;
+  gaussian_smear(constant, free, 3.0, 7, -1);
+  CHECK(difference(constant, before) < 1e-11);
+  jacobi_smear(constant, free, 0.05, 2, 3);  // 1 + 6 kappa + (6 kappa)^2
+  CHECK(difference(constant, Q(Real(1 + 0.3 + 0.09) * before)) < 1e-11);
+
+  Q there = psi;
+  displace(there, u, 2, 1);
+  displace(there, u, -2, 1);
+  CHECK(difference(there, psi) < 1e-11);
+}
+
+TEST_CASE("shell sources, displacements, and sinks from inputs") {
+  const GaugeField u = weak_field();
+  const std::string point = "<j_decay>3</j_decay><t_srce>0 0 0 0</t_srce>";
+  const std::string smear = "<SmearingParam><wvf_kind>GAUGE_INV_GAUSSIAN</wvf_kind><wvf_param>1.5</wvf_param><wvfIntPar>3"
+                            "</wvfIntPar><no_smear_dir>3</no_smear_dir></SmearingParam>";
+  const std::string shift_x = "<Displacement><DisplacementType>SIMPLE_DISPLACEMENT</DisplacementType><disp_length>1</disp_length>"
+                              "<disp_dir>0</disp_dir></Displacement>";
+  Q expected = source_from("<SourceType>POINT_SOURCE</SourceType>" + point)(u);
+  displace(expected, u, -1, 0);
+  gaussian_smear(expected, u, 1.5, 3, 3);
+  CHECK(difference(source_from("<SourceType>SHELL_SOURCE</SourceType>" + point + smear + shift_x)(u), expected) < 1e-12);
+
+  const InputFile file = tests::input("<Sink><SinkType>WALL_SINK</SinkType><j_decay>3</j_decay></Sink>");
+  Q s;
+  gaussian(s);
+  Q wall = s;
+  read_quark_sink<Q>(file.root())(wall, u);
+  file.require_valid();
+  const Set slices = time_slices(3);
+  const Propagator total = sum(s, slices[2]), found = peekSite(wall, coordinates(1, 3, 1, 2));
+  CHECK(toDouble(norm2(total - found)) < 1e-18);
+}
+
+TEST_CASE("sources refuse sites off the lattice and names that do not exist") {
+  tests::use_lattice({2, 2, 2, 2});
+  CHECK_THROWS_WITH_AS(point_profile(coordinates(0, 0, 0, 2)), doctest::Contains("got 2 in direction 3"), ShapeError);
+  CHECK_THROWS_WITH_AS(point_profile(multi1d<int>(3)), doctest::Contains("4 coordinates"), ShapeError);
+  LatticeComplex eta = zero;
+  CHECK_THROWS_AS(slice_profile(eta, 4, 0), ShapeError);
+  CHECK_THROWS_WITH_AS(source_from("<SourceType>SHELL_SOURCE</SourceType><j_decay>3</j_decay><t_srce>0 0 0 0</t_srce>"),
+                       doctest::Contains("SmearingParam"), InputError);
+  CHECK_THROWS_WITH_AS(source_from("<SourceType>WALL_SOURCE</SourceType><j_decay>7</j_decay><t_source>0</t_source>"),
+                       doctest::Contains("from 0 to 3"), InputError);
+}
