@@ -24,7 +24,7 @@ using Single = QDP::LatticeFermionF;
 using qcd::SolveResult;
 
 constexpr double kKappa = 0.15;
-constexpr int kRepetitions = 5;
+constexpr int kRepetitions = 3;
 
 /// Heatbath sweeps at beta 6, enough for the plaquette.
 qcd::GaugeField thermal_field() {

@@ -104,27 +104,41 @@ void draw(LatticeReal& x, const Subset& sites) {
 
 constexpr double kTwoPi = 2 * std::numbers::pi;
 
-/// A trial for a_0 where `accepted` does not hold yet, and whether it is accepted now.
-void try_creutz(HeatbathDraw& h, const LatticeReal& weight, const Subset& sites) {
-  LatticeReal x;
-  draw(x, sites);
-  const auto low = exp(Real(-2) * weight);  // exp(w a_0), relative to its largest value, is uniform in [low, 1]
-  h.a[0][sites] = where(h.accepted, h.a[0], Real(1) + log(low * (Real(1) - x) + x) / weight);
-  draw(x, sites);
-  h.accepted[sites] = h.accepted || (x * x < Real(1) - h.a[0] * h.a[0]);
+/// exp(w a_0), relative to its largest value, is uniform in [exp(-2 w), 1].
+auto creutz_trial(const LatticeReal& weight, const LatticeReal& x) {
+  const auto low = exp(Real(-2) * weight);
+  return Real(1) + log(low * (Real(1) - x) + x) / weight;
 }
 
-void try_kennedy_pendleton(HeatbathDraw& h, const LatticeReal& weight, const Subset& sites) {
-  LatticeReal x, y, z;
+/// 1 - a_0 as a sum of the squares of three Gaussians. Numbers are in [0, 1), so 1 - x has a logarithm.
+auto kennedy_pendleton_trial(const LatticeReal& weight, const LatticeReal& x, const LatticeReal& y,
+                                 const LatticeReal& z) {
+  const auto angle = cos(Real(kTwoPi) * y);
+  return Real(1) + (log(Real(1) - x) + angle * angle * log(Real(1) - z)) / weight;
+}
+
+/// Below this weight the trials of Kennedy and Pendleton seldom fall into [-1, 1].
+constexpr double kSmallWeight = 2;
+
+/// A trial for a_0 where `accepted` does not hold yet, and whether it is accepted now.
+void try_once(HeatbathDraw& h, const LatticeReal& weight, HeatbathTrial trial, const Subset& sites) {
+  LatticeReal x, y, z, r;
   draw(x, sites);
+  if (trial == HeatbathTrial::creutz) {
+    h.a[0][sites] = where(h.accepted, h.a[0], creutz_trial(weight, x));
+    draw(r, sites);
+    h.accepted[sites] = h.accepted || (r * r < Real(1) - h.a[0] * h.a[0]);
+    return;
+  }
   draw(y, sites);
   draw(z, sites);
-  // Numbers are in [0, 1): 1 - x has a logarithm.
-  const auto angle = cos(Real(kTwoPi) * y);
-  const auto distance = -(log(Real(1) - x) + angle * angle * log(Real(1) - z)) / weight;
-  h.a[0][sites] = where(h.accepted, h.a[0], Real(1) - distance);
-  draw(x, sites);
-  h.accepted[sites] = h.accepted || (Real(2) * x * x < Real(1) + h.a[0]);
+  LatticeBoolean small;
+  small[sites] = weight < Real(kSmallWeight);
+  h.a[0][sites] = where(h.accepted, h.a[0],
+                        where(small, creutz_trial(weight, x), kennedy_pendleton_trial(weight, x, y, z)));
+  draw(r, sites);
+  const auto bound = where(small, Real(1) - h.a[0] * h.a[0], Real(0.5) * (Real(1) + h.a[0]));
+  h.accepted[sites] = h.accepted || (r * r < bound);
 }
 
 }  // namespace
@@ -134,10 +148,7 @@ HeatbathDraw draw_heatbath(const LatticeReal& weight, const HeatbathParameters& 
   h.a[0][sites] = zero;
   h.accepted[sites] = false;
   for (int trial = 1;; ++trial) {
-    if (parameters.trial == HeatbathTrial::creutz)
-      try_creutz(h, weight, sites);
-    else
-      try_kennedy_pendleton(h, weight, sites);
+    try_once(h, weight, parameters.trial, sites);
     if (trial == parameters.max_trials) break;
     if (toInt(sum(where(h.accepted, LatticeInteger(0), LatticeInteger(1)), sites)) == 0) break;
   }

@@ -14,8 +14,8 @@ namespace qcd {
 
 /// How the SU(2) heatbath finds a_0 with the weight sqrt(1 - a_0^2) exp(w a_0).
 enum class HeatbathTrial {
-  creutz,           ///< a_0 by inversion of exp(w a_0), accepted with probability sqrt(1 - a_0^2): Phys. Rev. D21 (1980) 2308
-  kennedy_pendleton ///< better for large w: Phys. Lett. 156B (1985) 393
+  creutz,            ///< exp(w a_0), accepted with probability sqrt(1 - a_0^2): Phys. Rev. D21 (1980) 2308
+  kennedy_pendleton  ///< for large w, accepted with probability sqrt((1 + a_0)/2): Phys. Lett. 156B (1985) 393; small w as above
 };
 
 struct HeatbathParameters {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -52,6 +53,40 @@ double square(const F& x, const QDP::Subset& sites) {
 template <class F>
 HostComplex product(const F& a, const F& b, const QDP::Subset& sites) {
   return host(QDP::innerProduct(a, b, sites));
+}
+
+/// The matrix <a_i, b_j>, Ns x Ns of its elements per statement: they are the components of a spin matrix.
+template <class F>
+Matrix products(std::type_identity_t<std::span<const F* const>> a, std::span<const F* const> b,
+                const QDP::Subset& sites) {
+  constexpr std::size_t tile = QDP::Ns;
+  Matrix g(a.size(), b.size());
+  const auto at = [](std::size_t i, std::size_t j) {
+    QDP::SpinMatrixD e = QDP::zero;
+    QDP::pokeSpin(e, QDP::ComplexD(1.0), static_cast<int>(i), static_cast<int>(j));
+    return e;
+  };
+  for (std::size_t i0 = 0; i0 < a.size(); i0 += tile)
+    for (std::size_t j0 = 0; j0 < b.size(); j0 += tile) {
+      const std::size_t rows = std::min(tile, a.size() - i0), columns = std::min(tile, b.size() - j0);
+      if (rows * columns == 1) {
+        g(i0, j0) = product(*a[i0], *b[j0], sites);
+        continue;
+      }
+      using Site = QDP::LatticeSpinMatrixD::Site;
+      std::optional<QDP::QDPExpr<Site, QDP::LatticeSpinMatrixD>> sum;
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) {
+          const auto term = QDP::localInnerProduct(*a[i0 + i], *b[j0 + j]) * at(i, j);
+          if (sum) sum = *sum + term;
+          else sum = term;
+        }
+      const auto total = QDP::sum(*sum, sites);
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j)
+          g(i0 + i, j0 + j) = host(QDP::peekSpin(total, static_cast<int>(i), static_cast<int>(j)));
+    }
+  return g;
 }
 
 /// x = sum_i c_i v_i, or x += with `add`, on `sites`; a few terms per statement.

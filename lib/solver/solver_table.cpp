@@ -200,7 +200,7 @@ const Table<std::shared_ptr<const MultiShiftSolver<F>>>& multi_shift_solver_tabl
              return std::make_shared<MultiShiftCG<F>>(criterion, std::move(residuals));
            }},
           {"MIXED_CG_INVERTER",
-           "RsdCG (one or one per shift), MaxCG, [Delta = 0.1, CutoffRsd = 1e-5]: multi-shift CG in single precision to "
+           "RsdCG (one or one per shift), MaxCG, [Delta = 0.1, CutoffRsd = 1e-6]: multi-shift CG in single precision to "
            "CutoffRsd, then every shift alone by MIXED_CG_INVERTER",
            [](const Input& in) -> MultiShift<F> {
              auto [criterion, residuals] = read_list(in, "RsdCG", "MaxCG");

@@ -147,23 +147,25 @@ def forces(run):
             _history(axes, numbers, values, f"C{k}", name)
             axes.set_ylabel(size)
             axes.set_yscale("log")
-    left.legend(fontsize=7)
+    _legend_above(figure, left)
     return _svg(figure)
 
 
 def iterations(run):
     """Mean solver iterations per force evaluation, and their sum over a trajectory."""
     figure, (left, right) = _panels((1, 1), 2.8)
+    colors = {name: f"C{k}" for k, name in enumerate(_monomials(run, "forces"))}
     for k, name in enumerate(_monomials(run, "solves")):
+        color = colors.get(name, f"C{k}")
         numbers = np.array([u.number for u in run.updates if name in u.solves])
         counts = [u.solves[name] for u in run.updates if name in u.solves]
-        _history(left, numbers, np.array([np.mean(c) for c in counts]), f"C{k}", name)
-        _history(right, numbers, np.array([np.sum(c) for c in counts]), f"C{k}")
+        _history(left, numbers, np.array([np.mean(c) for c in counts]), color, name)
+        _history(right, numbers, np.array([np.sum(c) for c in counts]), color)
     left.set_ylabel("iterations per solve")
     right.set_ylabel("iterations per trajectory")
     left.set_ylim(bottom=0)
     right.set_ylim(bottom=0)
-    left.legend(fontsize=7)
+    _legend_above(figure, left)
     return _svg(figure)
 
 
@@ -228,6 +230,10 @@ def complex_plane(s):
     right.set_xlabel("Re")
     right.set_ylabel("Im")
     return _svg(figure)
+
+
+def _legend_above(figure, axes):
+    figure.legend(*axes.get_legend_handles_labels(), loc="lower center", bbox_to_anchor=(0.5, 0.9), ncol=4, fontsize=7)
 
 
 def _monomials(run, kind):

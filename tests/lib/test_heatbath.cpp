@@ -140,7 +140,7 @@ TEST_CASE("plaquettes of independent planes have the average of a single one") {
       GaugeField u = tests::random_field();
       for (int i = 0; i < 10; ++i) heatbath.update(u);
       double sum = 0, squares = 0;
-      const int n = 40;
+      const int n = 100;
       for (int i = 0; i < n; ++i) {
         heatbath.update(u);
         const double p = toDouble(measure_plaquettes(u).plane(0, 1));

@@ -101,20 +101,74 @@ TEST_CASE("one and two threads give the same bits") {
                         saved_field(folder.file("threads2_cfg_3.lime"))) == 0);
 }
 
-TEST_CASE("SIGTERM and SIGUSR1 finish the trajectory, save, and exit with status 0") {
-  for (int signal : {SIGTERM, SIGUSR1}) {
+TEST_CASE("SIGTERM, SIGUSR1 and SIGINT finish the trajectory, save, and exit with status 0") {
+  for (int signal : {SIGTERM, SIGUSR1, SIGINT}) {
+    CAPTURE(signal);
     const tests::ScratchFolder folder("hmc_signal");
-    std::ofstream(folder.file("in.xml")) << params(folder.file("run"), 100000, 100000, "", 30);
+    std::string text = params(folder.file("run"), 100000, 100000, "", 30);
+    // With quarks too, whose solvers the signal may meet.
+    text.insert(text.find("</Monomials>"),
+                "<elem><Name>TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL</Name><InvertParam><invType>CG_INVERTER</invType>"
+                "<RsdCG>1e-9</RsdCG><MaxCG>1000</MaxCG></InvertParam><FermionAction><FermAct>WILSON</FermAct><Mass>0.5</Mass>"
+                "<boundary>1 1 1 -1</boundary></FermionAction><NamedObject><monomial_id>quark</monomial_id></NamedObject></elem>");
+    for (std::size_t at = 0; (at = text.find("<elem>gauge</elem>", at)) != std::string::npos; at += 20)
+      text.insert(at, "<elem>quark</elem>"), at += 18;
+    std::ofstream(folder.file("in.xml")) << text;
     const pid_t pid = start_program({"-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")},
                                     folder.file("text"));
-    for (int i = 0; i < 2000 && read_text(folder.file("text")).find("\n       1") == std::string::npos; ++i)
+    for (int i = 0; i < 3000 && read_text(folder.file("text")).find("\n       1") == std::string::npos; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     kill(pid, signal);
     CHECK(wait_for(pid) == 0);
-    const std::string text = read_text(folder.file("text"));
-    CHECK(text.find("stopped by signal") != std::string::npos);
-    CHECK(text.find("continue with  hmc -i " + folder.file("run_restart_")) != std::string::npos);
+    const std::string output = read_text(folder.file("text"));
+    CHECK(output.find("stopped by signal") != std::string::npos);
+    CHECK(output.find("continue with  hmc -i " + folder.file("run_restart_")) != std::string::npos);
+    XMLReader log(folder.file("l"));  // closed properly
+    CHECK(log.count("//ForcesByMonomial/elem/monomial_id[. = 'quark']") > 0);
   }
+}
+
+TEST_CASE("documents can be read while the run goes on, up to the closing tags of their outer groups") {
+  const tests::ScratchFolder folder("hmc_live");
+  const InputFile file = tests::input(params(folder.file("run"), 3, 3));
+  RunHooks hooks;
+  hooks.report = [&](const UpdateReport& report) {
+    for (const char* name : {"out.xml", "log.xml"}) {
+      std::istringstream text(read_text(folder.file(name)) + "</MCUpdates></doHMC></hmc>");
+      XMLReader xml(text);
+      CHECK(xml.count("/hmc/doHMC/MCUpdates/elem/Update") == static_cast<int>(report.done));
+      CHECK(xml.count("//InlineObservables/elem/Plaquette/w_plaq") == static_cast<int>(report.done));
+    }
+  };
+  run(file, folder.file("out.xml"), folder.file("log.xml"), hooks);
+}
+
+TEST_CASE("a run that tunes its steps shows how, restarts with them, and goes on to the same bits") {
+  const tests::ScratchFolder folder("hmc_tuning");
+  const auto input = [&](const std::string& prefix, int updates) {
+    std::string text = params(prefix, updates, 1, "<ReproCheckFrequency>2</ReproCheckFrequency>", 20);
+    const std::string tuning = "<AutoTune><Rounds>2</Rounds><Trajectories>3</Trajectories><CostPerForce>1</CostPerForce></AutoTune>";
+    text.insert(text.find("<Integrator>"), tuning);
+    text.replace(text.find("<NWarmUpUpdates>2"), 17, "<NWarmUpUpdates>6");
+    return tests::input(text);
+  };
+  run(input(folder.file("whole"), 9), folder.file("out.xml"), folder.file("log.xml"));
+  XMLReader data(folder.file("out.xml"));
+  const std::string tuning = "//Update[update_no = 6]/StepTuning";
+  CHECK(data.count("//StepTuning") == 2);
+  int first, last;
+  read(data, "//Update[update_no = 3]/StepTuning/n_steps", first);
+  read(data, tuning + "/n_steps_new", last);
+  CHECK(first == 20);
+  CHECK(last < 10);
+  CHECK(data.count(tuning + "/Levels/elem/variance") == 1);
+  CHECK(data.count(tuning + "/frozen[. = 'true']") == 1);
+
+  run(input(folder.file("parts"), 9), folder.file("out.xml"), folder.file("log.xml"), 4);  // in the second round
+  const std::string restart = read_text(folder.file("parts_restart_4.xml"));
+  CHECK(restart.find("<StepTuning>") != std::string::npos);
+  run(InputFile(folder.file("parts_restart_4.xml")), folder.file("out.xml"), folder.file("log.xml"));
+  CHECK(tests::distance(saved_field(folder.file("parts_cfg_9.lime")), saved_field(folder.file("whole_cfg_9.lime"))) == 0);
 }
 
 TEST_CASE("hmc --check reports every error and runs nothing; a valid input passes") {

@@ -128,6 +128,8 @@ TEST_CASE("t^2 E starts as t^2 E(0), and grows with flow time to the scales t0 a
   const double p0 = toDouble(coarse.points[0].energy.plaquette);
   CHECK(p0 == doctest::Approx(36 * (1 - 0.57107711169452713)).epsilon(1e-12));
   CHECK(coarse.t2_energy(&EnergyDensity::plaquette)[0] == 0);
+  const double tiny = 1e-4;
+  CHECK(run(tiny, 1).t2_energy(&EnergyDensity::plaquette)[1] == doctest::Approx(tiny * tiny * p0).epsilon(0.01));
 
   // The lattice is too small for 0.3; halving the step is the independent scheme.
   for (const auto& [energy, level] :

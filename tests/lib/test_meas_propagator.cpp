@@ -157,6 +157,33 @@ TEST_CASE("a propagator solves D S = source on all sites, whatever the precondit
   for (const LatticeFermion& psi : solutions) CHECK(std::sqrt(toDouble(norm2(psi - solutions[0]))) < 1e-9);
 }
 
+TEST_CASE("clover, twisted-mass and staggered propagators solve D S = source on all sites") {
+  tests::use_lattice({4, 2, 2, 4});
+  GaugeField u(Nd);
+  weak_field_start(u);
+  LatticeFermion chi;
+  gaussian(chi);
+  const std::string mass = "<Mass>0.2</Mass>" + boundary("1 1 1 -1");
+  const auto solve = [&](const std::string& action) {
+    const auto inverse = inverter<LatticeFermion>(u, action + mass, 1e-12);
+    const LatticeFermion psi = inverse(chi);
+    CHECK(inverse.residual(psi, chi) < 1e-11);
+    return psi;
+  };
+  const LatticeFermion clover = solve("<FermAct>CLOVER</FermAct><clovCoeff>1.5</clovCoeff>");
+  const LatticeFermion all_sites = solve("<FermAct>UNPRECONDITIONED_CLOVER</FermAct><clovCoeff>1.5</clovCoeff>");
+  CHECK(std::sqrt(toDouble(norm2(clover - all_sites))) < 1e-9);
+  const LatticeFermion wilson_solution = solve("<FermAct>WILSON</FermAct>");
+  CHECK(std::sqrt(toDouble(norm2(clover - wilson_solution))) > 1e-3);
+  const LatticeFermion twisted = solve("<FermAct>TWISTED_MASS</FermAct><TwistedMass>0.3</TwistedMass>");
+  CHECK(std::sqrt(toDouble(norm2(twisted - wilson_solution))) > 0.1);
+
+  LatticeStaggeredFermion eta;
+  gaussian(eta);
+  const auto inverse = inverter<LatticeStaggeredFermion>(u, "<FermAct>STAGGERED</FermAct>" + mass, 1e-12);
+  CHECK(inverse.residual(inverse(eta), eta) < 1e-11);
+}
+
 TEST_CASE("columns of a propagator are the solutions for unit vectors") {
   tests::use_lattice({2, 2, 4, 4});
   GaugeField u(Nd);

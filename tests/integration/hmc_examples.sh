@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Every input of examples/hmc runs: two trajectories on a small lattice, energies finite, then one more from the
+# restart file.
+# Usage: hmc_examples.sh HMC EXAMPLES FOLDER
+set -euo pipefail
+hmc=$(realpath "$1") examples=$(realpath "$2") folder=$3
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+fail() { echo "$1"; cat output.txt; exit 1; }
+count=0
+for example in "$examples"/*.xml; do
+  name=$(basename "$example" .xml)
+  sed -e 's#<nrow>[^<]*<#<nrow>4 4 4 4<#' -e 's#<NUpdatesThisRun>[^<]*<#<NUpdatesThisRun>2<#' \
+      -e 's#<SaveInterval>[^<]*<#<SaveInterval>2<#' -e "s#<SavePrefix>[^<]*<#<SavePrefix>$name<#" "$example" > "$name.xml"
+  "$hmc" -i "$name.xml" -o "$name.out.xml" -l "$name.log.xml" > output.txt 2>&1 || fail "$name does not run"
+  violations=$(grep -o '<deltaH>[^<]*' "$name.out.xml" | sed 's/.*>//')
+  [ "$(wc -w <<< "$violations")" -eq 2 ] || fail "$name: expected two trajectories"
+  for dh in $violations; do
+    awk -v x="$dh" 'BEGIN { exit !(x + 0 == x && x > -50 && x < 50) }' || fail "$name: dH = $dh"
+  done
+  sed -e 's#<NUpdatesThisRun>[^<]*<#<NUpdatesThisRun>1<#' "${name}_restart_2.xml" > again.xml
+  "$hmc" -i again.xml -o again.out.xml -l again.log.xml > output.txt 2>&1 || fail "$name does not continue"
+  grep -q '<update_no>3</update_no>' again.out.xml || fail "$name: expected update 3"
+  count=$((count + 1))
+done
+echo "$count examples"
+[ "$count" -ge 10 ]
