@@ -10,7 +10,8 @@ namespace bench {
 inline constexpr Work kHoppingTerm{.flops = 1320, .words = 8 * 18 + 2 * 24, .share_of_sites = 0.5};
 
 template <class P>
-void hopping_term(typename P::Fermion& chi, const QDP::multi1d<typename P::ColorMatrix>& u, const typename P::Fermion& psi) {
+void hopping_term(typename P::Fermion& chi, const QDP::multi1d<typename P::ColorMatrix>& u,
+                  const typename P::Fermion& psi) {
   using namespace QDP;
   chi[rb[0]] = spinReconstructDir0Minus(u[0] * shift(spinProjectDir0Minus(psi), FORWARD, 0)) +
                spinReconstructDir0Plus(shift(adj(u[0]) * spinProjectDir0Plus(psi), BACKWARD, 0)) +

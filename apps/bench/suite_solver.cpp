@@ -28,7 +28,8 @@ constexpr int kRepetitions = 3;
 
 /// Heatbath sweeps at beta 6, enough for the plaquette.
 qcd::GaugeField thermal_field() {
-  qcd::Heatbath heatbath(std::make_shared<qcd::LoopAction>(qcd::wilson_action(6.0)), {}, {.over_relaxation = 1, .max_trials = 10});
+  qcd::Heatbath heatbath(std::make_shared<qcd::LoopAction>(qcd::wilson_action(6.0)), {},
+                         {.over_relaxation = 1, .max_trials = 10});
   qcd::GaugeField u(QDP::Nd);
   qcd::weak_field_start(u);
   for (int n = 0; n < 10; ++n) heatbath.update(u);
@@ -88,7 +89,8 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
   std::vector<Solve> solves;
   solves.push_back({"cg", [&] { return from_nought(qcd::CG<Double>(asked)); }});
   solves.push_back({"cg_mixed", [&] { return from_nought(qcd::MixedCG<Double>(asked)); }});
-  solves.push_back({"multi_shift", [&] { return qcd::MultiShiftCG<Double>(asked).solve(x_shifted, system, b, shifts()); }});
+  solves.push_back(
+      {"multi_shift", [&] { return qcd::MultiShiftCG<Double>(asked).solve(x_shifted, system, b, shifts()); }});
   solves.push_back({"bicgstab", [&] { return from_nought(qcd::BiCGStab<Double>(asked)); }});
 
   const auto dslash = [&](long repeats) {
@@ -97,7 +99,8 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
     hopping_term<DoubleFields>(chi, links, b);
     return seconds([&] {
              for (long n = 0; n < repeats; ++n) hopping_term<DoubleFields>(chi, links, b);
-           }) / static_cast<double>(repeats);
+           }) /
+           static_cast<double>(repeats);
   };
 
   for (Solve& solve : solves) solve.result = solve.run();  // compiles and tunes

@@ -160,7 +160,7 @@ Row rational(const char* name, Preconditioning preconditioning, const char* abou
   return {name,
           std::string("num_pf, Action{FermionAction, ActionApprox{RationalApprox, InvertParam}, ForceApprox{RationalApprox, "
                       "InvertParam}}, [BoundsCheckFrequency = 0 (trajectories between checks of the spectrum)], "
-                      "[BoundsAccuracy = 0.01], [WidenBounds = false]: ") + about,
+                      "[BoundsAccuracy = 0.01], [WidenBounds = false (true: a restart begins with the interval given here again)]: ") + about,
           [preconditioning](const Input& in) -> MonomialPtr {
             const Input action = in.group("Action");
             return std::make_shared<RationalMonomial<F>>(

@@ -37,12 +37,13 @@ LatticeComplex exp_i(const LatticeRealD& angle) {
 
 }  // namespace
 
-PhaseMap& PhaseMap::boundary(int mu, double factor) {
+PhaseMap& PhaseMap::boundary(int mu, std::complex<double> factor) {
   require_direction(mu, "PhaseMap::boundary");
-  if (factor == 1) return *this;
+  if (factor == 1.0) return *this;
   factors_.push_back({mu, [=] {
                         LatticeComplex phi;
-                        phi = where(on_last_slice(mu), LatticeReal(Real(factor)), LatticeReal(Real(1)));
+                        phi = where(on_last_slice(mu), LatticeComplex(cmplx(Real(factor.real()), Real(factor.imag()))),
+                                    LatticeComplex(Complex(1)));
                         return phi;
                       }});
   return *this;

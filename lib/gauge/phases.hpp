@@ -5,6 +5,7 @@
 
 #include "lib/gauge/link_map.hpp"
 
+#include <complex>
 #include <functional>
 #include <map>
 #include <vector>
@@ -17,7 +18,7 @@ namespace qcd {
 class PhaseMap : public LinkMap {
  public:
   /// `factor` on the links that leave the last slice of direction mu: -1 antiperiodic, 0 no way around.
-  PhaseMap& boundary(int mu, double factor);
+  PhaseMap& boundary(int mu, std::complex<double> factor);
 
   /// exp(i angle / L_mu) on every link of direction mu, so that a fermion gets exp(i angle) on the way around. A twist
   /// theta shifts the momenta by theta / L_mu; in time, angle = mu_I / T is an imaginary chemical potential i mu_I.

@@ -190,11 +190,16 @@ void heat(LatticeColorMatrix& u, const LatticeColorMatrix& w, int subgroup, cons
 
 }  // namespace
 
+bool links_stay_linear(const LinkMaps& links) {
+  return std::all_of(links.begin(), links.end(), [](const auto& map) {
+    return dynamic_cast<const SchroedingerBoundary*>(map.get()) || dynamic_cast<const PhaseMap*>(map.get());
+  });
+}
+
 Heatbath::Heatbath(std::shared_ptr<const LoopAction> action, LinkMaps links, const HeatbathParameters& parameters)
     : action_(std::move(action)), links_(std::move(links)), parameters_(parameters) {
-  for (const auto& map : links_)
-    if (!dynamic_cast<const SchroedingerBoundary*>(map.get()) && !dynamic_cast<const PhaseMap*>(map.get()))
-      throw InputError("heatbath: expected links with boundary conditions only, got smeared ones");
+  if (!links_stay_linear(links_))
+    throw InputError("heatbath: expected links with boundary conditions only, got smeared ones");
 }
 
 LatticeColorMatrix Heatbath::staple(const GaugeField& u, int mu, const Subset& sites) const {

@@ -38,14 +38,19 @@ HeatbathDraw draw_heatbath(const QDP::LatticeReal& weight, const HeatbathParamet
 /// Throws InputError if a loop meets a link twice on this lattice, or if no such colouring exists.
 QDP::Set independent_links(const LoopAction& action, int mu);
 
+/// The maps are phases and Schroedinger functional boundaries, which leave an action linear in each link of U.
+bool links_stay_linear(const LinkMaps& links);
+
 class Heatbath {
  public:
-  /// `links` may hold phases and Schroedinger functional boundaries, which leave S linear in U; others throw InputError.
+  /// Throws InputError unless links_stay_linear(links).
   Heatbath(std::shared_ptr<const LoopAction> action, LinkMaps links, const HeatbathParameters& parameters);
 
   /// One update: over-relaxation sweeps, then a heatbath sweep. Links on fixed boundaries get their boundary values.
   /// The sets of links are those of the lattice at the first call.
   void update(GaugeField& u);
+
+  const HeatbathParameters& parameters() const { return parameters_; }
 
   /// One sweep over all links, each with a new value of the same action.
   void overrelax_sweep(GaugeField& u);

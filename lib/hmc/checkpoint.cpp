@@ -1,7 +1,6 @@
 #include "lib/hmc/checkpoint.hpp"
 
-#include "lib/hmc/simulation.hpp"
-#include "lib/io/seed.hpp"
+#include "lib/io/program_info.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -63,26 +62,24 @@ std::vector<CheckpointFiles> find_checkpoints(const std::string& prefix) {
 
 namespace {
 
-/// The input of the run that continues from here.
-void write_restart(XMLWriter& xml, const HmcParameters& parameters, const CheckpointFiles& files,
-                   const std::vector<unsigned long>& rolling) {
-  const McControl& c = parameters.control;
-  Seed seed;
-  RNG::savern(seed);
-
-  push(xml, "Params");
-  push(xml, "MCControl");
+void write_cfg(XMLWriter& xml, const McControl& c, const CheckpointFiles& files) {
   push(xml, "Cfg");
   write(xml, "cfg_type", std::string("SZINQIO"));
   write(xml, "cfg_file", files.configuration);
   write(xml, "parallel_io", c.parallel_io);
   write(xml, "verify_checksum", true);
   pop(xml);
+}
+
+void write_control(XMLWriter& xml, const McControl& c, unsigned long not_numbered, const CheckpointFiles& files,
+                   const std::vector<unsigned long>& rolling) {
+  Seed seed;
+  RNG::savern(seed);
   write(xml, "RNG", seed);
   write(xml, "StartUpdateNum", files.update_no);
   write(xml, "NWarmUpUpdates", c.warm_up_updates);
   write(xml, "NProductionUpdates", c.production_updates);
-  write(xml, "NUpdatesThisRun", std::min(c.updates_this_run, c.total_updates() - files.update_no));
+  write(xml, "NUpdatesThisRun", std::min(c.updates_this_run, c.total_updates() - not_numbered - files.update_no));
   write(xml, "SaveInterval", c.save_interval);
   write(xml, "SavePrefix", c.save_prefix);
   write(xml, "SaveVolfmt", c.save_volfmt);
@@ -94,15 +91,34 @@ void write_restart(XMLWriter& xml, const HmcParameters& parameters, const Checkp
     for (unsigned long n : rolling) list += (list.empty() ? "" : " ") + std::to_string(n);
     write(xml, "RollingCheckpoints", list);
   }
+}
+
+void write_checks(XMLWriter& xml, const McControl& c) {
   write(xml, "ReproCheckP", c.check_repro);
   if (c.check_repro) write(xml, "ReproCheckFrequency", c.repro_frequency);
   write(xml, "ReverseCheckP", c.check_reverse);
   if (c.check_reverse) write(xml, "ReverseCheckFrequency", c.reverse_frequency);
   write(xml, "MonitorForces", c.monitor_forces);
-  if (parameters.dynamics.tuner) parameters.dynamics.tuner->write_state(xml);
-  if (!parameters.measurements_xml.empty()) xml.writeXML('\n' + parameters.measurements_xml);
+}
+
+/// The input of the run that continues from here.
+void write_restart(XMLWriter& xml, const RunParameters& parameters, const CheckpointFiles& files,
+                   const std::vector<unsigned long>& rolling) {
+  const bool inside = parameters.kind->all_in_control;
+  const auto measurements = [&] {
+    if (!parameters.measurements_xml.empty()) xml.writeXML('\n' + parameters.measurements_xml);
+  };
+  push(xml, parameters.kind->root);
+  if (!inside) write_cfg(xml, parameters.control, files);
+  push(xml, "MCControl");
+  if (inside) write_cfg(xml, parameters.control, files);
+  write_control(xml, parameters.control, parameters.separate_warm_up(), files, rolling);
+  if (parameters.kind->metropolis) write_checks(xml, parameters.control);
+  parameters.write_method_state(xml);
+  if (inside) measurements();
   pop(xml);
-  xml.writeXML('\n' + parameters.trajectory_xml);
+  if (!inside) measurements();
+  xml.writeXML('\n' + parameters.method_xml);
   pop(xml);
 }
 
@@ -132,7 +148,7 @@ void write_checkpoint(const CheckpointFiles& files, const XMLBufferWriter& resta
   }
 }
 
-CheckpointFiles save_checkpoint(HmcParameters& parameters, unsigned long update_no, const GaugeField& u) {
+CheckpointFiles save_checkpoint(RunParameters& parameters, unsigned long update_no, const GaugeField& u) {
   McControl& control = parameters.control;
   const CheckpointFiles files = checkpoint_files(control.save_prefix, update_no);
   std::vector<unsigned long> rolling = control.rolling_checkpoints;
@@ -168,8 +184,9 @@ namespace {
 std::string in_megabytes(std::uint64_t bytes) { return std::to_string((bytes + 999999) / 1000000) + " MB"; }
 
 /// Checkpoints on disk at the same time, at most, that this run adds.
-std::uint64_t checkpoints_to_come(const McControl& c) {
-  const unsigned long first = c.start_update, last = first + c.updates_to_do();
+std::uint64_t checkpoints_to_come(const RunParameters& p) {
+  const McControl& c = p.control;
+  const unsigned long first = c.start_update, last = first + c.updates_to_do(p.separate_warm_up());
   const auto due_by = [&](unsigned long interval) { return last / interval - first / interval; };
   const std::uint64_t saves = due_by(c.save_interval) + (last % c.save_interval != 0);
   if (c.keep_checkpoints == 0) return saves;
@@ -190,17 +207,17 @@ void remove_half_written(const std::string& prefix) {
   }
 }
 
-void prepare_checkpoints(const HmcParameters& parameters, const Warn& warn) {
+void prepare_checkpoints(const RunParameters& parameters, const Warn& warn) {
   const McControl& control = parameters.control;
   const std::string folder = folder_of(control.save_prefix).string();
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     throw FileError("SavePrefix " + control.save_prefix + ": expected a folder that can be written, got " + folder);
   remove_half_written(control.save_prefix);
-  const std::uint64_t one = checkpoint_bytes(parameters.dynamics.lattice), room = free_disk_space(folder);
+  const std::uint64_t one = checkpoint_bytes(parameters.lattice()), room = free_disk_space(folder);
   const std::string needs = " needs " + in_megabytes(one) + " and " + folder + " has " + in_megabytes(room) + " free";
   if (room < one)
     throw FileError("a checkpoint" + needs + ". Free space, or let SavePrefix point to another disk.");
-  const std::uint64_t all = checkpoints_to_come(control);
+  const std::uint64_t all = checkpoints_to_come(parameters);
   if (room / one < all && warn)
     warn("each checkpoint" + needs + ", enough for " + std::to_string(room / one) + " of the " + std::to_string(all) +
          " that this run will leave there. KeepCheckpoints keeps the newest only.");
@@ -217,14 +234,13 @@ struct RestartPoint {
   GaugeInit start;
   McControl control;
   std::vector<int> lattice;
-  std::optional<Input> tuning;
+  Input mc_control;
 
-  explicit RestartPoint(const InputFile& file) {
-    const Input root = file.root(), mc = root.group("MCControl");
-    start = read_gauge_init(mc.group("Cfg"));
-    control = read_mc_control(mc);
-    lattice = root.group("HMCTrj").integers("nrow", Nd, at_least(1));
-    if (mc.has("StepTuning")) tuning = mc.group("StepTuning");
+  RestartPoint(const InputFile& file, const RunKind& kind) : mc_control(file.root().group("MCControl")) {
+    const Input root = file.root();
+    start = read_gauge_init((kind.all_in_control ? mc_control : root).group("Cfg"));
+    control = read_mc_control(mc_control);
+    lattice = root.group(kind.method).integers("nrow", Nd, at_least(1));
     file.require_valid();
   }
 };
@@ -235,16 +251,16 @@ GaugeField read_field(const GaugeInit& start) {
   return u;
 }
 
-bool is_good(const CheckpointFiles& files) {
+bool is_good(const CheckpointFiles& files, const RunKind& kind) {
   try {
-    read_field(RestartPoint(InputFile(files.restart)).start);
+    read_field(RestartPoint(InputFile(files.restart), kind).start);
     return true;
   } catch (const std::exception&) {
     return false;
   }
 }
 
-GaugeField read_start_field(const HmcParameters& parameters) {
+GaugeField read_start_field(const RunParameters& parameters) {
   try {
     return read_field(parameters.start);
   } catch (const std::exception& error) {
@@ -252,38 +268,40 @@ GaugeField read_start_field(const HmcParameters& parameters) {
     std::string text = "the field of update " + std::to_string(parameters.control.start_update) +
                        " cannot be used: " + error.what();
     for (const CheckpointFiles& files : find_checkpoints(parameters.control.save_prefix))
-      if (files.update_no < parameters.control.start_update && is_good(files))
-        throw FileError(text + "\nThe newest good checkpoint before it: hmc -i " + files.restart);
+      if (files.update_no < parameters.control.start_update && is_good(files, *parameters.kind))
+        throw FileError(text + "\nThe newest good checkpoint before it: " + parameters.kind->program + " -i " +
+                        files.restart);
     throw FileError(text + "\nThere is no good checkpoint before it.");
   }
 }
 
 }  // namespace
 
-void load_start(HmcParameters& parameters, const Warn& warn) {
+void load_start(RunParameters& parameters, const Warn& warn) {
   prepare_checkpoints(parameters, warn);
   if (!parameters.start_field) parameters.start_field = std::make_shared<GaugeField>(read_start_field(parameters));
 }
 
-CheckpointFiles continue_from_newest(HmcParameters& parameters, const Warn& warn) {
+CheckpointFiles continue_from_newest(RunParameters& parameters, const Warn& warn) {
   for (const CheckpointFiles& files : find_checkpoints(parameters.control.save_prefix)) {
     std::optional<RestartPoint> point;
     GaugeField u;
     try {
-      point.emplace(InputFile(files.restart));
-      if (point->lattice == parameters.dynamics.lattice) u = read_field(point->start);
+      point.emplace(InputFile(files.restart), *parameters.kind);
+      if (point->lattice == parameters.lattice()) u = read_field(point->start);
     } catch (const std::exception& error) {
       if (warn) warn("checkpoint of update " + std::to_string(files.update_no) + " passed over: " + error.what());
       continue;
     }
-    if (point->lattice != parameters.dynamics.lattice)
+    if (point->lattice != parameters.lattice())
       throw InputError(files.restart + " has another lattice than this input: choose another SavePrefix, or remove it");
     parameters.start_field = std::make_shared<GaugeField>(std::move(u));
     parameters.cfg_type = "SZINQIO " + files.configuration;
     parameters.control.seed = point->control.seed;
     parameters.control.start_update = point->control.start_update;
     parameters.control.rolling_checkpoints = point->control.rolling_checkpoints;
-    if (parameters.dynamics.tuner && point->tuning) parameters.dynamics.tuner->read_state(*point->tuning);
+    if (parameters.kind->warm_up_apart) parameters.control.warm_up_updates = point->control.warm_up_updates;
+    parameters.read_method_state(point->mc_control);
     return files;
   }
   return {};

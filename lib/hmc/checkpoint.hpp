@@ -4,7 +4,7 @@
 // last, so any restart file that is found works.
 #pragma once
 
-#include "lib/hmc/parameters.hpp"
+#include "lib/hmc/run_parameters.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -34,7 +34,7 @@ void write_checkpoint(const CheckpointFiles& files, const QDP::XMLBufferWriter& 
 
 /// Saves `u` and an input that continues after `update_no` with the generator's present seed, to the same bits. Then
 /// the rolling set (MCControl/KeepCheckpoints) loses its oldest members. Throws FileError as write_checkpoint.
-CheckpointFiles save_checkpoint(HmcParameters& parameters, unsigned long update_no, const GaugeField& u);
+CheckpointFiles save_checkpoint(RunParameters& parameters, unsigned long update_no, const GaugeField& u);
 
 /// Bytes of a configuration of this lattice in the run's precision, and of what comes with it.
 std::uint64_t checkpoint_bytes(const std::vector<int>& lattice);
@@ -44,12 +44,12 @@ std::uint64_t checkpoint_bytes(const std::vector<int>& lattice);
 /// is not. Looks whether checkpoints will fit: throws FileError if their folder cannot be written or has no room for
 /// one, warns if it has no room for all that this run will leave. Removes what a killed run left half written.
 /// The layout must exist.
-void load_start(HmcParameters& parameters, const Warn& warn);
+void load_start(RunParameters& parameters, const Warn& warn);
 
 /// Makes `parameters` continue from the newest checkpoint with their SavePrefix: start field (read and verified here),
 /// seed, update number and step numbers are the checkpoint's, all else stays. Damaged checkpoints are passed over with a
 /// warning. If there is none, nothing changes and update_no is 0. The layout must exist.
 /// Throws InputError if the checkpoint is of another lattice.
-CheckpointFiles continue_from_newest(HmcParameters& parameters, const Warn& warn);
+CheckpointFiles continue_from_newest(RunParameters& parameters, const Warn& warn);
 
 }  // namespace qcd

@@ -2,61 +2,11 @@
 
 #include "lib/action/gauge_actions.hpp"
 #include "lib/action/monomial_table.hpp"
-#include "lib/io/seed.hpp"
-
-#include <algorithm>
-#include <filesystem>
+#include "lib/io/boundary.hpp"
 
 namespace qcd {
 
 using namespace QDP;
-
-unsigned long McControl::updates_to_do() const {
-  if (start_update >= production_updates) return 0;
-  return std::min(updates_this_run, total_updates() - start_update);
-}
-
-namespace {
-
-unsigned long count(const Input& input, const std::string& name) {
-  return static_cast<unsigned long>(input.integer(name, at_least(0)));
-}
-
-/// A check that is on with frequency 10 unless the input says otherwise.
-void read_check(const Input& input, const std::string& name, bool& on, unsigned long& frequency) {
-  on = input.flag(name + "CheckP", true);
-  if (on) frequency = static_cast<unsigned long>(input.integer(name + "CheckFrequency", at_least(1), 10));
-}
-
-}  // namespace
-
-McControl read_mc_control(const Input& input) {
-  McControl c;
-  c.seed = read_seed(input.group("RNG"));
-  c.start_update = count(input, "StartUpdateNum");
-  c.warm_up_updates = count(input, "NWarmUpUpdates");
-  c.production_updates = count(input, "NProductionUpdates");
-  c.updates_this_run = count(input, "NUpdatesThisRun");
-  c.save_interval = static_cast<unsigned long>(input.integer("SaveInterval", at_least(1)));
-  c.save_prefix = input.word("SavePrefix");
-  const std::filesystem::path folder = std::filesystem::path(c.save_prefix).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    input.error("SavePrefix", "a prefix in a folder that exists", c.save_prefix);
-  c.save_volfmt = input.word("SaveVolfmt");
-  // One rank writes one file in each of the formats.
-  if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE" && c.save_volfmt != "MULTIFILE" && c.save_volfmt != "PARTFILE")
-    input.error("SaveVolfmt", "SINGLEFILE, MULTIFILE or PARTFILE", c.save_volfmt);
-  c.parallel_io = input.flag("parallel_io", input.flag("ParallelIO", false));
-  c.keep_checkpoints = static_cast<unsigned long>(input.integer("KeepCheckpoints", at_least(1), 0));
-  c.archive_interval = static_cast<unsigned long>(input.integer("ArchiveInterval", at_least(1), 0));
-  if (input.has("RollingCheckpoints"))
-    for (int n : input.integers("RollingCheckpoints", 0, at_least(0)))
-      c.rolling_checkpoints.push_back(static_cast<unsigned long>(n));
-  read_check(input, "Repro", c.check_repro, c.repro_frequency);
-  read_check(input, "Reverse", c.check_reverse, c.reverse_frequency);
-  c.monitor_forces = input.flag("MonitorForces", true);
-  return c;
-}
 
 namespace {
 
@@ -75,19 +25,31 @@ Dynamics read_dynamics(const Input& input) {
 
 }  // namespace
 
+namespace {
+
+const RunKind& hmc_run() {
+  static const RunKind kind{.program = "hmc", .root = "Params", .method = "HMCTrj", .output = "doHMC"};
+  return kind;
+}
+
+}  // namespace
+
+HmcParameters::HmcParameters() : RunParameters(hmc_run()) {}
+
+void HmcParameters::write_method_state(XMLWriter& xml) const {
+  if (dynamics.tuner) dynamics.tuner->write_state(xml);
+}
+
+void HmcParameters::read_method_state(const Input& mc_control) {
+  if (dynamics.tuner && mc_control.has("StepTuning")) dynamics.tuner->read_state(mc_control.group("StepTuning"));
+}
+
 HmcParameters read_hmc_parameters(const Input& root) {
   HmcParameters p;
-  const Input control = root.group("MCControl");
-  const Input cfg = control.group("Cfg");
-  p.cfg_type = cfg.word("cfg_type", "");
-  p.start = read_gauge_init(cfg);
-  p.control = read_mc_control(control);
-  p.measurements = read_measurements(control);
-  if (control.has("InlineMeasurements")) p.measurements_xml = control.group("InlineMeasurements").xml();
+  read_run_parameters(p, root);
   const Input trajectory = root.group("HMCTrj");
   p.dynamics = read_dynamics(trajectory);
-  p.dynamics.tuner = StepTuner::read(trajectory.group("MDIntegrator"), control, *p.dynamics.integrator);
-  p.trajectory_xml = trajectory.xml();
+  p.dynamics.tuner = StepTuner::read(trajectory.group("MDIntegrator"), root.group("MCControl"), *p.dynamics.integrator);
   return p;
 }
 
@@ -130,6 +92,8 @@ std::string input_help() {
   section(gauge_init_table());
   section(monomial_table());
   section(gauge_action_table());
+  section(gauge_state_table());
+  section(gauge_boundary_table());
   section(integrator_table());
   section(measurement_table());
   return text;

@@ -3,6 +3,9 @@
 #include "lib/gauge/phases.hpp"
 #include "lib/io/smearing.hpp"
 
+#include <algorithm>
+#include <complex>
+
 namespace qcd {
 
 using namespace QDP;
@@ -11,11 +14,19 @@ namespace {
 
 using MapPtr = std::shared_ptr<const LinkMap>;
 
-/// boundary: Nd numbers.
+/// boundary: Nd numbers, or Nd times elem{re, im}.
 MapPtr read_phases(const Input& bc) {
+  std::vector<std::complex<double>> factors;
+  if (bc.has("boundary") && bc.group("boundary").has("elem")) {
+    for (const Input& elem : bc.elements("boundary")) factors.emplace_back(elem.real("re"), elem.real("im"));
+    if (factors.size() != static_cast<std::size_t>(Nd))
+      bc.error("boundary", std::to_string(Nd) + " <elem>", std::to_string(factors.size()));
+  } else {
+    for (double factor : bc.reals("boundary", Nd)) factors.emplace_back(factor);
+  }
   auto map = std::make_shared<PhaseMap>();
-  const std::vector<double> phases = bc.reals("boundary", Nd);
-  for (int mu = 0; mu < static_cast<int>(phases.size()); ++mu) map->boundary(mu, phases[static_cast<std::size_t>(mu)]);
+  for (int mu = 0; mu < std::min(Nd, static_cast<int>(factors.size())); ++mu)
+    map->boundary(mu, factors[static_cast<std::size_t>(mu)]);
   return map->trivial() ? nullptr : map;
 }
 
@@ -57,7 +68,7 @@ const Table<MapPtr>& gauge_boundary_table() {
       "a gauge boundary condition",
       {
           {"PERIODIC_GAUGEBC", "periodic links", [](const Input&) -> MapPtr { return nullptr; }},
-          {"SIMPLE_GAUGEBC", "boundary: Nd numbers, factors on the last plane of each direction",
+          {"SIMPLE_GAUGEBC", "boundary{Nd numbers, or elem{re, im}...}: factors on the last plane of each direction",
            read_phases},
           {"SCHROEDINGER_TRIVIAL_GAUGEBC", schroedinger_schema + "Schroedinger functional with links 1 on its boundaries",
            schroedinger(SchroedingerField::trivial)},

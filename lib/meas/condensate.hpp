@@ -15,8 +15,8 @@ enum class TraceNoise {
 template <class F>
 F trace_source(TraceNoise kind);
 
-/// One estimate, per site: Tr D^-1/V and Tr g5 D^-1/V (staggered: the sign (-1)^(x+y+z+t) instead of g5), the traces over
-/// spin and colour. <psibar psi> of one quark is minus the first.
+/// One estimate, per site: Tr D^-1/V and Tr g5 D^-1/V (staggered: the sign (-1)^(x+y+z+t) instead of g5), the traces
+/// over spin and colour. <psibar psi> of one quark is minus the first.
 struct Condensate {
   QDP::DComplex scalar, pseudoscalar;
 };

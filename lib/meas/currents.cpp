@@ -19,7 +19,8 @@ MesonCurrents meson_currents(const GaugeField& u, const LatticePropagator& s1, c
   for (int k = 0; k < Nd; ++k) {
     if (k == j_decay) continue;
     const int n = 1 << k;
-    const LatticePropagator s_here = u[k] * shift(s1, FORWARD, k) * Gamma(n), b_here = u[k] * shift(b, FORWARD, k) * Gamma(n);
+    const LatticePropagator s_here = u[k] * shift(s1, FORWARD, k) * Gamma(n),
+                            b_here = u[k] * shift(b, FORWARD, k) * Gamma(n);
     const LatticePropagator gs = Gamma(n) * s_here, gb = Gamma(n) * b_here;
     LatticeReal split;
     split = real(trace(adj(b) * gs)) + real(trace(adj(gb) * s1));

@@ -7,8 +7,8 @@
 
 namespace qcd {
 
-/// Correlators in slices across j_decay, at rest. With b = g5 S2 g5, k over the directions but j_decay, d = j_decay, S' the
-/// propagator S1(x+k) brought to x by U_k(x), and b' likewise:
+/// Correlators in slices across j_decay, at rest. With b = g5 S2 g5, k over the directions but j_decay, d = j_decay, S'
+/// the propagator S1(x+k) brought to x by U_k(x), and b' likewise:
 struct MesonCurrents {
   /// 1/2 Re tr[ b^+ g_k S' g_k + (g_k b' g_k)^+ S1 ]: point-split vector current to the rho, [k].
   std::vector<QDP::multi1d<QDP::Double>> split_vector;

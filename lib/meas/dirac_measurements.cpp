@@ -22,7 +22,8 @@ std::shared_ptr<const FermionAction<F>> read_action(const Input& parent) {
       return wilson_type_action_table();
     else
       return staggered_type_action_table();
-  }();
+  }
+  ();
   const auto* row = table.find(group, "FermAct");
   return row ? row->make(group) : nullptr;
 }
@@ -157,13 +158,14 @@ MeasurementRows dirac_measurements() {
           "Param{FermionAction{FermAct, ...}, InvertParam{invType, ...}, [noise Z2, U1, GAUSSIAN or UNIT = Z2], "
           "[n_sources = 1]}, [NamedObject{gauge_id}]: Tr D^-1 and Tr g5 D^-1 per site from random sources"),
       measurement_row<CondensateMeasurement<LatticeStaggeredFermion>>("CHIRAL_CONDENSATE_STAG",
-                                                                       "the same for staggered quarks"),
+                                                                      "the same for staggered quarks"),
       measurement_row<EigenvalueMeasurement<LatticeFermion>>(
           "EIGBNDSMDAGM",
-          "Ritz{RsdR (relative accuracy), [Neig = 1]}, FermionAction{FermAct, ...}, [NamedObject{gauge_id}]: lowest and "
+          "Ritz{RsdR (relative accuracy), [Neig = 1]}, FermionAction{FermAct, ...}, [NamedObject{gauge_id}]: lowest "
+          "and "
           "highest eigenvalues of M^+ M, M the operator of the action with its preconditioning"),
       measurement_row<EigenvalueMeasurement<LatticeStaggeredFermion>>("EIGBNDSMDAGM_STAG",
-                                                                       "the same for staggered quarks"),
+                                                                      "the same for staggered quarks"),
   };
 }
 

@@ -68,8 +68,8 @@ LatticeColorMatrix moved(LatticeColorMatrix x, int n, int mu, int sign) {
   return x;
 }
 
-/// sum of the four m x n loops around a site: the rectangles with their lower corner at each site, A B C^+ D^+, read from
-/// each of their corners and brought there.
+/// sum of the four m x n loops around a site: the rectangles with their lower corner at each site, A B C^+ D^+, read
+/// from each of their corners and brought there.
 LatticeColorMatrix large_leaves(const GaugeField& u, int mu, int nu, int m, int n) {
   const LatticeColorMatrix a = line(u, mu, m), d = line(u, nu, n);
   const LatticeColorMatrix b = moved(d, m, mu, FORWARD), c = moved(a, n, nu, FORWARD);

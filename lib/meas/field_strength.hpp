@@ -1,8 +1,8 @@
 // The field strength on the lattice, from loops around the four corners of a site, and what is made of it.
 //
-// Q_mu,nu(x) is the average of the four m x n loops that begin and end at x in the mu-nu plane, one in each quadrant, all
-// walked in the sense +mu -> +nu. G_mu,nu = taproj(Q_mu,nu) = m n (i F_mu,nu) + O(a^2) with Hermitian F: traceless and
-// anti-Hermitian.
+// Q_mu,nu(x) is the average of the four m x n loops that begin and end at x in the mu-nu plane, one in each quadrant,
+// all walked in the sense +mu -> +nu. G_mu,nu = taproj(Q_mu,nu) = m n (i F_mu,nu) + O(a^2) with Hermitian F: traceless
+// and anti-Hermitian.
 #pragma once
 
 #include "lib/gauge/loop.hpp"

@@ -52,8 +52,7 @@ namespace {
 /// The first x where y crosses `level` upwards, by linear interpolation.
 std::optional<double> crossing(const std::vector<double>& x, const std::vector<double>& y, double level) {
   for (std::size_t i = 1; i < x.size(); ++i)
-    if (y[i - 1] < level && y[i] >= level)
-      return x[i - 1] + (x[i] - x[i - 1]) * (level - y[i - 1]) / (y[i] - y[i - 1]);
+    if (y[i - 1] < level && y[i] >= level) return x[i - 1] + (x[i] - x[i - 1]) * (level - y[i - 1]) / (y[i] - y[i - 1]);
   return std::nullopt;
 }
 

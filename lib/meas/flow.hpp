@@ -1,7 +1,7 @@
 // The gradient flow of a gauge field, dV/dt = -g0^2 [dS/dV] V, V(0) = U.
 //
-// For S = -(beta/Nc) sum_l c_l Re tr W_l it reads dV_mu/dt = Z_mu V_mu with Z_mu = -taproj[V_mu sum_k c_k R_k], the force of
-// conv. 4 for beta = 1 times 2 Nc; c = 1 for every plaquette is the Wilson flow.
+// For S = -(beta/Nc) sum_l c_l Re tr W_l it reads dV_mu/dt = Z_mu V_mu with Z_mu = -taproj[V_mu sum_k c_k R_k], the
+// force of conv. 4 for beta = 1 times 2 Nc; c = 1 for every plaquette is the Wilson flow.
 #pragma once
 
 #include "lib/gauge/loop_action.hpp"

@@ -178,18 +178,20 @@ class GradientFlowMeasurement : public FlowMeasurement {
 MeasurementRows gauge_field_measurements() {
   return {
       measurement_row<LinkSmearMeasurement>(
-          "LINK_SMEAR", "Param{LinkSmearingType, ...}, NamedObject{gauge_id, linksmear_id}: smeared links as a new field"),
-      measurement_row<GaugeFixMeasurement>(
-          "COULOMB_GAUGEFIX",
-          "Param{version 1, GFAccu, GFMax, OrDo, OrPara, j_decay}, NamedObject{gauge_id, gfix_id, gauge_rot_id}: Coulomb "
-          "gauge in slices across j_decay; Landau gauge for j_decay -1 or Nd"),
-      measurement_row<WilsonFlowMeasurement>(
-          "WILSON_FLOW",
-          "Param{version 1 or 2, nstep, wtime, t_dir, [smear_dirs: Nd times 0 or 1]}, NamedObject{gauge_in, [gauge_out]}: "
-          "t^2 E, topological charge, t0, w0 along the Wilson flow"),
+          "LINK_SMEAR",
+          "Param{LinkSmearingType, ...}, NamedObject{gauge_id, linksmear_id}: smeared links as a new field"),
+      measurement_row<GaugeFixMeasurement>("COULOMB_GAUGEFIX",
+                                           "Param{version 1, GFAccu, GFMax, OrDo, OrPara, j_decay}, "
+                                           "NamedObject{gauge_id, gfix_id, gauge_rot_id}: Coulomb "
+                                           "gauge in slices across j_decay; Landau gauge for j_decay -1 or Nd"),
+      measurement_row<WilsonFlowMeasurement>("WILSON_FLOW",
+                                             "Param{version 1 or 2, nstep, wtime, t_dir, [smear_dirs: Nd times 0 or "
+                                             "1]}, NamedObject{gauge_in, [gauge_out]}: "
+                                             "t^2 E, topological charge, t0, w0 along the Wilson flow"),
       measurement_row<GradientFlowMeasurement>(
           "GRADIENT_FLOW",
-          "Param{nstep, eps, [t_dir], GaugeAction{Name, ...}}, NamedObject{gauge_in, [gauge_out]}: the same for the flow "
+          "Param{nstep, eps, [t_dir], GaugeAction{Name, ...}}, NamedObject{gauge_in, [gauge_out]}: the same for the "
+          "flow "
           "of any gauge action at beta = 1, for example RBC_GAUGEACT with c1 = -0.0833333333333333 (Symanzik)"),
   };
 }

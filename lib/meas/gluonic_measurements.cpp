@@ -130,7 +130,8 @@ class WilsonLoopMeasurement : public Measurement {
   void temporal(const GaugeField& u, const Log& log) const {
     Loops total = nought(length_r_, length_t_);
     for (int mu : space_)
-      add(total, planar_wilson_loops(u, mu, j_decay_, length_r_, length_t_), 0, 1.0 / static_cast<double>(space_.size()));
+      add(total, planar_wilson_loops(u, mu, j_decay_, length_r_, length_t_), 0,
+          1.0 / static_cast<double>(space_.size()));
     const auto group = log.group("wils_loop2");
     log.write("lengthr", length_r_);
     log.write("lengtht", length_t_);
@@ -222,11 +223,13 @@ MeasurementRows gluonic_measurements() {
       measurement_row<RectangleMeasurement>("RECTANGLE", "[NamedObject{gauge_id}]: average of Re tr U_1x2 / Nc"),
       measurement_row<WilsonLoopMeasurement>(
           "WILSLP",
-          "Param{version 3, kind, j_decay, t_dir, [GaugeState]}, [NamedObject{gauge_id}]: Wilson loops; kind is the sum "
+          "Param{version 3, kind, j_decay, t_dir, [GaugeState]}, [NamedObject{gauge_id}]: Wilson loops; kind is the "
+          "sum "
           "of 1 (planar in space), 2 (planar, space and j_decay), 4 (off-axis in space, and j_decay)"),
       measurement_row<TopologicalCharge>(
           "QTOP_NAIVE",
-          "[Param{version 1, [k5], [GaugeState]}], [NamedObject{gauge_id}]: topological charge and energy density; with "
+          "[Param{version 1, [k5], [GaugeState]}], [NamedObject{gauge_id}]: topological charge and energy density; "
+          "with "
           "k5 from the field strength of five loop sizes (hep-lat/0203008), without it from plaquettes"),
   };
 }

@@ -27,7 +27,7 @@ MeasurementRows gluonic_measurements();
 MeasurementRows gauge_field_measurements();  ///< smearing, gauge fixing, flow
 MeasurementRows quark_measurements();        ///< sources, propagators, sinks
 MeasurementRows spectrum_measurements();
-MeasurementRows dirac_measurements();  ///< condensates, eigenvalues
+MeasurementRows dirac_measurements();   ///< condensates, eigenvalues
 MeasurementRows object_measurements();  ///< reading, writing, listing, erasing objects
 
 /// The parts that gluonic measurements share: [Param{version, [GaugeState]}], [NamedObject{gauge_id}].
@@ -40,7 +40,8 @@ struct GluonicInput {
 };
 GluonicInput read_gluonic(const Input& input, const ObjectPlan& plan, int version);
 
-/// The element `version` of a group: recorded as an error unless it is one of `accepted`; the newest where it is absent.
+/// The element `version` of a group: recorded as an error unless it is one of `accepted`; the newest where it is
+/// absent.
 int read_version(const Input& group, const std::vector<int>& accepted);
 
 /// A row: name, schema, and a class that is made from (const Input&, ObjectPlan&).

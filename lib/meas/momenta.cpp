@@ -100,7 +100,8 @@ void Momenta::add(const multi1d<int>& n, const multi1d<int>& origin, std::size_t
   int component = 0;
   for (int mu = 0; mu < Nd; ++mu) {
     if (mu == j_decay_) continue;
-    angle += Real(kTwoPi * n[component++] / Layout::lattSize()[mu]) * LatticeReal(Layout::latticeCoordinate(mu) - origin[mu]);
+    angle += Real(kTwoPi * n[component++] / Layout::lattSize()[mu]) *
+             LatticeReal(Layout::latticeCoordinate(mu) - origin[mu]);
   }
   phases_[place] += Real(weight) * cmplx(cos(angle), sin(angle));
 }

@@ -77,7 +77,8 @@ std::string ObjectPlan::makes(const Input& group, const std::string& name, const
 
 std::string ObjectPlan::erases(const Input& group, const std::string& name) {
   const std::string id = group.word(name);
-  if (!id.empty() && types_.erase(id) == 0) group.error(name, "the id of an object made before, one of" + known(""), id);
+  if (!id.empty() && types_.erase(id) == 0)
+    group.error(name, "the id of an object made before, one of" + known(""), id);
   return id;
 }
 

@@ -256,7 +256,8 @@ MeasurementRows object_measurements() {
   return {
       measurement_row<ReadObject>("QIO_READ_NAMED_OBJECT",
                                   "NamedObject{object_id, object_type}, File{file_name}: a SciDAC file becomes an "
-                                  "object; object_type is one of " + types),
+                                  "object; object_type is one of " +
+                                      types),
       write_row("QIO_WRITE_NAMED_OBJECT", false, "NamedObject{object_id, object_type}, File{file_name, file_volfmt}"),
       write_row("QIO_WRITE_ERASE_NAMED_OBJECT", true, "the same, and erases the object"),
       measurement_row<ReadNersc>("NERSC_READ_NAMED_OBJECT", "NamedObject{object_id}, File{file_name}: a NERSC archive"),

@@ -21,8 +21,8 @@ struct MeasureParameters {
 /// chroma{Param{nrow, [InlineMeasurements]}, [RNG{Seed}], Cfg{cfg_type, ...}}.
 MeasureParameters read_measure_parameters(const Input& root);
 
-/// Sets the random number generator, makes the field and writes RNG, Config_info and Observables. Links outside the group
-/// (files in single precision) are projected.
+/// Sets the random number generator, makes the field and writes RNG, Config_info and Observables. Links outside the
+/// group (files in single precision) are projected.
 GaugeField start_measurements(const MeasureParameters& parameters, const Log& log);
 
 /// Elements and names of the input, for --help.

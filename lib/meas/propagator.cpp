@@ -24,7 +24,9 @@ std::vector<typename PropagatorTraits<F>::Site> unit_vectors() {
 namespace {
 
 /// Fields on even sites alone do not hold a source: staggered quarks are solved on all sites.
-Preconditioning for_propagators(Preconditioning p) { return p == Preconditioning::even_source ? Preconditioning::none : p; }
+Preconditioning for_propagators(Preconditioning p) {
+  return p == Preconditioning::even_source ? Preconditioning::none : p;
+}
 
 }  // namespace
 

@@ -168,10 +168,12 @@ MeasurementRows quark_measurements() {
   const std::string source =
       "Param{version 6, Source{SourceType, ..., [SmearingParam{wvf_kind, ...}], [Displacement{DisplacementType NONE or "
       "SIMPLE_DISPLACEMENT, disp_length, disp_dir}], [LinkSmearing{LinkSmearingType, ...}]}}, NamedObject{gauge_id, "
-      "source_id}; SourceType is one of" + names_of(source_table()) + "\n      and wvf_kind one of" +
-      names_of(quark_smearing_table<LatticePropagator>());
-  const std::string sink = "Param{version 5, Sink{SinkType, j_decay, ...}}, NamedObject{gauge_id, prop_id, "
-                           "smeared_prop_id}; SinkType is one of" + names_of(sink_table<LatticePropagator>());
+      "source_id}; SourceType is one of" +
+      names_of(source_table()) + "\n      and wvf_kind one of" + names_of(quark_smearing_table<LatticePropagator>());
+  const std::string sink =
+      "Param{version 5, Sink{SinkType, j_decay, ...}}, NamedObject{gauge_id, prop_id, "
+      "smeared_prop_id}; SinkType is one of" +
+      names_of(sink_table<LatticePropagator>());
   return {
       measurement_row<MakeSource<W>>("MAKE_SOURCE", source),
       measurement_row<PropagatorMeasurement<W>>(

@@ -41,7 +41,9 @@ QuarkRecord QuarkRecord::parse(const std::string& xml, const std::string& id) {
     throw InputError("record of " + id + ": expected MakeSource, Propagator or SinkSmear, got " + kind);
   const Input root = file.root();
   QuarkRecord record;
-  const auto part = [&](const char* name) { return root.has(name) ? inner_xml(root.group(name).xml()) : std::string(); };
+  const auto part = [&](const char* name) {
+    return root.has(name) ? inner_xml(root.group(name).xml()) : std::string();
+  };
   record.source = part("PropSource");
   record.forward = part("ForwardProp");
   record.sink = part("PropSink");

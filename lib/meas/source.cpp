@@ -16,7 +16,8 @@ constexpr double kTwoPi = 6.28318530717958647692;
 
 LatticeComplex point_profile(const multi1d<int>& site) {
   if (site.size() != Nd)
-    throw ShapeError("point source: expected " + std::to_string(Nd) + " coordinates, got " + std::to_string(site.size()));
+    throw ShapeError("point source: expected " + std::to_string(Nd) + " coordinates, got " +
+                     std::to_string(site.size()));
   for (int mu = 0; mu < Nd; ++mu)
     if (site[mu] < 0 || site[mu] >= Layout::lattSize()[mu])
       throw ShapeError("point source: expected coordinates on the lattice, got " + std::to_string(site[mu]) +
@@ -234,8 +235,7 @@ const Table<QuarkSmearing<Q>>& quark_smearing_table() {
   static const Table<QuarkSmearing<Q>> table(
       "a quark smearing",
       {
-          {"GAUGE_INV_GAUSSIAN",
-           "wvf_param (width), wvfIntPar (steps), no_smear_dir: (1 + (w^2/4n) Laplacian)^n",
+          {"GAUGE_INV_GAUSSIAN", "wvf_param (width), wvfIntPar (steps), no_smear_dir: (1 + (w^2/4n) Laplacian)^n",
            [](const Input& in) -> QuarkSmearing<Q> {
              const double width = in.real("wvf_param");
              const int steps = in.integer("wvfIntPar", at_least(0)), without = in.integer("no_smear_dir");
@@ -261,24 +261,21 @@ const Table<std::function<LatticeComplex()>>& source_table() {
           {"SHELL_SOURCE", "the same, with SmearingParam{wvf_kind, ...}", read_point},
           {"WALL_SOURCE", "j_decay, t_source: 1 in a slice",
            [](const Input& in) -> Profile { return on_slice(in, ones); }},
-          {"PARTIAL_WALL_SOURCE", "j_decay, t_source, FixedDirs{elem{dir, coord}...}: 1 where the coordinates are these",
-           read_partial_wall},
+          {"PARTIAL_WALL_SOURCE",
+           "j_decay, t_source, FixedDirs{elem{dir, coord}...}: 1 where the coordinates are these", read_partial_wall},
           {"MOMENTUM_WALL_SOURCE", "j_decay, t_srce, mom (Nd - 1 integers): exp(i p (x - x0)) in a slice",
            read_momentum_wall},
           {"RAND_Z2_WALL_SOURCE", "ran_seed{Seed}, j_decay, t_source: (+-1 +- i)/sqrt 2 in a slice",
-           [](const Input& in) -> Profile {
-             return on_slice(in, seeded(in, [] { return noise(Noise::z2); }));
-           }},
+           [](const Input& in) -> Profile { return on_slice(in, seeded(in, [] { return noise(Noise::z2); })); }},
           {"RAND_ZN_WALL_SOURCE",
-           "ran_seed{Seed}, j_decay, t_source, N, [SmearingParam]: exp(2 pi i k/N) in a slice, everywhere for t_source -1",
+           "ran_seed{Seed}, j_decay, t_source, N, [SmearingParam]: exp(2 pi i k/N) in a slice, everywhere for t_source "
+           "-1",
            [](const Input& in) -> Profile {
              const int n = in.integer("N", at_least(2));
              return on_slice(in, seeded(in, [n] { return zn_noise(n); }));
            }},
           {"RAND_U1_WALL_SOURCE", "ran_seed{Seed}, j_decay, t_source, [SmearingParam]: exp(i theta) likewise",
-           [](const Input& in) -> Profile {
-             return on_slice(in, seeded(in, [] { return noise(Noise::u1); }));
-           }},
+           [](const Input& in) -> Profile { return on_slice(in, seeded(in, [] { return noise(Noise::u1); })); }},
       });
   return table;
 }
@@ -286,24 +283,23 @@ const Table<std::function<LatticeComplex()>>& source_table() {
 template <class Q>
 const Table<QuarkSmearing<Q>>& sink_table() {
   static const Table<QuarkSmearing<Q>> table(
-      "a sink",
-      {
-          {"POINT_SINK", "[Displacement], [LinkSmearing]: the propagator as it is",
-           [](const Input& in) { return read_smearing_chain<Q>(in, false, +1); }},
-          {"SHELL_SINK", "SmearingParam{wvf_kind, ...}, [Displacement], [LinkSmearing]",
-           [](const Input& in) { return read_smearing_chain<Q>(in, true, +1); }},
-          {"WALL_SINK", "the sum over each slice across j_decay, at all its sites",
-           [](const Input& in) -> QuarkSmearing<Q> {
-             const int direction = in.integer("j_decay", {0, Nd - 1});
-             return [direction](Q& psi, const GaugeField&) {
-               const Set slices = time_slices(direction);
-               for (int t = 0; t < slices.numSubsets(); ++t) {
-                 const auto total = sum(psi, slices[t]);
-                 psi[slices[t]] = total;
-               }
-             };
-           }},
-      });
+      "a sink", {
+                    {"POINT_SINK", "[Displacement], [LinkSmearing]: the propagator as it is",
+                     [](const Input& in) { return read_smearing_chain<Q>(in, false, +1); }},
+                    {"SHELL_SINK", "SmearingParam{wvf_kind, ...}, [Displacement], [LinkSmearing]",
+                     [](const Input& in) { return read_smearing_chain<Q>(in, true, +1); }},
+                    {"WALL_SINK", "the sum over each slice across j_decay, at all its sites",
+                     [](const Input& in) -> QuarkSmearing<Q> {
+                       const int direction = in.integer("j_decay", {0, Nd - 1});
+                       return [direction](Q& psi, const GaugeField&) {
+                         const Set slices = time_slices(direction);
+                         for (int t = 0; t < slices.numSubsets(); ++t) {
+                           const auto total = sum(psi, slices[t]);
+                           psi[slices[t]] = total;
+                         }
+                       };
+                     }},
+                });
   return table;
 }
 
@@ -338,14 +334,14 @@ QuarkSmearing<Q> read_quark_sink(const Input& in) {
   return row ? row->make(in) : nothing<Q>();
 }
 
-#define QCD_INSTANTIATE(Q)                                                           \
-  template void gaussian_smear<Q>(Q&, const GaugeField&, double, int, int);          \
-  template void jacobi_smear<Q>(Q&, const GaugeField&, double, int, int);            \
-  template void displace<Q>(Q&, const GaugeField&, int, int);                        \
-  template const Table<QuarkSmearing<Q>>& quark_smearing_table<Q>();                 \
-  template const Table<QuarkSmearing<Q>>& sink_table<Q>();                           \
-  template struct QuarkSource<Q>;                                                    \
-  template QuarkSource<Q> read_quark_source<Q>(const Input&);                        \
+#define QCD_INSTANTIATE(Q)                                                  \
+  template void gaussian_smear<Q>(Q&, const GaugeField&, double, int, int); \
+  template void jacobi_smear<Q>(Q&, const GaugeField&, double, int, int);   \
+  template void displace<Q>(Q&, const GaugeField&, int, int);               \
+  template const Table<QuarkSmearing<Q>>& quark_smearing_table<Q>();        \
+  template const Table<QuarkSmearing<Q>>& sink_table<Q>();                  \
+  template struct QuarkSource<Q>;                                           \
+  template QuarkSource<Q> read_quark_source<Q>(const Input&);               \
   template QuarkSmearing<Q> read_quark_sink<Q>(const Input&);
 QCD_INSTANTIATE(LatticePropagator)
 QCD_INSTANTIATE(LatticeStaggeredPropagator)

@@ -108,7 +108,8 @@ class HadronSpectrum : public Measurement {
     const Input object = input.group("NamedObject");
     gauge_id_ = plan.uses<GaugeField>(object, "gauge_id");
     for (const Input& pair : object.elements("sink_pairs"))
-      pairs_.emplace_back(plan.uses<LatticePropagator>(pair, "first_id"), plan.uses<LatticePropagator>(pair, "second_id"));
+      pairs_.emplace_back(plan.uses<LatticePropagator>(pair, "first_id"),
+                          plan.uses<LatticePropagator>(pair, "second_id"));
   }
 
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
@@ -332,14 +333,17 @@ MeasurementRows spectrum_measurements() {
       measurement_row<HadronSpectrum>(
           "HADRON_SPECTRUM",
           "Param{version 1, MesonP, BaryonP, [CurrentP = false], [time_rev = false], mom2_max, avg_equiv_mom}, "
-          "NamedObject{gauge_id, sink_pairs{elem{first_id, second_id}...}}: mesons of all 16 gamma matrices, vector and "
+          "NamedObject{gauge_id, sink_pairs{elem{first_id, second_id}...}}: mesons of all 16 gamma matrices, vector "
+          "and "
           "axial currents (point sinks), 17 baryons"),
       measurement_row<MesonSpectrum>(
           "MESON_SPECTRUM",
           "Param{version 1, mom2_max, avg_equiv_mom}, NamedObject{gauge_id, correlators{elem{source_particle, "
           "source_wavetype, sink_particle, sink_wavetype, correlator_terms{elem{first_id, second_id, factor, "
-          "SourceSpinInsertion{SpinInsertionType, gamma}, SinkSpinInsertion{...}}...}}...}}: sums of meson correlators"),
-      measurement_row<StaggeredSpectrum>("SPECTRUM_STAG", "NamedObject{prop_id}: the Goldstone pion of staggered quarks"),
+          "SourceSpinInsertion{SpinInsertionType, gamma}, SinkSpinInsertion{...}}...}}...}}: sums of meson "
+          "correlators"),
+      measurement_row<StaggeredSpectrum>("SPECTRUM_STAG",
+                                         "NamedObject{prop_id}: the Goldstone pion of staggered quarks"),
   };
 }
 

@@ -72,7 +72,8 @@ const Table<LinkSmearing>& link_smearing_table() {
            "plus staples, projected",
            read_ape},
           {"HYP_SMEAR",
-           "alpha1, alpha2, alpha3, [num_smear = 1], [no_smear_dir], [BlkAccu = 1e-5, BlkMax = 100]: hypercubic blocking",
+           "alpha1, alpha2, alpha3, [num_smear = 1], [no_smear_dir], [BlkAccu = 1e-5, BlkMax = 100]: hypercubic "
+           "blocking",
            read_hyp},
           {"STOUT_SMEAR", "link_smear_fact (rho), link_smear_num, [smear_dirs: Nd times 0 or 1] or [no_smear_dir]",
            read_stout_smearing},

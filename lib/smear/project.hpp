@@ -20,9 +20,9 @@ inline const auto su2_ascent = QDP::siteFunction<1>("su2_ascent", site::su2_asce
 /// omega is a real scalar.
 inline const auto su2_over_ascent = QDP::siteFunction<2>("su2_over_ascent", site::su2_over_ascent);
 
-/// When the iteration of project() ends: the sum of Re tr(u v^+) changes by at most `accuracy`, relatively, in one sweep
-/// (BlkAccu in Chroma's inputs: an error d of u moves the trace by d^2, so 1e-5 leaves u off by some 1e-3); for accuracy
-/// 0, the gradient taproj(u v^+) is nought to rounding. Or after `max_sweeps` (BlkMax).
+/// When the iteration of project() ends: the sum of Re tr(u v^+) changes by at most `accuracy`, relatively, in one
+/// sweep (BlkAccu in Chroma's inputs: an error d of u moves the trace by d^2, so 1e-5 leaves u off by some 1e-3); for
+/// accuracy 0, the gradient taproj(u v^+) is nought to rounding. Or after `max_sweeps` (BlkMax).
 struct Projection {
   double accuracy = 0;
   int max_sweeps = 1000;

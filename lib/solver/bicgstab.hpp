@@ -11,8 +11,8 @@
 
 namespace qcd {
 
-/// In the precision of F. A breakdown (<r0, r> or <r0, M p> or M s is nought) starts anew from the solution so far; two in
-/// a row end the solve, not converged.
+/// In the precision of F. A breakdown (<r0, r> or <r0, M p> or M s is nought) starts anew from the solution so far; two
+/// in a row end the solve, not converged.
 template <class F>
 class BiCGStab : public DirectSolver<F> {
  public:

@@ -14,30 +14,23 @@ namespace {
 template <class F>
 using Block = std::vector<F>;
 
-/// A^+ B, the matrix of inner products.
 template <class F>
-Matrix gram(const Block<F>& a, const Block<F>& b, const Subset& s) {
-  Matrix g(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < b.size(); ++j) g(i, j) = product(a[i], b[j], s);
-  return g;
+std::vector<const F*> pointers(const Block<F>& block) {
+  std::vector<const F*> result;
+  for (const F& column : block) result.push_back(&column);
+  return result;
 }
 
-/// The Hermitian part: of a Gram matrix, all but rounding.
-Matrix hermitian(Matrix g) {
-  for (std::size_t i = 0; i < g.rows(); ++i)
-    for (std::size_t j = 0; j <= i; ++j) {
-      g(i, j) = 0.5 * (g(i, j) + std::conj(g(j, i)));
-      g(j, i) = std::conj(g(i, j));
-    }
-  return g;
+/// A^+ B, the matrix of inner products, which is Hermitian here.
+template <class F>
+Matrix gram(const Block<F>& a, const Block<F>& b, const Subset& s) {
+  return products<F>(pointers(a), pointers(b), s, true);
 }
 
 /// Y += B c, or Y = B c.
 template <class F>
 void multiply(Block<F>& y, const Block<F>& b, const Matrix& c, const Subset& s, bool add) {
-  std::vector<const F*> columns;
-  for (const F& column : b) columns.push_back(&column);
+  const std::vector<const F*> columns = pointers(b);
   for (std::size_t j = 0; j < y.size(); ++j) {
     std::vector<HostComplex> coefficients;
     for (std::size_t i = 0; i < b.size(); ++i) coefficients.push_back(c(i, j));
@@ -45,16 +38,18 @@ void multiply(Block<F>& y, const Block<F>& b, const Matrix& c, const Subset& s, 
   }
 }
 
-/// W = Q S with orthonormal columns Q, which replace W. Directions of W that are rounding may be dropped: columns of Q are
-/// then nought. Two passes, since the matrix of inner products has the square of W's condition.
+/// W = Q S with orthonormal columns Q, which replace W. Directions of W that are rounding may be dropped: columns of Q
+/// are then nought. The matrix of inner products has the square of W's condition, so that it takes two passes if that
+/// is bad.
 template <class F>
 Matrix orthonormalise(Block<F>& w, Block<F>& scratch, const Subset& s) {
+  constexpr double kWellConditioned = 1e-4;
   const double cutoff = std::is_same_v<F, Single<F>> ? 1e-13 : 1e-30;
   const std::size_t n = w.size();
   Matrix total = Matrix::identity(n);
   for (int pass = 0; pass < 2; ++pass) {
     // With N the norms of the columns, N^-1 W^+ W N^-1 = V D V^+,  Q = W N^-1 V D^-1/2,  S = D^1/2 V^+ N.
-    Matrix g = hermitian(gram(w, w, s));
+    Matrix g = gram(w, w, s);
     std::vector<double> norm(n), inverse(n);
     for (std::size_t j = 0; j < n; ++j) {
       norm[j] = std::sqrt(g(j, j).real());
@@ -75,6 +70,7 @@ Matrix orthonormalise(Block<F>& w, Block<F>& scratch, const Subset& s) {
     multiply(scratch, w, to_q, s, false);
     std::swap(w, scratch);
     total = factor * total;
+    if (e.values.front() > kWellConditioned * e.values.back()) break;
   }
   return total;
 }
@@ -124,7 +120,7 @@ std::vector<SolveResult> BlockCG<F>::solve_all(std::vector<F>& x, const SystemOp
   for (double residual = largest_residual();
        residual > criterion_.residual && common.iterations < criterion_.max_iterations;) {
     for (std::size_t j = 0; j < n; ++j) a.apply(ap[j], p[j]);
-    const Matrix energy = hermitian(gram(p, ap, s));
+    const Matrix energy = gram(p, ap, s);
     for (std::size_t j = 0; j < n; ++j)
       if (!(energy(j, j).real() >= 0)) require_positive(energy(j, j).real(), "block CG", common.iterations);
     const Matrix alpha = pseudo_inverse(energy, std::is_same_v<F, Single<F>> ? 1e-6 : 1e-14);

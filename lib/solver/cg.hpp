@@ -5,8 +5,8 @@
 // Two precisions: the iteration runs in single precision, and whenever |r| has fallen by a factor `delta`, what it has
 // found is added to x and r is replaced by b - A x, both in the precision of the fields ("reliable updates"). The
 // direction p is kept, so the Krylov space is not thrown away.
-// Sources: Hestenes, Stiefel, J. Res. NBS 49 (1952) 409; Sleijpen, van der Vorst, Computing 56 (1996) 141; Clark, Babich,
-// Barros, Brower, Rebbi, Comput. Phys. Commun. 181 (2010) 1517 (arXiv:0911.3191).
+// Sources: Hestenes, Stiefel, J. Res. NBS 49 (1952) 409; Sleijpen, van der Vorst, Computing 56 (1996) 141; Clark,
+// Babich, Barros, Brower, Rebbi, Comput. Phys. Commun. 181 (2010) 1517 (arXiv:0911.3191).
 #pragma once
 
 #include "lib/solver/solver.hpp"

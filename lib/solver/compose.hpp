@@ -1,13 +1,13 @@
-// Solvers made of solvers: the normal equation through two direct solves and the other way round, defect correction, and
-// a solve in single precision only.
+// Solvers made of solvers: the normal equation through two direct solves and the other way round, defect correction,
+// and a solve in single precision only.
 #pragma once
 
 #include "lib/solver/solver.hpp"
 
 namespace qcd {
 
-/// M x = b from M^+ M x = M^+ b; M^+ x = b from M^+ M y = b, x = M y. The inner criterion refers to |M^+ b| for M x = b.
-/// Converged if the normal equation is; `residual` is that of M x = b.
+/// M x = b from M^+ M x = M^+ b; M^+ x = b from M^+ M y = b, x = M y. The inner criterion refers to |M^+ b| for M x =
+/// b. Converged if the normal equation is; `residual` is that of M x = b.
 template <class F>
 class DirectByNormal : public DirectSolver<F> {
  public:
@@ -34,9 +34,9 @@ class NormalByDirect : public NormalSolver<F> {
   std::shared_ptr<const DirectSolver<F>> direct_;
 };
 
-/// Defect correction (Richardson iteration): r = b - A x in F's precision, A d = r by `inner` in single precision, x += d.
-/// max_iterations counts the corrections; the result's iterations are the inner ones. The inner solver need not converge,
-/// it must lower the residual.
+/// Defect correction (Richardson iteration): r = b - A x in F's precision, A d = r by `inner` in single precision, x +=
+/// d. max_iterations counts the corrections; the result's iterations are the inner ones. The inner solver need not
+/// converge, it must lower the residual.
 template <class F>
 class NormalRichardson : public NormalSolver<F> {
  public:

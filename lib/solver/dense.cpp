@@ -33,7 +33,8 @@ Matrix adjoint(const Matrix& a) {
 }
 
 // A rotation in the plane (p, q) that makes h(p, q) nought: with h(p, q) = |h| e^(i phi),
-// column p <- c col_p - s e^(-i phi) col_q, column q <- s e^(i phi) col_p + c col_q, tan 2 theta = 2|h| / (h_qq - h_pp).
+// column p <- c col_p - s e^(-i phi) col_q, column q <- s e^(i phi) col_p + c col_q, tan 2 theta = 2|h| / (h_qq -
+// h_pp).
 Eigensystem eigensystem(Matrix h) {
   const std::size_t n = h.rows();
   if (h.columns() != n) throw ShapeError("eigensystem: expected a square matrix");

@@ -1,4 +1,5 @@
-// Small matrices on the host: what block solvers, predictors and Lanczos need of linear algebra. Sizes up to a few hundred.
+// Small matrices on the host: what block solvers, predictors and Lanczos need of linear algebra. Sizes up to a few
+// hundred.
 #pragma once
 
 #include <complex>
@@ -35,8 +36,8 @@ struct Eigensystem {
   std::vector<double> values;
   Matrix vectors;
 };
-/// Of a Hermitian matrix, by Jacobi rotations; values to about 1e-15 of the largest. Throws NumericsError if an element is
-/// not finite.
+/// Of a Hermitian matrix, by Jacobi rotations; values to about 1e-15 of the largest. Throws NumericsError if an element
+/// is not finite.
 Eigensystem eigensystem(Matrix h);
 
 /// H^-1 on the space where the eigenvalues of the positive H are above `cutoff` times the largest, nought elsewhere.

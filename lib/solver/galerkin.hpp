@@ -6,9 +6,9 @@
 
 namespace qcd {
 
-/// x = sum_i a_i v_i with (x - A^-1 b)^+ A (x - A^-1 b) as small as it gets: V^+ A V a = V^+ b. One application of A per
-/// vector. Vectors that depend on those before them are left out.
-/// Source: Brower, Ivanenko, Levi, Orginos, Nucl. Phys. B 484 (1997) 353 (hep-lat/9509012).
+/// x = sum_i a_i v_i with (x - A^-1 b)^+ A (x - A^-1 b) as small as it gets: V^+ A V a = V^+ b. One application of A
+/// per vector. Vectors that depend on those before them are left out. Source: Brower, Ivanenko, Levi, Orginos, Nucl.
+/// Phys. B 484 (1997) 353 (hep-lat/9509012).
 template <class F>
 void galerkin_guess(F& x, NormalMatrix<F>& a, const F& b, std::span<const F* const> vectors) {
   const QDP::Subset& s = a.sites();

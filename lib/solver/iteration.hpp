@@ -55,10 +55,11 @@ HostComplex product(const F& a, const F& b, const QDP::Subset& sites) {
   return host(QDP::innerProduct(a, b, sites));
 }
 
-/// The matrix <a_i, b_j>, Ns x Ns of its elements per statement: they are the components of a spin matrix.
+/// The matrix <a_i, b_j>, Ns x Ns of its elements per statement: they are the components of a spin matrix. Of a
+/// Hermitian one only half is computed.
 template <class F>
-Matrix products(std::type_identity_t<std::span<const F* const>> a, std::span<const F* const> b,
-                const QDP::Subset& sites) {
+Matrix products(std::type_identity_t<std::span<const F* const>> a, std::type_identity_t<std::span<const F* const>> b,
+                const QDP::Subset& sites, bool hermitian = false) {
   constexpr std::size_t tile = QDP::Ns;
   Matrix g(a.size(), b.size());
   const auto at = [](std::size_t i, std::size_t j) {
@@ -67,7 +68,7 @@ Matrix products(std::type_identity_t<std::span<const F* const>> a, std::span<con
     return e;
   };
   for (std::size_t i0 = 0; i0 < a.size(); i0 += tile)
-    for (std::size_t j0 = 0; j0 < b.size(); j0 += tile) {
+    for (std::size_t j0 = hermitian ? i0 : 0; j0 < b.size(); j0 += tile) {
       const std::size_t rows = std::min(tile, a.size() - i0), columns = std::min(tile, b.size() - j0);
       if (rows * columns == 1) {
         g(i0, j0) = product(*a[i0], *b[j0], sites);
@@ -78,21 +79,28 @@ Matrix products(std::type_identity_t<std::span<const F* const>> a, std::span<con
       for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < columns; ++j) {
           const auto term = QDP::localInnerProduct(*a[i0 + i], *b[j0 + j]) * at(i, j);
-          if (sum) sum = *sum + term;
-          else sum = term;
+          if (sum)
+            sum = *sum + term;
+          else
+            sum = term;
         }
       const auto total = QDP::sum(*sum, sites);
       for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t j = 0; j < columns; ++j)
           g(i0 + i, j0 + j) = host(QDP::peekSpin(total, static_cast<int>(i), static_cast<int>(j)));
     }
+  if (hermitian)
+    for (std::size_t i = 0; i < g.rows(); ++i) {
+      g(i, i) = g(i, i).real();
+      for (std::size_t j = i + 1; j < g.columns(); ++j) g(j, i) = std::conj(g(i, j));
+    }
   return g;
 }
 
 /// x = sum_i c_i v_i, or x += with `add`, on `sites`; a few terms per statement.
 template <class F>
-void combine(F& x, const QDP::Subset& sites, std::span<const HostComplex> c, std::type_identity_t<std::span<const F* const>> v,
-             bool add = false) {
+void combine(F& x, const QDP::Subset& sites, std::span<const HostComplex> c,
+             std::type_identity_t<std::span<const F* const>> v, bool add = false) {
   constexpr std::size_t kTerms = 8;
   for (std::size_t first = 0; first < v.size(); first += kTerms) {
     FermionExpr<F> sum = lattice_scalar<F>(c[first]) * *v[first];
@@ -217,9 +225,10 @@ const FermionOperator<S>& inner_operator(const SystemOperator<F>& system, const 
     return system.m;
   } else {
     if (!system.single)
-      throw ShapeError(std::string(solver) +
-                       ": expected a system with a single-precision operator, got none. Give SystemOperator::single, or "
-                       "use a solver that does not mix precisions.");
+      throw ShapeError(
+          std::string(solver) +
+          ": expected a system with a single-precision operator, got none. Give SystemOperator::single, or "
+          "use a solver that does not mix precisions.");
     return system.single();
   }
 }
@@ -240,10 +249,10 @@ SolveResult solved_by_nought(F& x, const QDP::Subset& sites) {
 }
 
 /// Instantiates for the four fields.
-#define QCD_FOR_ALL_FIELDS(X)       \
-  X(QDP::LatticeFermionD)           \
-  X(QDP::LatticeFermionF)           \
-  X(QDP::LatticeStaggeredFermionD)  \
+#define QCD_FOR_ALL_FIELDS(X)      \
+  X(QDP::LatticeFermionD)          \
+  X(QDP::LatticeFermionF)          \
+  X(QDP::LatticeStaggeredFermionD) \
   X(QDP::LatticeStaggeredFermionF)
 
 }  // namespace qcd

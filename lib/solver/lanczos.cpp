@@ -17,8 +17,8 @@ class Filtered {
   Filtered(const HermitianOperator<F>& a, const Subset& sites, const LanczosParameters& parameters)
       : a_(a), s_(sites), parameters_(parameters) {}
 
-  /// T_0 = 1, T_1 = y, T_j = 2 y T_{j-1} - T_{j-2} with y = (A - center) / radius, or minus this so that the wanted side of
-  /// the interval has y > 1.
+  /// T_0 = 1, T_1 = y, T_j = 2 y T_{j-1} - T_{j-2} with y = (A - center) / radius, or minus this so that the wanted
+  /// side of the interval has y > 1.
   void apply(F& out, const F& in) {
     const int degree = parameters_.chebyshev_degree;
     if (degree == 0) {
@@ -78,13 +78,14 @@ template <class F>
 std::vector<HostComplex> orthogonalise(F& w, const std::vector<F>& v, std::size_t n, const Subset& s) {
   std::vector<HostComplex> total(n);
   for (int pass = 0; pass < 2; ++pass) {
+    const std::vector<const F*> basis = pointers(v, n), single = {&w};
+    const Matrix column = products<F>(basis, single, s);
     std::vector<HostComplex> c(n);
     for (std::size_t i = 0; i < n; ++i) {
-      c[i] = product(v[i], w, s);
-      total[i] += c[i];
-      c[i] = -c[i];
+      total[i] += column(i, 0);
+      c[i] = -column(i, 0);
     }
-    combine(w, s, c, pointers(v, n), true);
+    combine(w, s, c, basis, true);
   }
   return total;
 }
@@ -202,8 +203,8 @@ SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy, int
   bounds.highest = top.values[0];
   bounds.highest_error = top.residuals[0];
 
-  // The low end is dense in comparison with the spectrum's width. A few plain vectors show where it is; a polynomial that
-  // suppresses what is above a multiple of that brings it out, each time with a better multiple.
+  // The low end is dense in comparison with the spectrum's width. A few plain vectors show where it is; a polynomial
+  // that suppresses what is above a multiple of that brings it out, each time with a better multiple.
   parameters.end = SpectrumEnd::lowest;
   parameters.max_restarts = 0;
   parameters.basis = 24;
@@ -213,7 +214,8 @@ SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy, int
     parameters.high = 1.1 * bounds.highest;
     parameters.low = std::min(std::max(4 * bottom.values[0], 1e-12 * bounds.highest), 0.5 * bounds.highest);
     // T_n grows like exp(2 n sqrt(low / high)) below the interval: enough for a factor of 100 from one application.
-    parameters.chebyshev_degree = std::clamp(static_cast<int>(2.7 * std::sqrt(parameters.high / parameters.low)), 4, 400);
+    parameters.chebyshev_degree =
+        std::clamp(static_cast<int>(2.7 * std::sqrt(parameters.high / parameters.low)), 4, 400);
     bottom = lanczos(m, parameters);
   }
   bounds.lowest = bottom.values[0];
@@ -240,10 +242,10 @@ void Deflation<F>::improve(F& x, const SystemOperator<F>& system, const F& b) co
   combine(x, a.sites(), c, pointers(pairs_.vectors, pairs_.vectors.size()), true);
 }
 
-#define QCD_INSTANTIATE(F)                                                                                    \
-  template Eigenpairs<F> lanczos(const HermitianOperator<F>&, const Subset&, const LanczosParameters&);       \
-  template Eigenpairs<F> lanczos(const FermionOperator<F>&, const LanczosParameters&);                        \
-  template SpectralBounds spectral_bounds(const FermionOperator<F>&, double, int);                            \
+#define QCD_INSTANTIATE(F)                                                                              \
+  template Eigenpairs<F> lanczos(const HermitianOperator<F>&, const Subset&, const LanczosParameters&); \
+  template Eigenpairs<F> lanczos(const FermionOperator<F>&, const LanczosParameters&);                  \
+  template SpectralBounds spectral_bounds(const FermionOperator<F>&, double, int);                      \
   template class Deflation<F>;
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

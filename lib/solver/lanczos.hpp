@@ -2,10 +2,10 @@
 //
 //   A V_m = V_m T_m + beta v_{m+1} e_m^+,  T_m s_i = theta_i s_i:  |A (V s_i) - theta_i (V s_i)| = |beta s_i(m)|
 //
-// When the basis is full, the best Ritz vectors and v_{m+1} become the new basis. All vectors are kept orthogonal to each
-// other explicitly. Chebyshev: the iteration runs on a polynomial p(A) that is at most one on the interval of unwanted
-// eigenvalues and grows steeply outside; eigenvalues and residuals are those of A in the end.
-// Sources: Wu, Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou, Saad, SIAM J. Matrix Anal. Appl. 29 (2007) 954.
+// When the basis is full, the best Ritz vectors and v_{m+1} become the new basis. All vectors are kept orthogonal to
+// each other explicitly. Chebyshev: the iteration runs on a polynomial p(A) that is at most one on the interval of
+// unwanted eigenvalues and grows steeply outside; eigenvalues and residuals are those of A in the end. Sources: Wu,
+// Simon, SIAM J. Matrix Anal. Appl. 22 (2000) 602; Zhou, Saad, SIAM J. Matrix Anal. Appl. 29 (2007) 954.
 #pragma once
 
 #include "lib/solver/solver.hpp"
@@ -61,8 +61,8 @@ struct SpectralBounds {
 template <class F>
 SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy = 1e-3, int max_restarts = 50);
 
-/// Eigenpairs of M^+ M used to start a solve: x = x0 + sum_i v_i <v_i, b - M^+ M x0> / lambda_i, which takes these modes
-/// out of the residual.
+/// Eigenpairs of M^+ M used to start a solve: x = x0 + sum_i v_i <v_i, b - M^+ M x0> / lambda_i, which takes these
+/// modes out of the residual.
 template <class F>
 class Deflation {
  public:

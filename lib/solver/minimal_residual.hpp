@@ -24,8 +24,8 @@ class MR : public DirectSolver<F> {
   double overrelaxation_;
 };
 
-/// With a preconditioner K, any solver that makes K r an approximation of M^-1 r, the directions are K r and not r; K may
-/// differ from one iteration to the next.
+/// With a preconditioner K, any solver that makes K r an approximation of M^-1 r, the directions are K r and not r; K
+/// may differ from one iteration to the next.
 template <class F>
 class GCR : public DirectSolver<F> {
  public:

@@ -48,8 +48,8 @@ struct Shifted {
     p_now.u *= beta_k;
     for (double& w : p_now.w) w *= beta_k;
     p_now.w[i] += zeta;
-    const double next = zeta * zeta_old * alpha_old /
-                        (alpha * beta * (zeta_old - zeta) + zeta_old * alpha_old * (1 + shift * alpha));
+    const double next =
+        zeta * zeta_old * alpha_old / (alpha * beta * (zeta_old - zeta) + zeta_old * alpha_old * (1 + shift * alpha));
     const double alpha_k = alpha * next / zeta;
     x_change.u += alpha_k * p_now.u;
     for (std::size_t j = 0; j < p_now.w.size(); ++j) x_change.w[j] += alpha_k * p_now.w[j];

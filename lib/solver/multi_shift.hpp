@@ -14,10 +14,10 @@
 
 namespace qcd {
 
-/// In the precision of F. A system whose |r_k| <= residual |b| is not updated any more; the iterations end when all have
-/// got there. Then residuals are recomputed, and a system that missed its target goes on alone by CG.
-/// `residuals` holds one for all, or one per shift (solve() throws ShapeError if their number does not fit).
-/// Throws NumericsError as CG does.
+/// In the precision of F. A system whose |r_k| <= residual |b| is not updated any more; the iterations end when all
+/// have got there. Then residuals are recomputed, and a system that missed its target goes on alone by CG. `residuals`
+/// holds one for all, or one per shift (solve() throws ShapeError if their number does not fit). Throws NumericsError
+/// as CG does.
 template <class F>
 class MultiShiftCG : public MultiShiftSolver<F> {
  public:
@@ -32,11 +32,11 @@ class MultiShiftCG : public MultiShiftSolver<F> {
   std::vector<double> residuals_;
 };
 
-/// In single precision to `cutoff` (or the target, if that is larger), then each system by MixedCG's iteration from there,
-/// beginning with the largest shift. With `history` > 0 the start is the combination of the single-precision solution and
-/// the last `history` finished ones that minimises the error.
-/// Each system has a Krylov space of its own in the second part, which for many shifts costs more than MultiShiftCG's double
-/// precision saves (twice its time for 12 shifts to 1e-10); it pays for a few shifts or a residual near the cutoff.
+/// In single precision to `cutoff` (or the target, if that is larger), then each system by MixedCG's iteration from
+/// there, beginning with the largest shift. With `history` > 0 the start is the combination of the single-precision
+/// solution and the last `history` finished ones that minimises the error. Each system has a Krylov space of its own in
+/// the second part, which for many shifts costs more than MultiShiftCG's double precision saves (twice its time for 12
+/// shifts to 1e-10); it pays for a few shifts or a residual near the cutoff.
 template <class F>
 class MixedMultiShiftCG : public MultiShiftSolver<F> {
  public:

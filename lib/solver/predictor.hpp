@@ -1,8 +1,8 @@
 // Chronological guesses: where to start the solve of M^+ M x = b in a force, given the solutions of the forces before.
 //
 // A guess from the past makes the trajectory reversible only as far as the solves are exact: the way back has another
-// past. So histories are reset at the start of a trajectory, with new pseudofermions, and before the solve of an energy,
-// and a solve with a guess should go to a residual that shows no trace of it.
+// past. So histories are reset at the start of a trajectory, with new pseudofermions, and before the solve of an
+// energy, and a solve with a guess should go to a residual that shows no trace of it.
 #pragma once
 
 #include "lib/io/table.hpp"
@@ -72,8 +72,8 @@ class LinearExtrapolation : public History<F> {
   void guess(F& x, const SystemOperator<F>& system, const F& b) const override;
 };
 
-/// The combination of the last solutions that is closest to x in the norm of M^+ M: one application per stored solution.
-/// Source: Brower, Ivanenko, Levi, Orginos, Nucl. Phys. B 484 (1997) 353 (hep-lat/9509012).
+/// The combination of the last solutions that is closest to x in the norm of M^+ M: one application per stored
+/// solution. Source: Brower, Ivanenko, Levi, Orginos, Nucl. Phys. B 484 (1997) 353 (hep-lat/9509012).
 template <class F>
 class MinimalResidualExtrapolation : public History<F> {
  public:

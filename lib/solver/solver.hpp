@@ -20,10 +20,10 @@ struct StoppingCriterion {
 struct SolveResult {
   bool converged = false;
   int iterations = 0;
-  long applications = 0;             ///< of the operator in the precision of the fields (a normal operator counts once)
-  long single_applications = 0;      ///< of its single-precision partner
-  double residual = 0;               ///< |b - A x| / |b|, true
-  std::vector<double> history;       ///< the recursion's |r|/|b| after each iteration; multi-shift: the slowest system's
+  long applications = 0;         ///< of the operator in the precision of the fields (a normal operator counts once)
+  long single_applications = 0;  ///< of its single-precision partner
+  double residual = 0;           ///< |b - A x| / |b|, true
+  std::vector<double> history;   ///< the recursion's |r|/|b| after each iteration; multi-shift: the slowest system's
   std::vector<double> shift_residuals;  ///< multi-shift: the true residual of each shifted system
   double flops = 0;
 };

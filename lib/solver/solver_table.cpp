@@ -116,14 +116,16 @@ Direct<F> read_fgmres(const Input& in) {
 constexpr const char* kCG = "RsdCG, MaxCG: conjugate gradients; [RsdCGRestart, MaxCGRestart, MinCG] are not used";
 constexpr const char* kEigCG = "RsdCG, MaxCG: plain CG; the eigenvectors that eigCG would collect are not";
 constexpr const char* kMixedCG = "RsdCG, MaxCG, [Delta = 0.1]: CG in single precision with reliable updates";
-constexpr const char* kBlockCG = "RsdCG, MaxCG: block CG where there are several right-hand sides, CG where there is one";
+constexpr const char* kBlockCG =
+    "RsdCG, MaxCG: block CG where there are several right-hand sides, CG where there is one";
 constexpr const char* kBiCGStab = "RsdBiCGStab, MaxBiCGStab: stabilised biconjugate gradients";
 constexpr const char* kIBiCGStab = "RsdBiCGStab, MaxBiCGStab: BICGSTAB_INVERTER, which has the same iterates";
 constexpr const char* kMixedBiCGStab =
     "RsdBiCGStab, MaxBiCGStab, [Delta = 0.1]: BiCGStab in single precision with reliable updates";
 constexpr const char* kMR = "RsdMR, MaxMR, [MROver = 1]: minimal residual iteration with overrelaxation";
 constexpr const char* kGCR = "RsdGCR, MaxGCR, [NKrylov = 16]: generalised conjugate residuals, restarted";
-constexpr const char* kCloverMixedCG = "RsdTarget, MaxIter, Delta, [CloverParams, not used]: as MIXED_CG_INVERTER, for any quark";
+constexpr const char* kCloverMixedCG =
+    "RsdTarget, MaxIter, Delta, [CloverParams, not used]: as MIXED_CG_INVERTER, for any quark";
 constexpr const char* kCloverMixedBiCGStab =
     "RsdTarget, MaxIter, Delta, [CloverParams, not used]: as MIXED_BICGSTAB_INVERTER, for any quark";
 constexpr const char* kSingleCG = "RsdCG, MaxCG, [CloverParams, not used]: CG in single precision only, for any quark";
@@ -176,7 +178,8 @@ const Table<std::shared_ptr<const DirectSolver<F>>>& direct_solver_table() {
           {"MR_INVERTER", kMR, read_mr<F>},
           {"GCR_INVERTER", kGCR, read_gcr<F>},
           {"FGMRESDR_INVERTER",
-           "RsdTarget, MaxIter, NKrylov, NDefl (not used), PrecondParams{invType, ...}: GCR with a solver as preconditioner",
+           "RsdTarget, MaxIter, NKrylov, NDefl (not used), PrecondParams{invType, ...}: GCR with a solver as "
+           "preconditioner",
            read_fgmres<F>},
           {"EIG_CG_INVERTER", kEigCG, [](const Input& in) { return by_normal_equation(read_cg<F>(in)); }},
           {"RICHARDSON_INVERTER", kRichardson, read_direct_richardson<F>},
@@ -200,19 +203,21 @@ const Table<std::shared_ptr<const MultiShiftSolver<F>>>& multi_shift_solver_tabl
              return std::make_shared<MultiShiftCG<F>>(criterion, std::move(residuals));
            }},
           {"MIXED_CG_INVERTER",
-           "RsdCG (one or one per shift), MaxCG, [Delta = 0.1, CutoffRsd = 1e-6]: multi-shift CG in single precision to "
+           "RsdCG (one or one per shift), MaxCG, [Delta = 0.1, CutoffRsd = 1e-6]: multi-shift CG in single precision "
+           "to "
            "CutoffRsd, then every shift alone by MIXED_CG_INVERTER",
            [](const Input& in) -> MultiShift<F> {
              auto [criterion, residuals] = read_list(in, "RsdCG", "MaxCG");
-             return std::make_shared<MixedMultiShiftCG<F>>(criterion, std::move(residuals), read_delta(in, 0.1),
-                                                           in.real("CutoffRsd", positive(),
-                                                                   MixedMultiShiftCG<F>::kCutoff));
+             return std::make_shared<MixedMultiShiftCG<F>>(
+                 criterion, std::move(residuals), read_delta(in, 0.1),
+                 in.real("CutoffRsd", positive(), MixedMultiShiftCG<F>::kCutoff));
            }},
           {"CG_CHRONO_CLOVER_INVERTER",
-           "RsdTarget (one or one per shift), MaxIter, Delta, CutoffRsd, MaxChrono, [CloverParams, not used]: the same, "
+           "RsdTarget (one or one per shift), MaxIter, Delta, CutoffRsd, MaxChrono, [CloverParams, not used]: the "
+           "same, "
            "each shift starting from the best combination with the last MaxChrono larger shifts",
            [](const Input& in) -> MultiShift<F> {
-                        auto [criterion, residuals] = read_list(in, "RsdTarget", "MaxIter");
+             auto [criterion, residuals] = read_list(in, "RsdTarget", "MaxIter");
              return std::make_shared<MixedMultiShiftCG<F>>(criterion, std::move(residuals), read_delta(in),
                                                            in.real("CutoffRsd", positive()),
                                                            in.integer("MaxChrono", at_least(0)));
@@ -244,12 +249,12 @@ MultiShift<F> read_multi_shift_solver(const Input& invert_param) {
   return read_from(multi_shift_solver_table<F>(), invert_param);
 }
 
-#define QCD_INSTANTIATE(F)                                                        \
-  template const Table<Normal<F>>& normal_solver_table<F>();                      \
-  template const Table<Direct<F>>& direct_solver_table<F>();                      \
-  template const Table<MultiShift<F>>& multi_shift_solver_table<F>();             \
-  template Normal<F> read_normal_solver<F>(const Input&);                         \
-  template Direct<F> read_direct_solver<F>(const Input&);                         \
+#define QCD_INSTANTIATE(F)                                            \
+  template const Table<Normal<F>>& normal_solver_table<F>();          \
+  template const Table<Direct<F>>& direct_solver_table<F>();          \
+  template const Table<MultiShift<F>>& multi_shift_solver_table<F>(); \
+  template Normal<F> read_normal_solver<F>(const Input&);             \
+  template Direct<F> read_direct_solver<F>(const Input&);             \
   template MultiShift<F> read_multi_shift_solver<F>(const Input&);
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

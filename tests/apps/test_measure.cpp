@@ -47,8 +47,10 @@ std::string document(const std::string& measurements, const std::string& cfg = "
 }
 
 const std::string kGood =
-    "<elem><Name>PLAQUETTE</Name></elem><elem><Name>LINK_SMEAR</Name><Param><LinkSmearingType>HYP_SMEAR</LinkSmearingType>"
-    "<alpha1>0.75</alpha1><alpha2>0.6</alpha2><alpha3>0.3</alpha3></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
+    "<elem><Name>PLAQUETTE</Name></elem><elem><Name>LINK_SMEAR</Name><Param><LinkSmearingType>HYP_SMEAR</"
+    "LinkSmearingType>"
+    "<alpha1>0.75</alpha1><alpha2>0.6</alpha2><alpha3>0.3</alpha3></Param><NamedObject><gauge_id>default_gauge_field</"
+    "gauge_id>"
     "<linksmear_id>hyp</linksmear_id></NamedObject></elem>";
 
 }  // namespace
@@ -79,14 +81,16 @@ TEST_CASE("the same input gives the same numbers, and another seed others") {
   };
   const std::string same = write_input("same.xml", document(kGood));
   std::string seeded = document(kGood);
-  seeded.insert(seeded.find("<Cfg>"), "<RNG><Seed><elem>7</elem><elem>0</elem><elem>0</elem><elem>0</elem></Seed></RNG>");
+  seeded.insert(seeded.find("<Cfg>"),
+                "<RNG><Seed><elem>7</elem><elem>0</elem><elem>0</elem><elem>0</elem></Seed></RNG>");
   const std::string first = plaquettes(same);
   CHECK(first == plaquettes(same));
   CHECK(first != plaquettes(write_input("other.xml", seeded)));
 }
 
 TEST_CASE("--check reads an input, names what is not used, and does not run") {
-  const std::string input = write_input("check.xml", document(kGood + "<elem><Name>POLYAKOV_LOOP</Name><Misspelt/></elem>"));
+  const std::string input =
+      write_input("check.xml", document(kGood + "<elem><Name>POLYAKOV_LOOP</Name><Misspelt/></elem>"));
   const Run result = run("--check " + input);
   CHECK(result.status == 0);
   CHECK(has(result.printed, "valid; 3 measurement(s)"));
@@ -95,9 +99,10 @@ TEST_CASE("--check reads an input, names what is not used, and does not run") {
 
 TEST_CASE("everything wrong with an input is said at once, with lines") {
   const std::string input = write_input(
-      "bad.xml", document("<elem><Name>PLAQUETE</Name></elem>\n<elem><Name>QTOP_NAIVE</Name><NamedObject><gauge_id>smeared"
-                          "</gauge_id></NamedObject></elem>",
-                          "<cfg_type>SCIDAC</cfg_type><cfg_file>/no/such/file</cfg_file>"));
+      "bad.xml",
+      document("<elem><Name>PLAQUETE</Name></elem>\n<elem><Name>QTOP_NAIVE</Name><NamedObject><gauge_id>smeared"
+               "</gauge_id></NamedObject></elem>",
+               "<cfg_type>SCIDAC</cfg_type><cfg_file>/no/such/file</cfg_file>"));
   const Run result = run("-i " + input);
   CHECK(result.status == 1);
   CHECK(has(result.printed, "3 errors"));
@@ -119,9 +124,9 @@ TEST_CASE("a wrong root, a missing file and a wrong command line end with one me
 TEST_CASE("--help lists every measurement, source, smearing, action and solver") {
   const Run help = run("--help");
   CHECK(help.status == 0);
-  for (const char* name : {"WILSLP", "GRADIENT_FLOW", "HADRON_SPECTRUM", "CHIRAL_CONDENSATE_STAG", "EIGBNDSMDAGM", "RAND_Z2_WALL_SOURCE",
-                           "GAUGE_INV_GAUSSIAN", "WALL_SINK", "HYP_SMEAR", "CLOVER", "STAGGERED", "BICGSTAB_INVERTER", "WEAK_FIELD",
-                           "LatticePropagatorF"}) {
+  for (const char* name : {"WILSLP", "GRADIENT_FLOW", "HADRON_SPECTRUM", "CHIRAL_CONDENSATE_STAG", "EIGBNDSMDAGM",
+                           "RAND_Z2_WALL_SOURCE", "GAUGE_INV_GAUSSIAN", "WALL_SINK", "HYP_SMEAR", "CLOVER", "STAGGERED",
+                           "BICGSTAB_INVERTER", "WEAK_FIELD", "LatticePropagatorF"}) {
     CAPTURE(name);
     CHECK(has(help.printed, name));
   }

@@ -19,8 +19,7 @@ inline std::vector<std::string> measurement_errors(const std::string& measuremen
 
 /// Runs a list of measurements on `u` and returns what they wrote, in an element <out>. Throws InputError for errors in
 /// the list.
-inline std::string run_measurements(const std::string& measurements, const GaugeField& u,
-                                    unsigned long update_no = 0) {
+inline std::string run_measurements(const std::string& measurements, const GaugeField& u, unsigned long update_no = 0) {
   const qcd::InputFile file = input("<in><InlineMeasurements>" + measurements + "</InlineMeasurements></in>");
   const auto list = qcd::read_measurements(file.root());
   file.require_valid();

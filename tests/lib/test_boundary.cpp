@@ -150,6 +150,8 @@ TEST_CASE("forces through every boundary condition and through stout links, and 
   for (const char* kind : kKinds) states.push_back(state(schroedinger(kind, 2, "2")));
   states.push_back(state(schroedinger("ZERO")));
   states.push_back(state("<Name>SIMPLE_GAUGEBC</Name><boundary>1 1 -1 -1</boundary>"));
+  states.push_back(state("<Name>SIMPLE_GAUGEBC</Name><boundary><elem><re>0</re><im>1</im></elem><elem><re>1</re><im>0</im>"
+                         "</elem><elem><re>1</re><im>0</im></elem><elem><re>-1</re><im>0</im></elem></boundary>"));
   states.push_back(state("<Name>PERIODIC_GAUGEBC</Name>", "STOUT_GAUGE_STATE", stout));
   states.push_back(state(schroedinger("NONPERT"), "STOUT_GAUGE_STATE", stout));
   for (const std::string& text : states) {

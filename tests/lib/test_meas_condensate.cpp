@@ -17,12 +17,14 @@ using tests::run_measurements;
 
 namespace {
 
-const std::string kInvert = "<InvertParam><invType>CG_INVERTER</invType><RsdCG>1e-11</RsdCG><MaxCG>1000</MaxCG></InvertParam>";
+const std::string kInvert =
+    "<InvertParam><invType>CG_INVERTER</invType><RsdCG>1e-11</RsdCG><MaxCG>1000</MaxCG></InvertParam>";
 const std::string kAntiperiodic = "<FermionBC><FermBC>SIMPLE_FERMBC</FermBC><boundary>1 1 1 -1</boundary></FermionBC>";
 
 template <class F>
 QuarkInverter<F> inverter(const std::string& action, const GaugeField& u) {
-  const InputFile file = tests::input("<q><FermionAction>" + action + kAntiperiodic + "</FermionAction>" + kInvert + "</q>");
+  const InputFile file =
+      tests::input("<q><FermionAction>" + action + kAntiperiodic + "</FermionAction>" + kInvert + "</q>");
   const Input group = file.root().group("FermionAction");
   std::shared_ptr<const FermionAction<F>> quark;
   if constexpr (std::is_same_v<F, LatticeFermion>)
@@ -88,7 +90,8 @@ TEST_CASE("noise sources have unit modulus in every component") {
     CHECK(toDouble(globalMax(size)) == doctest::Approx(1).epsilon(1e-12));
     CHECK(toDouble(globalMin(size)) == doctest::Approx(1).epsilon(1e-12));
   }
-  CHECK(toDouble(norm2(trace_source<LatticeFermion>(TraceNoise::gaussian))) == doctest::Approx(components).epsilon(0.2));
+  CHECK(toDouble(norm2(trace_source<LatticeFermion>(TraceNoise::gaussian))) ==
+        doctest::Approx(components).epsilon(0.2));
   const auto eta = trace_source<LatticeFermion>(TraceNoise::z2);
   CHECK(std::fabs(toDouble(real(sum(peekColor(peekSpin(eta, 0), 0))))) < 4 * std::sqrt(32.0));
 }
@@ -106,13 +109,13 @@ TEST_CASE("CHIRAL_CONDENSATE writes each source and their average") {
   GaugeField u(Nd);
   weak_field_start(u);
   const auto condensate = [&](const std::string& name, const std::string& action, const std::string& noise) {
-    return measurement(name, "<Param><FermionAction>" + action + kAntiperiodic + "</FermionAction>" + kInvert + "<noise>" + noise +
-                                 "</noise><n_sources>3</n_sources></Param>");
+    return measurement(name, "<Param><FermionAction>" + action + kAntiperiodic + "</FermionAction>" + kInvert +
+                                 "<noise>" + noise + "</noise><n_sources>3</n_sources></Param>");
   };
-  Output out(run_measurements(
-      condensate("CHIRAL_CONDENSATE", "<FermAct>WILSON</FermAct><Kappa>0.1</Kappa>", "U1") +
-          condensate("CHIRAL_CONDENSATE_STAG", "<FermAct>STAGGERED</FermAct><Mass>0.5</Mass>", "UNIT"),
-      u));
+  Output out(
+      run_measurements(condensate("CHIRAL_CONDENSATE", "<FermAct>WILSON</FermAct><Kappa>0.1</Kappa>", "U1") +
+                           condensate("CHIRAL_CONDENSATE_STAG", "<FermAct>STAGGERED</FermAct><Mass>0.5</Mass>", "UNIT"),
+                       u));
   CHECK(out.count("/out/elem[1]/ChiralCondensate/sources/elem") == 3);
   double mean = 0;
   for (const char* n : {"1", "2", "3"})
@@ -121,7 +124,8 @@ TEST_CASE("CHIRAL_CONDENSATE writes each source and their average") {
   CHECK(out.number("/out/elem[1]/ChiralCondensate/scalar_error") > 0);
   CHECK(out.number("/out/elem[2]/ChiralCondensate/scalar_error") < 1e-12);  // the same source three times
 
-  const auto errors = tests::measurement_errors(condensate("CHIRAL_CONDENSATE", "<FermAct>WILSON</FermAct><Kappa>0.1</Kappa>", "Z3"));
+  const auto errors =
+      tests::measurement_errors(condensate("CHIRAL_CONDENSATE", "<FermAct>WILSON</FermAct><Kappa>0.1</Kappa>", "Z3"));
   REQUIRE(errors.size() == 1);
   CHECK(errors[0].find("Z2, U1, GAUSSIAN or UNIT") != std::string::npos);
 }
@@ -132,8 +136,10 @@ TEST_CASE("EIGBNDSMDAGM finds the ends of the spectrum that Chroma finds") {
   GaugeField u(Nd);
   weak_field_start(u);
   Output out(run_measurements(
-      measurement("EIGBNDSMDAGM", "<Ritz><RsdR>1.0e-3</RsdR><RsdA>1.0e-3</RsdA><Neig>2</Neig></Ritz><FermionAction><FermAct>WILSON"
-                                  "</FermAct><Kappa>0.11</Kappa><boundary>1 1 1 -1</boundary></FermionAction>"), u));
+      measurement("EIGBNDSMDAGM",
+                  "<Ritz><RsdR>1.0e-3</RsdR><RsdA>1.0e-3</RsdA><Neig>2</Neig></Ritz><FermionAction><FermAct>WILSON"
+                  "</FermAct><Kappa>0.11</Kappa><boundary>1 1 1 -1</boundary></FermionAction>"),
+      u));
   CHECK(out.number("//LowestEv//lambda[1]") == doctest::Approx(1.680115).epsilon(1e-3));
   CHECK(out.count("//LowestEv//lambda") == 2);
   CHECK(out.number("//LowestEv//lambda[2]") >= out.number("//LowestEv//lambda[1]"));
@@ -145,8 +151,11 @@ TEST_CASE("the spectrum of the staggered operator on conf.00200") {
   if (!file) TESSERA_SKIP("no reference configurations here");
   tests::use_lattice({4, 4, 4, 4});
   const GaugeField u = tests::read_field("SCIDAC", *file);
-  Output out(run_measurements(measurement("EIGBNDSMDAGM_STAG", "<Ritz><RsdR>1.0e-8</RsdR></Ritz><FermionAction><FermAct>STAGGERED"
-                                                               "</FermAct><Mass>0.1</Mass>" + kAntiperiodic + "</FermionAction>"), u));
+  Output out(run_measurements(measurement("EIGBNDSMDAGM_STAG",
+                                          "<Ritz><RsdR>1.0e-8</RsdR></Ritz><FermionAction><FermAct>STAGGERED"
+                                          "</FermAct><Mass>0.1</Mass>" +
+                                              kAntiperiodic + "</FermionAction>"),
+                              u));
   CHECK(out.number("//LowestEv//lambda") - 0.01 == doctest::Approx(0.00792635908882).epsilon(1e-9));
   CHECK(-out.number("//HighestEv//lambda") - 0.01 == doctest::Approx(4.9378793763516).epsilon(1e-12));
 }

@@ -23,8 +23,8 @@ LatticeColorMatrix abelian(const LatticeReal& angle) {
   return u;
 }
 
-/// Adds the flux 2 pi n/(L_mu L_nu) through every plaquette of the mu-nu plane, constant and periodic: the angle of U_nu
-/// grows along mu, and the links U_mu at the edge make up for the jump.
+/// Adds the flux 2 pi n/(L_mu L_nu) through every plaquette of the mu-nu plane, constant and periodic: the angle of
+/// U_nu grows along mu, and the links U_mu at the edge make up for the jump.
 void add_flux(multi1d<LatticeReal>& angle, int mu, int nu, int n) {
   const double phi = 2 * M_PI * n / (Layout::lattSize()[mu] * Layout::lattSize()[nu]);
   const LatticeReal x = Layout::latticeCoordinate(mu), y = Layout::latticeCoordinate(nu);
@@ -73,7 +73,8 @@ TEST_CASE("a constant Abelian field has the field strength sin(phi) of every loo
 
 TEST_CASE("every definition has the right continuum limit, the improved ones up to order a^4 and beyond") {
   // sum_k c_k m n = 1 and, for the a^2 errors of sin(m n phi) and of the loop's shape, sum_k c_k m n (m^2 + n^2) = 0.
-  for (const auto& definition : {rectangle_improved_definition(), five_loop_definition(0), five_loop_definition(0.05)}) {
+  for (const auto& definition :
+       {rectangle_improved_definition(), five_loop_definition(0), five_loop_definition(0.05)}) {
     double classical = 0, second = 0;
     for (const auto& [m, n, c] : definition) {
       classical += c * m * n;

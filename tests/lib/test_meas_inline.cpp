@@ -52,8 +52,10 @@ bool reported(const std::vector<std::string>& errors, const std::vector<std::str
 
 TEST_CASE("WILSLP writes Chroma's numbers for planar and off-axis loops") {
   const auto input = [](const std::string& state) {
-    return measurement("WILSLP", "<Frequency>1</Frequency><Param><version>3</version><kind>7</kind><j_decay>3</j_decay>"
-                                 "<t_dir>3</t_dir>" + state + "</Param>" + kDefault);
+    return measurement("WILSLP",
+                       "<Frequency>1</Frequency><Param><version>3</version><kind>7</kind><j_decay>3</j_decay>"
+                       "<t_dir>3</t_dir>" +
+                           state + "</Param>" + kDefault);
   };
   const std::string zero_boundary =
       "<GaugeState><Name>SIMPLE_GAUGE_STATE</Name><GaugeBC><Name>SCHROEDINGER_ZERO_GAUGEBC</Name><SchrPhiMult>2.0"
@@ -73,7 +75,8 @@ TEST_CASE("WILSLP writes Chroma's numbers for planar and off-axis loops") {
   check(1, "wloop3", 4, {0.98976150343919, 0.987119240944998, 0.984420016589057, 0.982004889041289});
   check(1, "wloop3", 7, {0.981976256317769, 0.979224292561412, 0.976710529066622, 0.974060160457157});
   check(2, "wloop2", 1, {0.620306112596558, 0.494852177953968, 0.370185563237303, 0.246160563443684});
-  CHECK(out.number("/out/elem[2]/WilsonLoop/Link_observables/w_plaq") == doctest::Approx(0.683919533078248).epsilon(1e-6));
+  CHECK(out.number("/out/elem[2]/WilsonLoop/Link_observables/w_plaq") ==
+        doctest::Approx(0.683919533078248).epsilon(1e-6));
 }
 
 TEST_CASE("LINK_SMEAR leaves a field that later measurements find") {
@@ -83,7 +86,8 @@ TEST_CASE("LINK_SMEAR leaves a field that later measurements find") {
   Output out(run_measurements(
       link_smear(stout, "default_gauge_field", "stout") +
           measurement("PLAQUETTE", "<NamedObject><gauge_id>stout</gauge_id></NamedObject>") +
-          measurement("QTOP_NAIVE", "<Param><version>1</version></Param><NamedObject><gauge_id>stout</gauge_id></NamedObject>") +
+          measurement("QTOP_NAIVE",
+                      "<Param><version>1</version></Param><NamedObject><gauge_id>stout</gauge_id></NamedObject>") +
           measurement("LIST_NAMED_OBJECT", "") +
           measurement("ERASE_NAMED_OBJECT", "<NamedObject><object_id>stout</object_id></NamedObject>") +
           measurement("LIST_NAMED_OBJECT", ""),
@@ -91,7 +95,8 @@ TEST_CASE("LINK_SMEAR leaves a field that later measurements find") {
   CHECK(out.number("//linksmear/Observables/w_plaq") == doctest::Approx(0.994764811229996).epsilon(1e-6));
   CHECK(out.number("//linksmear/Link_observables/s_plaq") == doctest::Approx(0.999997427066167).epsilon(1e-6));
   CHECK(out.number("//linksmear/Link_observables/t_plaq") == doctest::Approx(0.996384381471823).epsilon(1e-6));
-  CHECK(out.number("//linksmear/Link_observables/pollp/elem[1]/re") == doctest::Approx(0.971853042642275).epsilon(1e-6));
+  CHECK(out.number("//linksmear/Link_observables/pollp/elem[1]/re") ==
+        doctest::Approx(0.971853042642275).epsilon(1e-6));
   CHECK(out.number("//Plaquette/s_plaq") == out.number("//linksmear/Link_observables/s_plaq"));
   CHECK(std::fabs(out.number("//QTop/qtop")) < 1e-4);
   CHECK(out.number("//QTop/qtop") == out.number("//QTop/qtop_clover"));
@@ -137,18 +142,23 @@ TEST_CASE("WILSON_FLOW and GRADIENT_FLOW write one table each, and the same one 
     return "<NamedObject><gauge_in>default_gauge_field</gauge_in><gauge_out>" + out + "</gauge_out></NamedObject>";
   };
   const auto gradient = [&](const std::string& c1, const std::string& id) {
-    return measurement("GRADIENT_FLOW", "<Param><nstep>10</nstep><eps>0.01</eps><GaugeAction><Name>RBC_GAUGEACT</Name><beta>1"
-                                        "</beta><c1>" + c1 + "</c1></GaugeAction></Param>" + ids(id));
+    return measurement("GRADIENT_FLOW",
+                       "<Param><nstep>10</nstep><eps>0.01</eps><GaugeAction><Name>RBC_GAUGEACT</Name><beta>1"
+                       "</beta><c1>" +
+                           c1 + "</c1></GaugeAction></Param>" + ids(id));
   };
-  Output out(run_measurements(
-      measurement("WILSON_FLOW", "<Param><version>2</version><nstep>10</nstep><wtime>0.1</wtime><t_dir>3</t_dir>"
-                                 "<smear_dirs>1 1 1 1</smear_dirs></Param>" + ids("a")) +
-          gradient("0", "b") + gradient("-0.08333333333333333", "c"),
-      u));
+  Output out(
+      run_measurements(measurement("WILSON_FLOW",
+                                   "<Param><version>2</version><nstep>10</nstep><wtime>0.1</wtime><t_dir>3</t_dir>"
+                                   "<smear_dirs>1 1 1 1</smear_dirs></Param>" +
+                                       ids("a")) +
+                           gradient("0", "b") + gradient("-0.08333333333333333", "c"),
+                       u));
   const auto chroma = out.numbers("//WilsonFlow/wilson_flow_results/wflow_gact4i");
   REQUIRE(chroma.size() == 11);
   CHECK(chroma[10] == doctest::Approx(1.30845556806451).epsilon(1e-6));
-  CHECK(out.numbers("//WilsonFlow/wilson_flow_results/wflow_gactij")[10] == doctest::Approx(1.30093647082356).epsilon(1e-6));
+  CHECK(out.numbers("//WilsonFlow/wilson_flow_results/wflow_gactij")[10] ==
+        doctest::Approx(1.30093647082356).epsilon(1e-6));
   const auto wilson = out.numbers("//WilsonFlow/wilson_flow_results/t2E_clover");
   const auto same = out.numbers("/out/elem[2]/GradientFlow/wilson_flow_results/t2E_clover");
   const auto symanzik = out.numbers("/out/elem[3]/GradientFlow/wilson_flow_results/t2E_clover");
@@ -168,17 +178,20 @@ TEST_CASE("propagators and gauge fields survive being written, erased and read, 
            (type.empty() ? "" : "<object_type>" + type + "</object_type>") + "</NamedObject>";
   };
   const auto sink = [](const std::string& from, const std::string& to) {
-    return measurement("SINK_SMEAR", "<Param><version>5</version><Sink><SinkType>POINT_SINK</SinkType><j_decay>3</j_decay>"
-                                     "</Sink></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><prop_id>" +
-                                         from + "</prop_id><smeared_prop_id>" + to + "</smeared_prop_id></NamedObject>");
+    return measurement("SINK_SMEAR",
+                       "<Param><version>5</version><Sink><SinkType>POINT_SINK</SinkType><j_decay>3</j_decay>"
+                       "</Sink></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><prop_id>" +
+                           from + "</prop_id><smeared_prop_id>" + to + "</smeared_prop_id></NamedObject>");
   };
   std::string list = measurement(
-      "MAKE_SOURCE", "<Param><version>6</version><Source><SourceType>WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>1"
-                     "</t_source></Source></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><source_id>s"
-                     "</source_id></NamedObject>");
+      "MAKE_SOURCE",
+      "<Param><version>6</version><Source><SourceType>WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>1"
+      "</t_source></Source></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><source_id>s"
+      "</source_id></NamedObject>");
   for (const std::string suffix : {"F", "D"}) {
     const std::string type = "LatticePropagator" + suffix, name = "s" + suffix;
-    list += measurement("QIO_WRITE_NAMED_OBJECT", object("s", type) + file(name) + "<file_volfmt>MULTIFILE</file_volfmt></File>");
+    list += measurement("QIO_WRITE_NAMED_OBJECT",
+                        object("s", type) + file(name) + "<file_volfmt>MULTIFILE</file_volfmt></File>");
     list += measurement("QIO_READ_NAMED_OBJECT", object(name, type) + file(name) + "</File>");
     list += sink(name, "sink" + suffix);
   }
@@ -187,19 +200,21 @@ TEST_CASE("propagators and gauge fields survive being written, erased and read, 
   std::ofstream(folder.file("u")).put(' ');
   list += measurement("NERSC_WRITE_NAMED_OBJECT", object("default_gauge_field", "") + file("u") + "</File>");
   list += measurement("NERSC_READ_NAMED_OBJECT", object("again", "") + file("u") + "</File>");
-  list += measurement("PLAQUETTE", "<NamedObject><gauge_id>again</gauge_id></NamedObject>") + measurement("PLAQUETTE", "");
-  list += measurement("QIO_WRITE_ERASE_NAMED_OBJECT",
-                      object("s", "LatticePropagator") + file("erased") + "<file_volfmt>SINGLEFILE</file_volfmt></File>");
+  list +=
+      measurement("PLAQUETTE", "<NamedObject><gauge_id>again</gauge_id></NamedObject>") + measurement("PLAQUETTE", "");
+  list += measurement("QIO_WRITE_ERASE_NAMED_OBJECT", object("s", "LatticePropagator") + file("erased") +
+                                                          "<file_volfmt>SINGLEFILE</file_volfmt></File>");
   list += measurement("LIST_NAMED_OBJECT", "");
   Output out(run_measurements(list, u));
   for (const char* elem : {"4", "7"}) {
-    const auto norms = out.numbers(std::string("/out/elem[") + elem + "]/sink_smear/SinkSmearedProp_correlator/sink_smeared_prop_corr");
+    const auto norms = out.numbers(std::string("/out/elem[") + elem +
+                                   "]/sink_smear/SinkSmearedProp_correlator/sink_smeared_prop_corr");
     REQUIRE(norms.size() == 4);
     CHECK(norms[1] == doctest::Approx(12 * 16));
     CHECK(norms[0] == 0);
   }
-  CHECK(out.number("/out/elem[10]/Plaquette/w_plaq") ==
-        doctest::Approx(out.number("/out/elem[11]/Plaquette/w_plaq")).epsilon(1e-6));  // NERSC files are in single precision
+  CHECK(out.number("/out/elem[10]/Plaquette/w_plaq") == doctest::Approx(out.number("/out/elem[11]/Plaquette/w_plaq"))
+                                                            .epsilon(1e-6));  // NERSC files are in single precision
   CHECK(out.count("//list_named_obj/elem[object_id='s']") == 0);
   CHECK(std::filesystem::exists(folder.file("erased")));
 }
@@ -218,7 +233,8 @@ TEST_CASE("SET_RNG starts the random numbers of what follows anew") {
 TEST_CASE("a measurement with a file of its own writes there, numbered by the update, and only when due") {
   tests::ScratchFolder folder("own_file");
   const GaugeField u = unit_field();
-  const std::string list = measurement("PLAQUETTE", "<Frequency>2</Frequency><xml_file>" + folder.file("p.xml") + "</xml_file>");
+  const std::string list =
+      measurement("PLAQUETTE", "<Frequency>2</Frequency><xml_file>" + folder.file("p.xml") + "</xml_file>");
   CHECK(Output(run_measurements(list, u, 0)).text("/out/elem/xml_file") == folder.file("p.xml"));
   CHECK(Output(run_measurements(list, u, 4)).text("/out/elem/xml_file") == folder.file("p.xml.4"));
   CHECK(Output(run_measurements(list, u, 5)).count("/out/elem") == 0);
@@ -230,13 +246,15 @@ TEST_CASE("a measurement with a file of its own writes there, numbered by the up
 
 TEST_CASE("wrong ids and types of objects are reported before anything runs, all at once") {
   unit_field();
-  const std::string ape = "<LinkSmearingType>APE_SMEAR</LinkSmearingType><link_smear_fact>2</link_smear_fact><link_smear_num>1"
-                          "</link_smear_num>";
+  const std::string ape =
+      "<LinkSmearingType>APE_SMEAR</LinkSmearingType><link_smear_fact>2</link_smear_fact><link_smear_num>1"
+      "</link_smear_num>";
   const auto errors = measurement_errors(
       link_smear(ape, "nowhere", "smeared") + link_smear(ape, "default_gauge_field", "smeared") +
-      measurement("SINK_SMEAR", "<Param><version>5</version><Sink><SinkType>POINT_SINK</SinkType></Sink></Param><NamedObject>"
-                                "<gauge_id>smeared</gauge_id><prop_id>smeared</prop_id><smeared_prop_id>p</smeared_prop_id>"
-                                "</NamedObject>") +
+      measurement("SINK_SMEAR",
+                  "<Param><version>5</version><Sink><SinkType>POINT_SINK</SinkType></Sink></Param><NamedObject>"
+                  "<gauge_id>smeared</gauge_id><prop_id>smeared</prop_id><smeared_prop_id>p</smeared_prop_id>"
+                  "</NamedObject>") +
       measurement("ERASE_NAMED_OBJECT", "<NamedObject><object_id>gone</object_id></NamedObject>"));
   CHECK(errors.size() == 4);
   CHECK(reported(errors, {"gauge_id", "default_gauge_field", "nowhere"}));
@@ -253,20 +271,26 @@ TEST_CASE("wrong parameters of measurements are reported with what is valid") {
     return errors[0];
   };
   CHECK(error_of(measurement("PLAQUETE", "")).find("PLAQUETTE POLYAKOV_LOOP") != std::string::npos);
-  CHECK(error_of(measurement("PLAQUETTE", "<Param><version>1</version></Param>")).find("version 2") != std::string::npos);
-  CHECK(error_of(measurement("WILSLP", "<Param><version>3</version><kind>9</kind><j_decay>3</j_decay><t_dir>3</t_dir></Param>"))
-            .find("from 1 to 7") != std::string::npos);
-  CHECK(error_of(link_smear("<LinkSmearingType>APES</LinkSmearingType>", "default_gauge_field", "x")).find("HYP_SMEAR") !=
+  CHECK(error_of(measurement("PLAQUETTE", "<Param><version>1</version></Param>")).find("version 2") !=
         std::string::npos);
-  CHECK(error_of(measurement("QIO_READ_NAMED_OBJECT", "<NamedObject><object_id>a</object_id><object_type>LatticeThing"
-                                                      "</object_type></NamedObject><File><file_name>/dev/null</file_name></File>"))
+  CHECK(error_of(measurement("WILSLP",
+                             "<Param><version>3</version><kind>9</kind><j_decay>3</j_decay><t_dir>3</t_dir></Param>"))
+            .find("from 1 to 7") != std::string::npos);
+  CHECK(
+      error_of(link_smear("<LinkSmearingType>APES</LinkSmearingType>", "default_gauge_field", "x")).find("HYP_SMEAR") !=
+      std::string::npos);
+  CHECK(error_of(measurement("QIO_READ_NAMED_OBJECT",
+                             "<NamedObject><object_id>a</object_id><object_type>LatticeThing"
+                             "</object_type></NamedObject><File><file_name>/dev/null</file_name></File>"))
             .find("LatticePropagatorF") != std::string::npos);
-  CHECK(error_of(measurement("NERSC_READ_NAMED_OBJECT", "<NamedObject><object_id>a</object_id></NamedObject><File><file_name>"
-                                                        "/no/such/file</file_name></File>"))
+  CHECK(error_of(measurement("NERSC_READ_NAMED_OBJECT",
+                             "<NamedObject><object_id>a</object_id></NamedObject><File><file_name>"
+                             "/no/such/file</file_name></File>"))
             .find("a file that can be read") != std::string::npos);
-  CHECK(error_of(measurement("MAKE_SOURCE", "<Param><version>6</version><Source><SourceType>SPOT</SourceType><j_decay>3</j_decay>"
-                                            "</Source></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><source_id>s"
-                                            "</source_id></NamedObject>"))
+  CHECK(error_of(measurement("MAKE_SOURCE",
+                             "<Param><version>6</version><Source><SourceType>SPOT</SourceType><j_decay>3</j_decay>"
+                             "</Source></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><source_id>s"
+                             "</source_id></NamedObject>"))
             .find("POINT_SOURCE") != std::string::npos);
 }
 
@@ -290,6 +314,9 @@ TEST_CASE("off-axis loops need two equal space directions") {
   GaugeField u(Nd);
   unit_start(u);
   CHECK_THROWS_WITH_AS(
-      run_measurements(measurement("WILSLP", "<Param><version>3</version><kind>4</kind><j_decay>3</j_decay><t_dir>3</t_dir></Param>"), u),
+      run_measurements(
+          measurement("WILSLP",
+                      "<Param><version>3</version><kind>4</kind><j_decay>3</j_decay><t_dir>3</t_dir></Param>"),
+          u),
       doctest::Contains("two space directions"), InputError);
 }

@@ -22,8 +22,8 @@ namespace {
 template <class F>
 QuarkInverter<F> inverter(const GaugeField& u, const std::string& action, double residual = 1e-13,
                           const std::string& solver = "CG_INVERTER") {
-  const InputFile file = tests::input("<q><FermionAction>" + action + "</FermionAction><InvertParam><invType>" + solver +
-                                      "</invType><RsdCG>" + std::to_string(residual * 1e13) +
+  const InputFile file = tests::input("<q><FermionAction>" + action + "</FermionAction><InvertParam><invType>" +
+                                      solver + "</invType><RsdCG>" + std::to_string(residual * 1e13) +
                                       "e-13</RsdCG><MaxCG>2000</MaxCG></InvertParam></q>");
   const Input group = file.root().group("FermionAction");
   const auto& table = [&]() -> const auto& {
@@ -31,7 +31,8 @@ QuarkInverter<F> inverter(const GaugeField& u, const std::string& action, double
       return wilson_type_action_table();
     else
       return staggered_type_action_table();
-  }();
+  }
+  ();
   const auto action_row = table.find(group, "FermAct");
   REQUIRE(action_row);
   auto quark = action_row->make(group);
@@ -77,8 +78,8 @@ TEST_CASE("free pion on 8^3 x 16, antiperiodic in time") {
   const GaugeField u = unit_field({8, 8, 8, 16});
   const LatticePropagator s = wilson(u, "0.12", boundary("1 1 1 -1")).propagator(point_source());
   const multi1d<Double> pion = slice_norms(s, 3);
-  const std::vector<double> exact = {.807163976769,    .0487114132086,   .0095718387433,   .00396792018302, .00250090665396,
-                                     .00185427789091,  .00149559757962,  .0013040019511,   .00124313640711};
+  const std::vector<double> exact = {.807163976769,   .0487114132086,  .0095718387433, .00396792018302, .00250090665396,
+                                     .00185427789091, .00149559757962, .0013040019511, .00124313640711};
   check_correlator(pion, exact, 1, 1e-9);
   for (int t = 1; t < 8; ++t) CHECK(toDouble(pion[16 - t]) == doctest::Approx(toDouble(pion[t])).epsilon(1e-10));
 }
@@ -89,8 +90,8 @@ TEST_CASE("free pion with twisted spatial boundary conditions") {
       "<FermionBC><FermBC>TWISTED_FERMBC</FermBC><boundary>1 1 1 1</boundary><phases_by_pi>0.2 0.4 0</phases_by_pi>"
       "<phases_dir>0 1 2</phases_dir></FermionBC>";
   const LatticePropagator s = wilson(u, "0.1", twisted).propagator(point_source());
-  check_correlator(slice_norms(s, 3), {.550448083033, .0187776812877, .0019130356265, .000304754934667, .000111618726903},
-                   1, 1e-9);
+  check_correlator(slice_norms(s, 3),
+                   {.550448083033, .0187776812877, .0019130356265, .000304754934667, .000111618726903}, 1, 1e-9);
 }
 
 TEST_CASE("Wilson pseudoscalar correlator on conf.00200") {
@@ -100,8 +101,8 @@ TEST_CASE("Wilson pseudoscalar correlator on conf.00200") {
   const GaugeField u = tests::read_field("SCIDAC", *file);
   const LatticePropagator s = wilson(u, "0.15", boundary("1 1 1 1")).propagator(point_source());
   check_correlator(slice_norms(s, 2),
-                   {2.23946028664745e-2, 2.05485346957700e-3, 6.96566865496375e-4, 2.17148162775779e-3},
-                   1.0 / 64, 1e-9);
+                   {2.23946028664745e-2, 2.05485346957700e-3, 6.96566865496375e-4, 2.17148162775779e-3}, 1.0 / 64,
+                   1e-9);
 }
 
 TEST_CASE("Chroma's prec_wilson correlator on weak_field.lime, anisotropic with a smeared source") {
@@ -137,7 +138,9 @@ TEST_CASE("the staggered inverse of a source of ones on conf.00200") {
   };
   check(boundary("1 1 1 1"), 0.20344039707296779, -0.00655061784868673);
   // exp(i pi/4) on every link in time: pi once around.
-  check(boundary("1 1 1 1") + "<ImaginaryChemicalPotential><MuByT>3.14159265358979324</MuByT></ImaginaryChemicalPotential>", 0.25968115501530797, -0.02196357651209398);
+  check(boundary("1 1 1 1") +
+            "<ImaginaryChemicalPotential><MuByT>3.14159265358979324</MuByT></ImaginaryChemicalPotential>",
+        0.25968115501530797, -0.02196357651209398);
 }
 
 TEST_CASE("a propagator solves D S = source on all sites, whatever the preconditioning and the solver") {
@@ -203,10 +206,10 @@ TEST_CASE("a solve that does not converge is an error with its residual") {
   tests::use_lattice({2, 2, 2, 4});
   const GaugeField u = tests::random_field();
   const InputFile file = tests::input("<q><FermAct>WILSON</FermAct><Kappa>0.12</Kappa>" + boundary("1 1 1 1") + "</q>");
-  const auto solver_file =
-      tests::input("<p><invType>CG_INVERTER</invType><RsdCG>1e-12</RsdCG><MaxCG>2</MaxCG></p>");
-  const QuarkInverter<LatticeFermion> inverse(wilson_type_action_table().find(file.root(), "FermAct")->make(file.root()),
-                                              read_direct_solver<LatticeFermion>(solver_file.root()), u);
+  const auto solver_file = tests::input("<p><invType>CG_INVERTER</invType><RsdCG>1e-12</RsdCG><MaxCG>2</MaxCG></p>");
+  const QuarkInverter<LatticeFermion> inverse(
+      wilson_type_action_table().find(file.root(), "FermAct")->make(file.root()),
+      read_direct_solver<LatticeFermion>(solver_file.root()), u);
   LatticeFermion chi;
   gaussian(chi);
   CHECK_THROWS_WITH_AS(inverse(chi), doctest::Contains("quark propagator"), NumericsError);

@@ -81,18 +81,21 @@ TEST_CASE("sources are the profile times the unit matrix") {
   const Propagator there = peekSite(s, coordinates(1, 2, 0, 4));
   CHECK(toDouble(real(trace(there))) == 12);
 
-  const QuarkSource<Q> wall = source_from("<SourceType>WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>2</t_source>");
+  const QuarkSource<Q> wall =
+      source_from("<SourceType>WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>2</t_source>");
   CHECK(wall.t_source == 2);
   const multi1d<Double> norms = slice_norms(wall(u), 3);
   for (int t = 0; t < 6; ++t) CHECK(toDouble(norms[t]) == (t == 2 ? 12 * 32 : 0));
 
-  const Q partial = source_from("<SourceType>PARTIAL_WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>1</t_source><FixedDirs>"
-                                "<elem><dir>3</dir><coord>1</coord></elem><elem><dir>0</dir><coord>2</coord></elem></FixedDirs>")(u);
+  const Q partial = source_from(
+      "<SourceType>PARTIAL_WALL_SOURCE</SourceType><j_decay>3</j_decay><t_source>1</t_source><FixedDirs>"
+      "<elem><dir>3</dir><coord>1</coord></elem><elem><dir>0</dir><coord>2</coord></elem></FixedDirs>")(u);
   CHECK(toDouble(norm2(partial)) == 12 * 8);
 
   // A momentum wall overlaps with the plane wave of its momentum only.
-  const Q wave = source_from("<SourceType>MOMENTUM_WALL_SOURCE</SourceType><j_decay>3</j_decay><t_srce>0 0 0 1</t_srce>"
-                             "<mom>1 0 0</mom>")(u);
+  const Q wave = source_from(
+      "<SourceType>MOMENTUM_WALL_SOURCE</SourceType><j_decay>3</j_decay><t_srce>0 0 0 1</t_srce>"
+      "<mom>1 0 0</mom>")(u);
   CHECK(toDouble(norm2(sum(trace(wave)))) < 1e-20);
   CHECK(toDouble(norm2(wave)) == doctest::Approx(12 * 32));
 }
@@ -154,14 +157,17 @@ TEST_CASE("smearing of quarks is gauge covariant, keeps constants on free fields
 TEST_CASE("shell sources, displacements, and sinks from inputs") {
   const GaugeField u = weak_field();
   const std::string point = "<j_decay>3</j_decay><t_srce>0 0 0 0</t_srce>";
-  const std::string smear = "<SmearingParam><wvf_kind>GAUGE_INV_GAUSSIAN</wvf_kind><wvf_param>1.5</wvf_param><wvfIntPar>3"
-                            "</wvfIntPar><no_smear_dir>3</no_smear_dir></SmearingParam>";
-  const std::string shift_x = "<Displacement><DisplacementType>SIMPLE_DISPLACEMENT</DisplacementType><disp_length>1</disp_length>"
-                              "<disp_dir>0</disp_dir></Displacement>";
+  const std::string smear =
+      "<SmearingParam><wvf_kind>GAUGE_INV_GAUSSIAN</wvf_kind><wvf_param>1.5</wvf_param><wvfIntPar>3"
+      "</wvfIntPar><no_smear_dir>3</no_smear_dir></SmearingParam>";
+  const std::string shift_x =
+      "<Displacement><DisplacementType>SIMPLE_DISPLACEMENT</DisplacementType><disp_length>1</disp_length>"
+      "<disp_dir>0</disp_dir></Displacement>";
   Q expected = source_from("<SourceType>POINT_SOURCE</SourceType>" + point)(u);
   displace(expected, u, -1, 0);
   gaussian_smear(expected, u, 1.5, 3, 3);
-  CHECK(difference(source_from("<SourceType>SHELL_SOURCE</SourceType>" + point + smear + shift_x)(u), expected) < 1e-12);
+  CHECK(difference(source_from("<SourceType>SHELL_SOURCE</SourceType>" + point + smear + shift_x)(u), expected) <
+        1e-12);
 
   const InputFile file = tests::input("<Sink><SinkType>WALL_SINK</SinkType><j_decay>3</j_decay></Sink>");
   Q s;

@@ -25,24 +25,27 @@ const std::string kApe =
     "<link_smear_num>1</link_smear_num><no_smear_dir>3</no_smear_dir></LinkSmearing>";
 
 std::string make_source(const std::string& source, const std::string& id) {
-  return measurement("MAKE_SOURCE", "<Param><version>6</version><Source><version>2</version>" + source +
-                                    "<j_decay>3</j_decay></Source></Param><NamedObject><gauge_id>default_gauge_field"
-                                    "</gauge_id><source_id>" + id + "</source_id></NamedObject>");
+  return measurement("MAKE_SOURCE",
+                     "<Param><version>6</version><Source><version>2</version>" + source +
+                         "<j_decay>3</j_decay></Source></Param><NamedObject><gauge_id>default_gauge_field"
+                         "</gauge_id><source_id>" +
+                         id + "</source_id></NamedObject>");
 }
 
 std::string propagator(const std::string& action, const std::string& source, const std::string& id) {
-  return measurement("PROPAGATOR",
-                 "<Param><version>10</version><quarkSpinType>FULL</quarkSpinType><FermionAction>" + action +
-                     "</FermionAction><InvertParam><invType>CG_INVERTER</invType><RsdCG>1.0e-12</RsdCG><MaxCG>1000"
-                     "</MaxCG></InvertParam></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><source_id>" +
-                     source + "</source_id><prop_id>" + id + "</prop_id></NamedObject>");
+  return measurement(
+      "PROPAGATOR",
+      "<Param><version>10</version><quarkSpinType>FULL</quarkSpinType><FermionAction>" + action +
+          "</FermionAction><InvertParam><invType>CG_INVERTER</invType><RsdCG>1.0e-12</RsdCG><MaxCG>1000"
+          "</MaxCG></InvertParam></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><source_id>" +
+          source + "</source_id><prop_id>" + id + "</prop_id></NamedObject>");
 }
 
 std::string sink(const std::string& type, const std::string& from, const std::string& to) {
   return measurement("SINK_SMEAR", "<Param><version>5</version><Sink><version>2</version><SinkType>" + type +
-                                   "</SinkType><j_decay>3</j_decay>" + kGaussian + kApe +
-                                   "</Sink></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><prop_id>" +
-                                   from + "</prop_id><smeared_prop_id>" + to + "</smeared_prop_id></NamedObject>");
+                                       "</SinkType><j_decay>3</j_decay>" + kGaussian + kApe +
+                                       "</Sink></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><prop_id>" +
+                                       from + "</prop_id><smeared_prop_id>" + to + "</smeared_prop_id></NamedObject>");
 }
 
 std::string pair(const std::string& id) {
@@ -69,23 +72,24 @@ GaugeField weak_field() {
 
 }  // namespace
 
-// Chroma's regression test chroma/hadron/hadspec: kappa = 0.11 on the WEAK_FIELD start of seed 11 11 11 0. Its numbers are
-// in single precision; some correlators are differences of larger ones.
+// Chroma's regression test chroma/hadron/hadspec: kappa = 0.11 on the WEAK_FIELD start of seed 11 11 11 0. Its numbers
+// are in single precision; some correlators are differences of larger ones.
 TEST_CASE("Chroma's hadron spectrum from its input: shell source, point and shell sinks, mesons and baryons") {
-  const std::string text =
-      run_measurements(make_source("<SourceType>SHELL_SOURCE</SourceType><t_srce>0 0 0 0</t_srce>" + kGaussian + kApe, "sh_source_1") +
-              propagator(kWilson, "sh_source_1", "sh_prop_1") + sink("POINT_SINK", "sh_prop_1", "sh_pt_sink_1") +
-              sink("SHELL_SINK", "sh_prop_1", "sh_sh_sink_1") +
-              measurement("HADRON_SPECTRUM",
+  const std::string text = run_measurements(
+      make_source("<SourceType>SHELL_SOURCE</SourceType><t_srce>0 0 0 0</t_srce>" + kGaussian + kApe, "sh_source_1") +
+          propagator(kWilson, "sh_source_1", "sh_prop_1") + sink("POINT_SINK", "sh_prop_1", "sh_pt_sink_1") +
+          sink("SHELL_SINK", "sh_prop_1", "sh_sh_sink_1") +
+          measurement("HADRON_SPECTRUM",
                       "<Param><version>1</version><MesonP>true</MesonP><CurrentP>true</CurrentP><BaryonP>true</BaryonP>"
                       "<time_rev>false</time_rev><mom2_max>3</mom2_max><avg_equiv_mom>true</avg_equiv_mom></Param>"
                       "<NamedObject><gauge_id>default_gauge_field</gauge_id><sink_pairs>" +
                           pair("sh_pt_sink_1") + pair("sh_sh_sink_1") + "</sink_pairs></NamedObject>"),
-          weak_field());
+      weak_field());
   Output xml(text);
 
   CHECK(xml.number("//hadspec//elem[1]/Mass_1") == doctest::Approx(0.5454545).epsilon(1e-6));
-  CHECK(xml.numbers("//make_source/Source_correlator/source_corr")[0] == doctest::Approx(6.68018574848822).epsilon(1e-6));
+  CHECK(xml.numbers("//make_source/Source_correlator/source_corr")[0] ==
+        doctest::Approx(6.68018574848822).epsilon(1e-6));
 
   const auto check = [&](const char* group, const char* tag, int n, int k, double expected, double tolerance) {
     CAPTURE(group);
@@ -103,8 +107,8 @@ TEST_CASE("Chroma's hadron spectrum from its input: shell source, point and shel
   const double point_baryons[] = {0.0006697738, 0.0008922667, 0.001992569,  0.0006563552, 0.0008743753, 0.001979415,
                                   0.000661019,  0.0008813587, 0.007931856,  0.0006697791, 0.0006563608, 0.0006610253,
                                   0.0004472849, 0.0006697791, 0.0004472849, 0.0006697738, -2.667373e-07};
-  const double shell_baryons[] = {0.003099367, 0.004131777, 0.00928753,  0.003091898, 0.004121817, 0.009280182,
-                                  0.003093717, 0.004124956, 0.03712406,  0.003099388, 0.003091919, 0.003093739,
+  const double shell_baryons[] = {0.003099367, 0.004131777, 0.00928753,  0.003091898, 0.004121817,  0.009280182,
+                                  0.003093717, 0.004124956, 0.03712406,  0.003099388, 0.003091919,  0.003093739,
                                   0.002066972, 0.003099388, 0.002066972, 0.003099367, -2.428891e-07};
   for (int n = 0; n < 16; ++n) {
     check("Shell_Point_Wilson_Mesons", "mesprop", n, 0, point_mesons[n], 1e-5);
@@ -115,9 +119,10 @@ TEST_CASE("Chroma's hadron spectrum from its input: shell source, point and shel
     check("Shell_Shell_Wilson_Baryons", "barprop", n, 0, shell_baryons[n], 3e-5);
   }
   const auto current = [&](const char* list, const char* tag, int n) {
-    return xml.numbers(std::string("//Shell_Point_Meson_Currents/") + list + "/elem[" + std::to_string(n + 1) + "]/" + tag)[1];
+    return xml.numbers(std::string("//Shell_Point_Meson_Currents/") + list + "/elem[" + std::to_string(n + 1) + "]/" +
+                       tag)[1];
   };
-  const double vector_currents[] = {0.01355096, 0.01355221, 0.0135622,   0.01340274, 0.01340681,
+  const double vector_currents[] = {0.01355096, 0.01355221,  0.0135622,   0.01340274, 0.01340681,
                                     0.0134216,  -0.01545619, -0.01545128, -0.01545225};
   for (int n = 0; n < 9; ++n)
     CHECK(current("Vector_currents", "vector_current", n) == doctest::Approx(vector_currents[n]).epsilon(1e-5));
@@ -132,7 +137,8 @@ TEST_CASE("Chroma's hadron spectrum from its input: shell source, point and shel
 }
 
 TEST_CASE("MESON_SPECTRUM with gamma_5 at both ends is the pion, and terms add with their factors") {
-  const std::string insertion = "SpinInsertion><SpinInsertionType>RIGHT_GAMMA_INSERTION</SpinInsertionType><gamma>15</gamma></";
+  const std::string insertion =
+      "SpinInsertion><SpinInsertionType>RIGHT_GAMMA_INSERTION</SpinInsertionType><gamma>15</gamma></";
   const auto term = [&](const std::string& factor) {
     return "<elem><first_id>p</first_id><second_id>p</second_id><factor>" + factor + "</factor><Source" + insertion +
            "SourceSpinInsertion><Sink" + insertion + "SinkSpinInsertion></elem>";
@@ -140,15 +146,16 @@ TEST_CASE("MESON_SPECTRUM with gamma_5 at both ends is the pion, and terms add w
   tests::use_lattice({2, 4, 2, 6});
   GaugeField u(Nd);
   weak_field_start(u);
-  const std::string text =
-      run_measurements(make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>1 2 0 4</t_srce>", "s") + propagator(kWilson, "s", "p") +
-              measurement("MESON_SPECTRUM",
+  const std::string text = run_measurements(
+      make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>1 2 0 4</t_srce>", "s") +
+          propagator(kWilson, "s", "p") +
+          measurement("MESON_SPECTRUM",
                       "<Param><version>1</version><mom2_max>0</mom2_max><avg_equiv_mom>true</avg_equiv_mom></Param>"
                       "<NamedObject><gauge_id>default_gauge_field</gauge_id><correlators><elem><source_particle>pion"
                       "</source_particle><source_wavetype>1</source_wavetype><sink_particle>pion</sink_particle>"
                       "<sink_wavetype>1</sink_wavetype><correlator_terms>" +
                           term("1.5") + term("-0.5") + "</correlator_terms></elem></correlators></NamedObject>"),
-          u);
+      u);
   Output xml(text);
   const std::vector<double> norms = xml.numbers("//propagator/Prop_correlator/prop_corr");
   for (std::size_t t = 0; t < 6; ++t)
@@ -202,7 +209,8 @@ TEST_CASE("correlators are gauge invariant") {
     CHECK(std::sqrt(toDouble(norm2(DComplex(meson[n](0, 1) - meson_after[n](0, 1))))) < 1e-9);
 }
 
-TEST_CASE("baryons counted from the source change sign behind an antiperiodic boundary, and average with their reverse") {
+TEST_CASE(
+    "baryons counted from the source change sign behind an antiperiodic boundary, and average with their reverse") {
   multi1d<DComplex> forward(4), backward(4);
   for (int t = 0; t < 4; ++t) {
     forward[t] = cmplx(Double(t + 1), Double(0));
@@ -225,11 +233,12 @@ TEST_CASE("propagators from different slices do not make a hadron") {
   unit_start(u);
   const std::string text =
       make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>0 0 0 0</t_srce>", "a") +
-      make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>0 0 0 1</t_srce>", "b") + propagator(kWilson, "a", "pa") +
-      propagator(kWilson, "b", "pb") +
-      measurement("HADRON_SPECTRUM",
-              "<Param><version>1</version><MesonP>true</MesonP><BaryonP>false</BaryonP><mom2_max>0</mom2_max>"
-              "<avg_equiv_mom>true</avg_equiv_mom></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
-              "<sink_pairs><elem><first_id>pa</first_id><second_id>pb</second_id></elem></sink_pairs></NamedObject>");
+      make_source("<SourceType>POINT_SOURCE</SourceType><t_srce>0 0 0 1</t_srce>", "b") +
+      propagator(kWilson, "a", "pa") + propagator(kWilson, "b", "pb") +
+      measurement(
+          "HADRON_SPECTRUM",
+          "<Param><version>1</version><MesonP>true</MesonP><BaryonP>false</BaryonP><mom2_max>0</mom2_max>"
+          "<avg_equiv_mom>true</avg_equiv_mom></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
+          "<sink_pairs><elem><first_id>pa</first_id><second_id>pb</second_id></elem></sink_pairs></NamedObject>");
   CHECK_THROWS_WITH_AS(run_measurements(text, u), doctest::Contains("same slice"), InputError);
 }

@@ -52,7 +52,8 @@ TEST_CASE("large and off-axis loops agree with the product along the path, and w
   LatticeColorMatrix g;
   const GaugeField v = tests::gauge_transformed(u, g);
   CHECK(std::fabs(toDouble(planar_wilson_loops(v, 0, 3, 3, 2)(2, 1)) - toDouble(planar(2, 1))) < 1e-13);
-  CHECK(std::fabs(toDouble(wilson_loops(v, averaged_orders({x, -y}), 3, 2, 1)(1, 0)) - toDouble(diagonal(1, 0))) < 1e-13);
+  CHECK(std::fabs(toDouble(wilson_loops(v, averaged_orders({x, -y}), 3, 2, 1)(1, 0)) - toDouble(diagonal(1, 0))) <
+        1e-13);
 }
 
 TEST_CASE("averaged_orders lists every order once") {

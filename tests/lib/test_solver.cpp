@@ -1,4 +1,5 @@
-// The solvers against Gaussian elimination on tiny lattices, their residuals, and what they do when they cannot succeed.
+// The solvers against Gaussian elimination on tiny lattices, their residuals, and what they do when they cannot
+// succeed.
 
 #include "lib/error.hpp"
 #include "lib/solver/bicgstab.hpp"
@@ -36,7 +37,8 @@ Fixture<F> hopping() {
   const LinksOf<F> v = tests::random_links<F>();
   Fixture<F> f;
   f.m = std::make_unique<tests::HoppingOperator<F>>(v, 2.5, -0.3, -0.1);
-  f.single = std::make_unique<tests::HoppingOperator<Single<F>>>(converted_links<LinksOf<Single<F>>>(v), 2.5, -0.3, -0.1);
+  f.single =
+      std::make_unique<tests::HoppingOperator<Single<F>>>(converted_links<LinksOf<Single<F>>>(v), 2.5, -0.3, -0.1);
   f.matrix = tests::dense_columns(*f.m);
   return f;
 }
@@ -57,8 +59,7 @@ std::map<std::string, std::shared_ptr<const DirectSolver<F>>> direct_solvers(con
           {"MR", std::make_shared<MR<F>>(c)},
           {"MR, overrelaxed", std::make_shared<MR<F>>(c, 1.1)},
           {"GCR", std::make_shared<GCR<F>>(c, 5)},
-          {"GCR, preconditioned",
-           std::make_shared<GCR<F>>(c, 8, std::make_shared<MR<F>>(StoppingCriterion{1e-30, 3}))},
+          {"GCR, preconditioned", std::make_shared<GCR<F>>(c, 8, std::make_shared<MR<F>>(StoppingCriterion{1e-30, 3}))},
           {"CG", std::make_shared<DirectByNormal<F>>(std::make_shared<CG<F>>(c))},
           {"Richardson", std::make_shared<DirectRichardson<F>>(
                              c, std::make_shared<BiCGStab<Single<F>>>(StoppingCriterion{1e-3, 100}))}};
@@ -72,8 +73,8 @@ std::map<std::string, std::shared_ptr<const NormalSolver<F>>> normal_solvers(con
           {"MixedBiCGStab", std::make_shared<NormalByDirect<F>>(std::make_shared<MixedBiCGStab<F>>(c))},
           {"MR", std::make_shared<NormalByDirect<F>>(std::make_shared<MR<F>>(c))},
           {"GCR", std::make_shared<NormalByDirect<F>>(std::make_shared<GCR<F>>(c))},
-          {"Richardson", std::make_shared<NormalRichardson<F>>(
-                             c, std::make_shared<CG<Single<F>>>(StoppingCriterion{1e-3, 100}))}};
+          {"Richardson",
+           std::make_shared<NormalRichardson<F>>(c, std::make_shared<CG<Single<F>>>(StoppingCriterion{1e-3, 100}))}};
 }
 
 template <class F>
@@ -255,8 +256,8 @@ TEST_CASE("the largest number of iterations is kept, the result says so, and req
     check(name, solver->solve(x, f.system(), b), 8);
   }
   LatticeFermionD x = zero;
-  const NormalRichardson<LatticeFermionD> richardson({1e-12, 1},
-                                                     std::make_shared<CG<LatticeFermionF>>(StoppingCriterion{1e-3, 50}));
+  const NormalRichardson<LatticeFermionD> richardson(
+      {1e-12, 1}, std::make_shared<CG<LatticeFermionF>>(StoppingCriterion{1e-3, 50}));
   check("Richardson", richardson.solve(x, f.system(), b), 50);
   SolveResult fine;
   fine.converged = true;
@@ -331,9 +332,10 @@ TEST_CASE("solvers refuse systems that they cannot solve") {
   CHECK_THROWS_WITH_AS(MixedCG<LatticeFermionD>({1e-10, 10}).solve(x, without_single, b),
                        doctest::Contains("single-precision operator"), ShapeError);
 
-  const auto even_source = make_preconditioned<LatticeFermionD>(
-      std::make_shared<WilsonOperator<LatticeFermionD>>(tests::random_links<LatticeFermionD>(), WilsonParameters{.mass = 1}),
-      Preconditioning::even_source);
+  const auto even_source =
+      make_preconditioned<LatticeFermionD>(std::make_shared<WilsonOperator<LatticeFermionD>>(
+                                               tests::random_links<LatticeFermionD>(), WilsonParameters{.mass = 1}),
+                                           Preconditioning::even_source);
   CHECK_THROWS_WITH_AS(BiCGStab<LatticeFermionD>({1e-10, 10}).solve(x, {*even_source, {}}, b, Sign::plus),
                        doctest::Contains("normal equation"), ShapeError);
 

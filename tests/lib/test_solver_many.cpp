@@ -62,7 +62,8 @@ TEST_CASE("multi-shift solutions are those of Gaussian elimination, their residu
       const auto exact = tests::dense_solution(matrix, tests::components(b, f.sites()), kShifts[k]);
       CHECK(tests::relative_distance(tests::components(x[k], f.sites()), exact) < 1e-9);
       CHECK(result.shift_residuals[k] < 1.02e-11);
-      CHECK(result.shift_residuals[k] == doctest::Approx(tests::normal_residual(*f.m, x[k], b, kShifts[k])).epsilon(0.05));
+      CHECK(result.shift_residuals[k] ==
+            doctest::Approx(tests::normal_residual(*f.m, x[k], b, kShifts[k])).epsilon(0.05));
     }
   }
 }
@@ -87,8 +88,10 @@ TEST_CASE("each shift may have a residual of its own, and a list of another leng
   const std::vector<double> residuals = {1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-12};
   for (const bool mixed : {false, true}) {
     std::unique_ptr<MultiShiftSolver<F>> solver;
-    if (mixed) solver = std::make_unique<MixedMultiShiftCG<F>>(StoppingCriterion{1, 500}, residuals);
-    else solver = std::make_unique<MultiShiftCG<F>>(StoppingCriterion{1, 500}, residuals);
+    if (mixed)
+      solver = std::make_unique<MixedMultiShiftCG<F>>(StoppingCriterion{1, 500}, residuals);
+    else
+      solver = std::make_unique<MultiShiftCG<F>>(StoppingCriterion{1, 500}, residuals);
     CHECK(solver->criterion().residual == 1e-12);
     std::vector<F> x;
     const SolveResult result = solver->solve(x, f.system(), b, kShifts);
@@ -155,8 +158,8 @@ TEST_CASE("block CG gives the solutions of elimination, in fewer iterations than
     CAPTURE(j);
     CHECK(results[j].converged);
     CHECK(results[j].iterations < iterations_alone);
-    CHECK(tests::relative_distance(tests::components(x[j], s), tests::dense_solution(matrix, tests::components(b[j], s))) <
-          1e-9);
+    CHECK(tests::relative_distance(tests::components(x[j], s),
+                                   tests::dense_solution(matrix, tests::components(b[j], s))) < 1e-9);
   }
 }
 
@@ -215,8 +218,8 @@ TEST_CASE("predictors guess what their names say, and nought after a reset") {
   LastSolution<F> last;
   LinearExtrapolation<F> linear;
   MinimalResidualExtrapolation<F> minimal(3);
-  for (Predictor<F>* p : {static_cast<Predictor<F>*>(&last), static_cast<Predictor<F>*>(&linear),
-                          static_cast<Predictor<F>*>(&minimal)}) {
+  for (Predictor<F>* p :
+       {static_cast<Predictor<F>*>(&last), static_cast<Predictor<F>*>(&linear), static_cast<Predictor<F>*>(&minimal)}) {
     CHECK(toDouble(norm2(guess(*p), s)) == 0);
     p->store(x2, s);
     CHECK(same(guess(*p), x2));
@@ -224,8 +227,8 @@ TEST_CASE("predictors guess what their names say, and nought after a reset") {
   }
   CHECK(same(guess(last), x1));
   CHECK(same(guess(linear), F(Real(2) * x1 - x2)));
-  for (Predictor<F>* p : {static_cast<Predictor<F>*>(&last), static_cast<Predictor<F>*>(&linear),
-                          static_cast<Predictor<F>*>(&minimal)}) {
+  for (Predictor<F>* p :
+       {static_cast<Predictor<F>*>(&last), static_cast<Predictor<F>*>(&linear), static_cast<Predictor<F>*>(&minimal)}) {
     p->reset();
     CHECK(toDouble(norm2(guess(*p), s)) == 0);
   }
@@ -233,7 +236,8 @@ TEST_CASE("predictors guess what their names say, and nought after a reset") {
   CHECK(same(guess(NoPredictor<F>()), F(Real(7) * b)));
 }
 
-TEST_CASE("minimal residual extrapolation: exact if the solution is a combination of the past, orthogonal error if not") {
+TEST_CASE(
+    "minimal residual extrapolation: exact if the solution is a combination of the past, orthogonal error if not") {
   const Fixture f = wilson();
   const Subset& s = f.sites();
   std::vector<F> past = {tests::random_vector<F>(s), tests::random_vector<F>(s), tests::random_vector<F>(s)};

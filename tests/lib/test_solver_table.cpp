@@ -126,8 +126,8 @@ TEST_CASE("predictors by Chroma's names") {
   const auto m = tests::even_odd_wilson<F>(tests::random_links<F>(), 0.11);
   for (const auto& row : predictor_table<F>().rows()) {
     CAPTURE(row.name);
-    const InputFile file =
-        tests::input("<ChronologicalPredictor><Name>" + row.name + "</Name><MaxChrono>3</MaxChrono></ChronologicalPredictor>");
+    const InputFile file = tests::input("<ChronologicalPredictor><Name>" + row.name +
+                                        "</Name><MaxChrono>3</MaxChrono></ChronologicalPredictor>");
     const std::unique_ptr<Predictor<F>> predictor = row.make(file.root());
     file.require_valid();
     const auto b = tests::random_vector<F>(m->domain());

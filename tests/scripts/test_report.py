@@ -293,6 +293,13 @@ class Page(InFolder):
         self.assertLess(abs(e.value - 1), 3 * e.error)
         self.assertNotIn("standard deviations from 1", text)
 
+    def test_the_choice_of_step_numbers_is_shown(self):
+        tuning = ("<StepTuning><n_steps>20 2</n_steps><sigma_dH>0.05</sigma_dH><n_steps_new>10 1</n_steps_new>"
+                  "<predicted_acceptance>0.87</predicted_acceptance></StepTuning>")
+        path = self.write("log", HEAD + update_xml(1, warm_up=True, log=True, extra=tuning) + update_xml(2, log=True) + TAIL)
+        text = page.make_page(run_log.read_run([path]))
+        self.assertIn("<td>1</td><td>20 2</td><td>10 1</td><td>0.05</td><td>0.87</td>", text)
+
     def test_a_run_that_conserves_the_wrong_energy_is_pointed_out(self):
         self.assertIn("standard deviations from 1", self.make([(n, dh + 0.5, p) for n, dh, p in series_of(300)]))
 

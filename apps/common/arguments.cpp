@@ -1,35 +1,41 @@
-#include "apps/hmc/arguments.hpp"
+#include "apps/common/arguments.hpp"
 
 #include "apps/common/command_line.hpp"
 
-#include "lib/hmc/parameters.hpp"
+#include "qdp.h"
 
 #include <CLI/CLI.hpp>
 
 #include <iostream>
 
-namespace hmc {
+namespace common {
 
 namespace {
 
-std::string footer() {
-  return "\nWhile it runs: SIGTERM, SIGUSR1 or the first SIGINT finish the trajectory, save, and exit with status 0.\n"
-         "A run that was killed continues with: hmc -i <SavePrefix>_restart_<n>.xml\n"
-         "The same command for each job of a chain: hmc -i in.xml --continue\n"
+std::string footer(const ProgramTexts& texts) {
+  return "\nWhile it runs: SIGTERM, SIGUSR1 or the first SIGINT finish the " + texts.update +
+         ", save, and exit with status 0.\n"
+         "A run that was killed continues with: " +
+         texts.name +
+         " -i <SavePrefix>_restart_<n>.xml\n"
+         "The same command for each job of a chain: " +
+         texts.name +
+         " -i in.xml --continue\n"
          "Plots of a run, also while it goes on: scripts/report LOG.xml\n\n" +
-         qcd::input_help() + "\n" + QDP::QDP_help();
+         texts.input_help() + "\n" + QDP::QDP_help();
 }
 
 }  // namespace
 
-Arguments read_arguments(int argc, char** argv) {
+Arguments read_arguments(const ProgramTexts& texts, int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Hybrid Monte Carlo for lattice gauge theory, steered by an XML input.", "hmc");
+  arguments.program = texts.name;
+  CLI::App app(texts.about, texts.name);
   app.option_defaults()->always_capture_default();
   std::string check_input;
   auto* input = app.add_option("-i", arguments.input, "Input document")->type_name("FILE");
-  app.add_option("-o", arguments.data, "Data document: energies, acceptance, measurements")->type_name("FILE");
-  app.add_option("-l", arguments.log, "Log document: also every force and link update; grows while the run goes on")
+  app.add_option("-o", arguments.data, "Data document: " + texts.data)->type_name("FILE");
+  app.add_option("-l", arguments.log, "Log document: " + texts.log + "; grows while the run goes on")
       ->type_name("FILE");
   app.add_flag("--continue", arguments.continue_run,
                "Continue from the newest good checkpoint with the input's SavePrefix, or start if there is none. The names "
@@ -37,10 +43,10 @@ Arguments read_arguments(int argc, char** argv) {
   auto* check = app.add_option("--check", check_input, "Read this input, report everything wrong with it, do not run")
                     ->type_name("FILE")
                     ->excludes(input);
-  app.set_version_flag("--version", "hmc (Tessera) " TESSERA_VERSION);
-  app.footer(footer);
+  app.set_version_flag("--version", texts.name + " (Tessera) " TESSERA_VERSION);
+  app.footer([&] { return footer(texts); });
   try {
-    app.parse(common::own_arguments(argc, argv));
+    app.parse(own_arguments(argc, argv));
     if (*check) {
       arguments.input = check_input;
       arguments.check_only = true;
@@ -54,4 +60,4 @@ Arguments read_arguments(int argc, char** argv) {
   return arguments;
 }
 
-}  // namespace hmc
+}  // namespace common

@@ -1,0 +1,226 @@
+#include "lib/hmc/update_loop.hpp"
+
+#include "lib/gauge/su3.hpp"
+#include "lib/io/seed.hpp"
+#include "lib/meas/glue.hpp"
+
+#include <cmath>
+
+namespace qcd {
+
+using namespace QDP;
+
+namespace {
+
+/// The start field; links outside the group (files in single precision) are projected.
+GaugeField make_start(RunParameters& parameters, const Log& record, const Warn& warn) {
+  if (!parameters.start_field) load_start(parameters, warn);
+  GaugeField u = std::move(*parameters.start_field);
+  parameters.start_field = nullptr;
+  const long projected = reunitarize(u);
+  const auto group = record.group("Config_info");
+  record.write("cfg_type", parameters.cfg_type);
+  record.write("reunitarized_links", static_cast<int>(projected));
+  record.write("w_plaq", average_plaquette(u));
+  return u;
+}
+
+class UpdateLoop {
+ public:
+  UpdateLoop(RunParameters& parameters, UpdateMethod& method, XMLFileWriter& data, XMLFileWriter& log,
+             const RunHooks& hooks)
+      : parameters_(parameters),
+        method_(method),
+        control_(parameters.control),
+        hooks_(hooks),
+        data_(data),
+        log_(log),
+        record_{&data, &log},
+        detail_{&log},
+        data_only_{&data} {}
+
+  RunSummary run() {
+    u_ = make_start(parameters_, record_, hooks_.warning);
+    method_.prepare();
+    RNG::setrn(make_seed(control_.seed));
+    summary_.last_update = control_.start_update;
+    to_do_ = parameters_.updates_to_do();
+    try {
+      const auto group = record_.group(parameters_.kind->output);
+      if (parameters_.separate_warm_up() > 0) warm_up();
+      if (!summary_.stopped) updates();
+    } catch (...) {
+      data_.flush();
+      log_.flush();
+      throw;
+    }
+    summary_.seconds = clock_.seconds();
+    return summary_;
+  }
+
+ private:
+  /// Updates that do not count as such: a checkpoint tells how many of them are left.
+  void warm_up() {
+    const auto group = record_.group("WarmUpdates");
+    const unsigned long to_do = control_.warm_up_updates;
+    for (unsigned long n = 1; n <= to_do && !summary_.stopped; ++n) {
+      update(n, true);
+      --control_.warm_up_updates;
+      const bool broken = documents_broken();
+      summary_.stopped = broken || stop_requested();
+      if (summary_.stopped) finish(control_.start_update, broken);
+    }
+  }
+
+  void updates() {
+    const auto group = record_.group("MCUpdates");
+    const unsigned long to_do = control_.updates_to_do();
+    for (unsigned long i = 0; i < to_do && !summary_.stopped; ++i) {
+      const unsigned long n = control_.start_update + i + 1;
+      update(n, n <= control_.warm_up_updates);
+      summary_.last_update = n;
+      const bool last = i + 1 == to_do, broken = documents_broken();
+      if (broken || stop_requested()) summary_.stopped = !last;
+      if (last || summary_.stopped)
+        finish(n, broken);
+      else
+        save_if_due(n, false);
+    }
+  }
+
+  bool stop_requested() const { return hooks_.stop_requested && hooks_.stop_requested(); }
+  bool documents_broken() const { return data_.fail() || log_.fail(); }
+
+  /// Saves the state that nothing comes after.
+  void finish(unsigned long n, bool documents_are_broken) {
+    save_if_due(n, true);
+    if (documents_are_broken)
+      throw FileError("update " + std::to_string(n) + ": the data or the log document could not be written (disk " +
+                      "full?); the state is saved. Continue with: " + command(summary_.last_checkpoint.restart));
+  }
+
+  std::string command(const std::string& restart) const { return parameters_.kind->program + " -i " + restart; }
+
+  /// Saves every SaveInterval updates and after the last one.
+  void save_if_due(unsigned long n, bool last) {
+    const bool due = last || n % control_.save_interval == 0;
+    if (!due && !save_failed_) return;
+    for (int attempt = 1;; ++attempt) try {
+        summary_.last_checkpoint = save_checkpoint(parameters_, n, u_);
+        save_failed_ = false;
+        if (!last) prepare_next_save();
+        return;
+      } catch (const FileError& error) {
+        if (!last && !(due && save_failed_)) {
+          save_failed_ = true;
+          warn(std::string(error.what()) + "\nThe run goes on and tries again after the next update.");
+          return;
+        }
+        if (last && hooks_.retry_last_save && hooks_.retry_last_save(error.what(), attempt)) continue;
+        const std::string& restart = summary_.last_checkpoint.restart;
+        throw FileError(std::string(error.what()) + "\nGiven up after update " + std::to_string(n) + ". " +
+                        (restart.empty() ? "Nothing was saved in this run."
+                                         : "The newest checkpoint continues to the same state: " + command(restart)));
+      }
+  }
+
+  /// Tells of a disk that fills up while there is time to do something.
+  void prepare_next_save() {
+    try {
+      const std::uint64_t need = checkpoint_bytes(parameters_.lattice()),
+                          room = free_disk_space(control_.save_prefix);
+      if (room < need)
+        warn("the next checkpoint needs " + std::to_string(need) + " bytes and there are only " +
+             std::to_string(room) + " free where " + control_.save_prefix + " points to: free space now");
+    } catch (const std::exception& error) {
+      warn(error.what());
+    }
+  }
+
+  void warn(const std::string& text) const {
+    if (hooks_.warning) hooks_.warning(text);
+  }
+
+  void update(unsigned long n, bool warm_up) {
+    const double begin = clock_.seconds();
+    UpdateReport report;
+    report.update_no = n;
+    report.done = summary_.updates + 1;
+    report.to_do = to_do_;
+    report.warm_up = warm_up;
+    {
+      const auto elem = record_.group("elem");
+      const auto group = record_.group("Update");
+      record_.write("update_no", n);
+      record_.write("WarmUpP", report.warm_up);
+      report.trajectory = method_.update(u_, n, warm_up, record_, detail_);
+      report.plaquette = measure(n, warm_up);
+    }
+    data_.flush();
+    log_.flush();
+
+    report.seconds = clock_.seconds() - begin;
+    count(report);
+    report.acceptance = summary_.acceptance;
+    report.seconds_left =
+        clock_.seconds() / static_cast<double>(report.done) * static_cast<double>(report.to_do - report.done);
+    if (hooks_.report) hooks_.report(report);
+  }
+
+  double measure(unsigned long n, bool warm_up) {
+    const Clock clock;
+    double plaquette;
+    {
+      const auto observables = record_.group("InlineObservables");
+      {
+        const auto elem = record_.group("elem");
+        plaquette = write_plaquettes(n, u_, record_);
+      }
+      if (!warm_up || !parameters_.kind->warm_up_apart) run_measurements(parameters_.measurements, n, u_, data_only_);
+    }
+    record_.write("seconds_for_measurements", clock.seconds());
+    return plaquette;
+  }
+
+  void count(const UpdateReport& report) {
+    if (!report.warm_up && counting_warm_up_) {  // averages start over with the first update after the warm-up
+      counting_warm_up_ = false;
+      counted_ = 0;
+      plaquettes_ = exponentials_ = accepted_ = 0;
+    }
+    ++counted_;
+    accepted_ += report.trajectory.accepted;
+    plaquettes_ += report.plaquette;
+    exponentials_ += std::exp(-report.trajectory.delta_h);
+    const double n = static_cast<double>(counted_);
+    ++summary_.updates;
+    summary_.acceptance = accepted_ / n;
+    summary_.mean_plaquette = plaquettes_ / n;
+    summary_.mean_exp_minus_dh = exponentials_ / n;
+  }
+
+  RunParameters& parameters_;
+  UpdateMethod& method_;
+  McControl& control_;
+  const RunHooks& hooks_;
+  XMLFileWriter& data_;
+  XMLFileWriter& log_;
+  Log record_, detail_, data_only_;
+  GaugeField u_;
+  const Clock clock_;
+  RunSummary summary_;
+  unsigned long to_do_ = 0;  ///< updates of this run
+  bool save_failed_ = false;  ///< the state has not been saved although it was due
+  bool counting_warm_up_ = true;
+  unsigned long counted_ = 0;
+  double accepted_ = 0, plaquettes_ = 0, exponentials_ = 0;
+};
+
+}  // namespace
+
+RunSummary run_updates(RunParameters& parameters, UpdateMethod& method, XMLFileWriter& data, XMLFileWriter& log,
+                       const RunHooks& hooks) {
+  return UpdateLoop(parameters, method, data, log, hooks).run();
+}
+
+}  // namespace qcd
