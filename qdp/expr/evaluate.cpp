@@ -1,5 +1,6 @@
 #include "qdp/expr/evaluate.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <map>
@@ -394,7 +395,13 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   launch(bound, kernel, domain, nullptr);
 }
 
-void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
+namespace {
+
+/// More sums than this in one kernel make it slow to compile and its accumulators spill.
+constexpr int kReductionsPerKernel = 36;
+
+/// `count` components of rhs, from `first` on.
+void reduce_components(const Expr& rhs, const jit::Domain& domain, Reduce kind, int first, int count, double* results) {
   Binding& bound = scratch();
   bound.clear();
   bind(bound, *rhs, 0);
@@ -402,7 +409,7 @@ void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
   jit::Runtime& rt = jit::Runtime::instance();
   const int lanes = site_order()->lanes;
   bound.mix(0xF00Dull << 32 | static_cast<std::uint64_t>(kind) << 8 | static_cast<std::uint64_t>(domain.listed));
-  bound.mix(static_cast<std::uint64_t>(lanes));
+  bound.mix(static_cast<std::uint64_t>(lanes) << 32 | static_cast<std::uint64_t>(first));
   jit::KernelHandle* kernel = rt.find(bound.key());
   if (!kernel) {
     static const char* const heads[] = {"sum", "max", "min"};
@@ -412,12 +419,26 @@ void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
     k.listed = domain.listed;
     Lowering low(k, bound);
     const Tensor value = low.lower(*rhs, 0);
-    for (Value v : value.v)
-      k.reductions.push_back({static_cast<ir::Reduction::Kind>(kind), low.algebra().word(v, Type::f64)});
+    for (int c = first; c < first + count; ++c)
+      k.reductions.push_back({static_cast<ir::Reduction::Kind>(kind), low.algebra().word(value.v[static_cast<std::size_t>(c)], Type::f64)});
     low.builder().finish();
     kernel = rt.add(bound.key(), std::move(k));
   }
   launch(bound, kernel, domain, results);
+}
+
+}  // namespace
+
+void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
+  const Shape shape = rhs->shape;
+  const int components = shape.components();
+  if (components > kReductionsPerKernel && rhs->op != Op::field) {  // computed once, then summed in parts
+    const auto aside = new_field(shape);
+    assign(aside, shape, domain, std::move(rhs));
+    rhs = make_field(aside, shape);
+  }
+  for (int first = 0; first < components; first += kReductionsPerKernel)
+    reduce_components(rhs, domain, kind, first, std::min(kReductionsPerKernel, components - first), results + first);
 }
 
 namespace {

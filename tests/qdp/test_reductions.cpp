@@ -93,6 +93,17 @@ TEST_CASE("sum of a propagator") {
              tol<double>(300));
 }
 
+TEST_CASE("the sum of an expression of many components is that of its parts, and compiles quickly") {
+  create_lattice({4, 4, 4, 4});
+  LatticePropagatorD p, q;
+  gaussian(p);
+  gaussian(q);
+  const auto before = jit::Runtime::instance().compilations();
+  const PropagatorD whole = sum(p * q), parts = sum(p * q, rb[0]) + sum(p * q, rb[1]);
+  CHECK(toDouble(norm2(whole - parts)) < 1e-20 * toDouble(norm2(whole)));
+  CHECK(jit::Runtime::instance().compilations() - before < 60);
+}
+
 TEST_CASE("norm2, innerProduct and innerProductReal") {
   on_every_lattice([](const Places& places) {
     const auto a = random_lattice<F::Fermion>();
