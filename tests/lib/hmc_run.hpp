@@ -73,15 +73,16 @@ inline RunSummary run(const InputFile& file, const std::string& data, const std:
 /// The links of a saved configuration.
 inline GaugeField saved_field(const std::string& name) { return read_field("SZINQIO", name); }
 
-/// Starts hmc; its output goes to `output`. `threads` = 0 leaves the number of threads as it is.
-inline pid_t start_program(const std::vector<std::string>& arguments, const std::string& output, int threads = 0) {
+/// Starts hmc or another program; its output goes to `output`. `threads` = 0 leaves the number of threads as it is.
+inline pid_t start_program(const std::vector<std::string>& arguments, const std::string& output, int threads = 0,
+                           const std::string& name = "hmc") {
   const pid_t pid = fork();
   if (pid == 0) {
     const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     dup2(file, STDOUT_FILENO);
     dup2(file, STDERR_FILENO);
     if (threads > 0) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
-    std::string program = TESSERA_BINARY_DIR "/bin/hmc";
+    std::string program = TESSERA_BINARY_DIR "/bin/" + name;
     std::vector<std::string> copies = arguments;
     std::vector<char*> argv = {program.data()};
     for (std::string& argument : copies) argv.push_back(argument.data());
@@ -98,8 +99,9 @@ inline int wait_for(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-inline int run_program(const std::vector<std::string>& arguments, const std::string& output) {
-  return wait_for(start_program(arguments, output));
+inline int run_program(const std::vector<std::string>& arguments, const std::string& output,
+                       const std::string& name = "hmc") {
+  return wait_for(start_program(arguments, output, 0, name));
 }
 
 /// Waits up to 20 s for a file to appear.

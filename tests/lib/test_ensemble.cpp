@@ -1,5 +1,8 @@
-// Averages of whole runs of hmc against other people's Monte Carlo. Minutes: set QCD_ENSEMBLE_TESTS=1 to run it.
+// Averages of whole runs of hmc and of the heatbath against other people's Monte Carlo. Minutes: set QCD_ENSEMBLE_TESTS=1 to run it.
 
+#include "lib/action/gauge_actions.hpp"
+#include "lib/heatbath/heatbath.hpp"
+#include "lib/meas/glue.hpp"
 #include "tests/lib/lattice.hpp"
 #include "tests/skip.hpp"
 
@@ -75,6 +78,27 @@ void check_run(const std::string& input, Value plaquette, Value rectangle) {
   CHECK(std::fabs(one.mean - 1) < 3 * one.error);
 }
 
+/// The same by heatbath and over-relaxation.
+void check_heatbath(const qcd::LoopAction& action, Value plaquette, Value rectangle, const std::vector<int>& lattice,
+                    int updates) {
+  if (!std::getenv("QCD_ENSEMBLE_TESTS")) TESSERA_SKIP("statistics of minutes; set QCD_ENSEMBLE_TESTS=1");
+  tests::use_lattice(lattice);
+  qcd::HeatbathParameters parameters;
+  parameters.over_relaxation = 2;
+  parameters.trial = qcd::HeatbathTrial::kennedy_pendleton;
+  qcd::Heatbath heatbath(std::make_shared<qcd::LoopAction>(action), {}, parameters);
+  qcd::GaugeField u = tests::random_field();
+  for (int i = 0; i < 300; ++i) heatbath.update(u);
+  std::vector<double> p, r;
+  for (int i = 0; i < updates; ++i) {
+    heatbath.update(u);
+    p.push_back(toDouble(qcd::average_plaquette(u)));
+    r.push_back(toDouble(qcd::sum_rectangles(u)) / (12.0 * static_cast<double>(Layout::vol())));
+  }
+  check(blocked_mean(p), plaquette);
+  if (rectangle.error > 0) check(blocked_mean(r), rectangle);
+}
+
 }  // namespace
 
 TEST_CASE("Wilson action, beta 5.7, 4^4") { check_run("wilson_5.7.xml", {0.55913, 0.00029}, {}); }
@@ -83,3 +107,18 @@ TEST_CASE("tree-level Symanzik action, beta 3.3, 4^4") {
   check_run("symanzik_3.3.xml", {0.40386, 0.00031}, {0.15174, 0.00029});
 }
 TEST_CASE("Iwasaki action, beta 2.6, 4^4") { check_run("iwasaki_2.6.xml", {0.67157, 0.00029}, {0.45584, 0.00046}); }
+
+TEST_CASE("heatbath, Wilson action from strong to weak coupling") {
+  const std::vector<int> small = {4, 4, 4, 4};
+  check_heatbath(qcd::wilson_action(1.0), {0.060222, 0.000085}, {}, small, 3000);
+  check_heatbath(qcd::wilson_action(5.0), {0.40054, 0.00031}, {0.16311, 0.00027}, small, 9000);
+  check_heatbath(qcd::wilson_action(5.7), {0.55913, 0.00029}, {}, small, 15000);
+  check_heatbath(qcd::wilson_action(6.0), {0.59662, 0.00018}, {0.38922, 0.00026}, small, 12000);
+  check_heatbath(qcd::wilson_action(5.7), {0.54944, 0.00035}, {}, {8, 8, 8, 8}, 2000);
+}
+TEST_CASE("heatbath, improved actions") {
+  const std::vector<int> small = {4, 4, 4, 4};
+  check_heatbath(qcd::improved_action(3.3, -1.0 / 12), {0.40386, 0.00031}, {0.15174, 0.00029}, small, 9000);
+  check_heatbath(qcd::improved_action(2.6, -0.331), {0.67157, 0.00029}, {0.45584, 0.00046}, small, 9000);
+  check_heatbath(qcd::improved_action(0.87, -1.4069), {0.67524, 0.00028}, {0.44735, 0.00046}, small, 9000);
+}
