@@ -396,11 +396,11 @@ void FixedRandomMonomial::force(GaugeField& f, const GaugeField& u, const Log&) 
   f = LinkState(u, maps_).force(g);
 }
 
-#define QCD_INSTANTIATE(F)                                \
+#define QCD_INSTANTIATE(F)                                                \
   template F pseudofermion_noise(const DiracOperator<F>&, const Subset&); \
-  template class TwoFlavorMonomial<F>;                    \
-  template class RatioMonomial<F>;                        \
-  template class RationalMonomial<F>;                     \
+  template class TwoFlavorMonomial<F>;                                    \
+  template class RatioMonomial<F>;                                        \
+  template class RationalMonomial<F>;                                     \
   template class LogDetMonomial<F>;
 QCD_INSTANTIATE(LatticeFermion)
 QCD_INSTANTIATE(LatticeStaggeredFermion)

@@ -1,7 +1,8 @@
 // Quark determinants as pseudofermion actions (conv. 10), one formula per class, for every kind of quark.
 //
-// Values are given less their mean over pseudofermions, the number of complex components on M's domain, so that no constant
-// that grows with the volume swamps dH.
+// Values are given less their mean over pseudofermions, the number of complex components on M's domain (boundary sites
+// of the Schroedinger functional, where there are none, are counted too), so that no constant that grows with the
+// volume swamps dH.
 #pragma once
 
 #include "lib/action/monomial.hpp"
@@ -13,8 +14,8 @@
 
 namespace qcd {
 
-/// eta = sqrt(1/2) gaussian on `sites`, nought elsewhere and where D's boundary conditions demand it: <eta^+ eta> = number
-/// of complex components.
+/// eta = sqrt(1/2) gaussian on `sites`, nought elsewhere and where D's boundary conditions demand it: <eta^+ eta> =
+/// number of complex components.
 template <class F>
 F pseudofermion_noise(const DiracOperator<F>& d, const QDP::Subset& sites);
 

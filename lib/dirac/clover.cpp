@@ -13,6 +13,7 @@ double CloverParameters::coefficient(int mu, int nu) const {
 template <class F>
 CloverOperator<F>::CloverOperator(const LinksOf<F>& v, const CloverParameters& p)
     : WilsonOperator<F>(v, p.wilson),
+      v_(v),
       term_(
           base_links(), p.wilson.diagonal(), [p](int mu, int nu) { return p.coefficient(mu, nu); }, p.mu),
       twisted_(p.mu != 0) {}
@@ -55,7 +56,7 @@ void CloverOperator<F>::add_log_det_derivative(LinksOf<F>& g, const Subset& site
 template <class F>
 void CloverOperator<F>::add_derivative(LinksOf<F>& g, const Insertions& insertions) const {
   if constexpr (std::is_same_v<LinksOf<F>, GaugeField>) {
-    add_field_strength_derivative(g, this->links(), insertions);
+    add_field_strength_derivative(g, v_, insertions);
   } else {
     GaugeField sum(Nd);
     for (int mu = 0; mu < Nd; ++mu) sum[mu] = zero;

@@ -43,10 +43,11 @@ class CloverOperator : public WilsonOperator<F> {
   class Derivative;
 
   /// The links in the precision of the program.
-  GaugeField base_links() const { return converted_links<GaugeField>(this->links()); }
+  GaugeField base_links() const { return converted_links<GaugeField>(v_); }
   /// g += derivative of what the insertions stand for.
   void add_derivative(LinksOf<F>& g, const Insertions& insertions) const;
 
+  LinksOf<F> v_;
   CloverTerm<F> term_;
   bool twisted_;
 };

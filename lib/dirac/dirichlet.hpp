@@ -7,13 +7,13 @@
 
 namespace qcd {
 
-/// P D P + (1 - P), where P projects on the sites off the boundary: D between fields that vanish on the boundary, and one
-/// on the boundary, so that M of any preconditioning has an inverse and det M is that of the sites off the boundary.
-/// D's links reach the boundary sites: the clover term beside the boundary needs them.
+/// P D P + (1 - P), where P projects on the sites off the boundary: D between fields that vanish on the boundary, and
+/// one on the boundary, so that M of any preconditioning has an inverse and det M is that of the sites off the
+/// boundary. D's links reach the boundary sites: the clover term beside the boundary needs them.
 ///
 /// log det A runs over boundary sites as well, as Chroma's does. There it is no part of det D but a local term of the
 /// action next to the boundary; for Wilson quarks it is a constant.
-/// Source: Sint, Nucl. Phys. B421 (1994) 135 (hep-lat/9312079), section 4.
+/// Source: Sint, Nucl. Phys. B421 (1994) 135 (hep-lat/9312079).
 template <class F>
 class DirichletOperator : public DiracOperator<F> {
  public:

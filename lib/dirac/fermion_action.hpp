@@ -29,8 +29,8 @@ class FermionAction {
   virtual double twist() const { return 0; }
 };
 
-/// The action of an operator class: Operator<F>(links, parameters) on the links of `maps`. With a Schroedinger functional
-/// boundary among the maps, quark fields vanish on it.
+/// The action of an operator class: Operator<F>(links, parameters) on the links of `maps`. With a Schroedinger
+/// functional boundary among the maps, quark fields vanish on it.
 template <class F, template <class> class Operator, class Parameters>
 class OperatorAction : public FermionAction<F> {
  public:

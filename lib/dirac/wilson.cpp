@@ -1,7 +1,6 @@
 #include "lib/dirac/wilson.hpp"
 
 #include <cmath>
-#include <optional>
 
 namespace qcd {
 
@@ -15,13 +14,14 @@ double WilsonParameters::diagonal() const {
 
 template <class F>
 WilsonOperator<F>::WilsonOperator(const LinksOf<F>& v, const WilsonParameters& parameters)
-    : v_(v), parameters_(parameters) {
+    : w_(Nd), parameters_(parameters) {
   if (v.size() != Nd)
     throw ShapeError("WilsonOperator: expected one link field per direction (" + std::to_string(Nd) + "), got " +
                      std::to_string(v.size()));
   if (parameters.diagonal() == 0)
     throw ShapeError("WilsonOperator: expected Nd + m (anisotropic: 1 + (Nd-1) nu/xi_0 + m) other than 0, got m = " +
                      std::to_string(parameters.mass));
+  for (int mu = 0; mu < Nd; ++mu) w_[mu] = RealOf<F>(-0.5 * parameters.aniso.factor(mu)) * v[mu];
 }
 
 template <class F>
@@ -38,17 +38,12 @@ template <class F>
 FermionExpr<F> WilsonOperator<F>::hop(const F& psi, Sign sign) const {
   const int s = sign == Sign::plus ? -1 : +1;  // 1 - g forward in D, 1 + g in D^+
   const auto along = [&](int mu) {
-    return spinReconstruct(v_[mu] * shift(spinProject(psi, mu, s), FORWARD, mu), mu, s) +
-           spinReconstruct(shift(adj(v_[mu]) * spinProject(psi, mu, -s), BACKWARD, mu), mu, -s);
+    return spinReconstruct(w_[mu] * shift(spinProject(psi, mu, s), FORWARD, mu), mu, s) +
+           spinReconstruct(shift(adj(w_[mu]) * spinProject(psi, mu, -s), BACKWARD, mu), mu, -s);
   };
-  std::optional<FermionExpr<F>> space, time;
-  for (int mu = 0; mu < Nd; ++mu) {
-    auto& sum = parameters_.aniso.on && mu == parameters_.aniso.t_dir ? time : space;
-    sum = sum ? *sum + along(mu) : along(mu);
-  }
-  const int spatial = parameters_.aniso.t_dir == 0 ? 1 : 0;
-  const FermionExpr<F> result = RealOf<F>(-0.5 * parameters_.aniso.factor(spatial)) * *space;
-  return time ? result + RealOf<F>(-0.5) * *time : result;
+  FermionExpr<F> sum = along(0);
+  for (int mu = 1; mu < Nd; ++mu) sum = sum + along(mu);
+  return sum;
 }
 
 // <y, B x> holds -c/2 [ y^+(x) (1 - g) V x(x+mu) + y^+(x+mu) (1 + g) V^+ x(x) ]; the adjoint of the second term has the

@@ -42,11 +42,10 @@ class WilsonOperator : public DiracOperator<F> {
   double diagonal_flops() const override { return 48; }
 
  protected:
-  const LinksOf<F>& links() const { return v_; }
   const WilsonParameters& parameters() const { return parameters_; }
 
  private:
-  LinksOf<F> v_;
+  LinksOf<F> w_;  ///< -factor/2 V: the links with the hop's coefficient in them, [Nd]
   WilsonParameters parameters_;
 };
 

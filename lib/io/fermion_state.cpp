@@ -96,8 +96,8 @@ const Table<LinkMaps>& fermion_state_table() {
 
 const Table<FermionBoundary>& fermion_bc_table() {
   static const std::string schroedinger_schema =
-      "SchrPhiMult, [loop_extent = 1], [decay_dir = Nd-1], [theta = 0 0 0]: quark fields vanish on the boundaries of the "
-      "Schroedinger functional, whose links hold ";
+      "SchrPhiMult, [loop_extent = 1], [decay_dir = Nd-1], [theta = 0 0 0]: quark fields vanish on the boundaries of "
+      "the Schroedinger functional, whose links hold ";
   static const Table<FermionBoundary> table(
       "a fermion boundary condition",
       {

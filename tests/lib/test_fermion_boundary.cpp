@@ -4,8 +4,8 @@
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/hmc/integrator.hpp"
 #include "lib/io/fermion_state.hpp"
-#include "tests/lib/monomials.hpp"
 #include "tests/lib/dirac.hpp"
+#include "tests/lib/monomials.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,7 +26,8 @@ struct BoundaryText {
 
 std::string boundary(const BoundaryText& b = {}) {
   return tag("FermionBC", tag("FermBC", "SCHROEDINGER_" + b.kind + "_FERMBC") + tag("SchrPhiMult", b.factor) +
-                              tag("loop_extent", b.loop_extent) + tag("decay_dir", b.decay_dir) + tag("theta", b.theta));
+                              tag("loop_extent", b.loop_extent) + tag("decay_dir", b.decay_dir) +
+                              tag("theta", b.theta));
 }
 
 std::string stout(const std::string& bc, const std::string& steps = "2") {
@@ -60,8 +61,7 @@ std::size_t errors_of(const std::string& bc) {
 
 LatticeBoolean boundary_sites(int extent = 1, int dir = 3) {
   LatticeBoolean sites;
-  sites = Layout::latticeCoordinate(dir) < extent ||
-          Layout::latticeCoordinate(dir) >= Layout::lattSize()[dir] - extent;
+  sites = Layout::latticeCoordinate(dir) < extent || Layout::latticeCoordinate(dir) >= Layout::lattSize()[dir] - extent;
   return sites;
 }
 
@@ -120,7 +120,8 @@ TEST_CASE("inside, the operator is the one on the links with the boundary's valu
   const GaugeField v = LinkState(u, state->link_maps()).links();
   const CloverOperator<LatticeFermion> whole(v, {.wilson = {.mass = 0.3}, .coeff_r = 1.2, .coeff_t = 1.2});
   const LatticeFermion image = whole.diagonal(+inside, Sign::plus) + whole.hop(inside, Sign::plus);
-  CHECK(tests::relative(tests::applied(dirac(*state, u), Preconditioning::none, inside), image - only(edge, image)) < 1e-14);
+  CHECK(tests::relative(tests::applied(dirac(*state, u), Preconditioning::none, inside), image - only(edge, image)) <
+        1e-14);
   // The links on the boundary matter: through the clover term beside it, for clover quarks only.
   for (const char* name : {"WILSON", "CLOVER"}) {
     CAPTURE(name);
@@ -177,8 +178,8 @@ TEST_CASE("derivatives of every M and of log det A with respect to U, against di
     GaugeField g = tests::no_derivative();
     dirac(*action, u)->add_log_det_derivative(g, rb[0], 1);
     pulled_back(g);
-    tests::check_derivative([&](const GaugeField& w) { return toDouble(dirac(*action, w)->log_det_diagonal(rb[0])); }, g,
-                            u);
+    tests::check_derivative([&](const GaugeField& w) { return toDouble(dirac(*action, w)->log_det_diagonal(rb[0])); },
+                            g, u);
   }
 }
 
@@ -188,9 +189,9 @@ TEST_CASE("forces are derivatives of actions and vanish on fixed links; pseudofe
   const LatticeBoolean edge = boundary_sites();
   const auto two_flavor = [](const std::string& action) { return action + tests::inverter(); };
   const std::string rational =
-      tag("num_pf", "1") +
-      tag("Action", fermion_action("WILSON", boundary()) + tag("ActionApprox", tests::approximation("-1", "4", "0.01", "80")) +
-                        tag("ForceApprox", tests::approximation("-1", "2", "0.01", "80")));
+      tag("num_pf", "1") + tag("Action", fermion_action("WILSON", boundary()) +
+                                             tag("ActionApprox", tests::approximation("-1", "4", "0.01", "80")) +
+                                             tag("ForceApprox", tests::approximation("-1", "2", "0.01", "80")));
   const std::pair<const char*, std::string> monomials[] = {
       {"TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", two_flavor(fermion_action("WILSON", boundary()))},
       {"TWO_FLAVOR_EOPREC_LOGDET_FERM_MONOMIAL", two_flavor(fermion_action("CLOVER", kClover + stout(boundary())))},
@@ -248,7 +249,8 @@ TEST_CASE("free quarks at rest move one way in time and stop at the boundary") {
     LatticeReal amplitude = 0.0;
     for (int t = 1; t < 7; ++t)
       if (sign * (t - from) >= 0)
-        amplitude = where(Layout::latticeCoordinate(3) == t, LatticeReal(Real(std::pow(1.3, -(std::abs(t - from) + 1)))), amplitude);
+        amplitude = where(Layout::latticeCoordinate(3) == t,
+                          LatticeReal(Real(std::pow(1.3, -(std::abs(t - from) + 1)))), amplitude);
     const LatticeFermion psi = amplitude * spins;
     const LatticeFermion source = only(LatticeBoolean(Layout::latticeCoordinate(3) == from), spins);
     CHECK(tests::relative(tests::applied(d, Preconditioning::none, psi), source) < 1e-14);
@@ -305,8 +307,9 @@ TEST_CASE("energies of Chroma's test trajectories with stout links and the Schro
     RNG::setrn(make_seed({11, 0, 0, 0}));
     const MonomialMap monomials{{"m", tests::make_monomial(run.name, run.elements)}};
     const InputFile document = tests::input(
-        tag("MDIntegrator", tag("tau0", "1") + tag("Integrator", tag("Name", "LCM_STS_LEAPFROG") + tag("n_steps", run.steps) +
-                                                                      tag("monomial_ids", tag("elem", "m")))));
+        tag("MDIntegrator",
+            tag("tau0", "1") + tag("Integrator", tag("Name", "LCM_STS_LEAPFROG") + tag("n_steps", run.steps) +
+                                                     tag("monomial_ids", tag("elem", "m")))));
     const Integrator integrator = Integrator::read(document.root(), monomials);
     document.require_valid();
     PhaseSpace phase;
