@@ -2,7 +2,12 @@
 
 #include "lib/action/gauge_actions.hpp"
 #include "lib/action/monomial_table.hpp"
+#include "lib/dirac/fermion_action.hpp"
 #include "lib/io/boundary.hpp"
+#include "lib/io/fermion_state.hpp"
+#include "lib/rational/input.hpp"
+#include "lib/solver/predictor.hpp"
+#include "lib/solver/solver_table.hpp"
 
 namespace qcd {
 
@@ -91,6 +96,15 @@ std::string input_help() {
   const auto section = [&](const auto& table) { text += "\nNames of " + table.kind() + ":\n" + table.help(); };
   section(gauge_init_table());
   section(monomial_table());
+  section(wilson_type_action_table());
+  section(staggered_type_action_table());
+  section(fermion_state_table());
+  section(fermion_bc_table());
+  text += "\n" + fermion_state_help();
+  section(normal_solver_table<LatticeFermion>());
+  section(multi_shift_solver_table<LatticeFermion>());
+  section(predictor_table<LatticeFermion>());
+  section(rational_approximation_table());
   section(gauge_action_table());
   section(gauge_state_table());
   section(gauge_boundary_table());

@@ -62,7 +62,7 @@ class DirectRichardson : public DirectSolver<F> {
   std::shared_ptr<const DirectSolver<Single<F>>> inner_;
 };
 
-/// `inner` in single precision and nothing else: converged if that is, `residual` is recomputed in F's precision.
+/// `inner` in single precision and nothing else: converged if its recursion is; `residual` is recomputed in F's precision.
 template <class F>
 class SinglePrecision : public NormalSolver<F> {
  public:
