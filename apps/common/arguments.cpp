@@ -37,9 +37,10 @@ Arguments read_arguments(const ProgramTexts& texts, int argc, char** argv) {
   app.add_option("-o", arguments.data, "Data document: " + texts.data)->type_name("FILE");
   app.add_option("-l", arguments.log, "Log document: " + texts.log + "; grows while the run goes on")
       ->type_name("FILE");
-  app.add_flag("--continue", arguments.continue_run,
-               "Continue from the newest good checkpoint with the input's SavePrefix, or start if there is none. The names "
-               "of the documents get its update number, so that earlier ones stay");
+  app.add_flag(
+      "--continue", arguments.continue_run,
+      "Continue from the newest good checkpoint with the input's SavePrefix, or start if there is none. The names "
+      "of the documents get its update number, so that earlier ones stay");
   auto* check = app.add_option("--check", check_input, "Read this input, report everything wrong with it, do not run")
                     ->type_name("FILE")
                     ->excludes(input);

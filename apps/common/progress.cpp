@@ -35,9 +35,8 @@ void Progress::begin(const qcd::RunParameters& parameters, const std::string& me
   const unsigned long apart = parameters.separate_warm_up();
   out_ << "lattice " << extents(parameters.lattice()) << ", start " << parameters.cfg_type << ", ";
   if (apart > 0) out_ << apart << " warm-up updates, ";
-  out_ << "updates " << control.start_update + 1 << " to "
-       << control.start_update + parameters.updates_to_do() - apart << " of " << control.total_updates() - apart << ", "
-       << method << "\n";
+  out_ << "updates " << control.start_update + 1 << " to " << control.start_update + parameters.updates_to_do() - apart
+       << " of " << control.total_updates() - apart << ", " << method << "\n";
   out_ << (metropolis_ ? "  update     plaquette          dH  accepted   rate   seconds      left\n"
                        : "  update     plaquette           seconds      left\n");
   out_.flush();

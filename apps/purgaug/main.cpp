@@ -18,8 +18,8 @@ int run(const common::Arguments& arguments) {
     throw qcd::InputError(arguments.input + ": expected the root element purgaug, got " + file.root_name());
   qcd::PurgaugParameters parameters = qcd::read_purgaug_parameters(file.root());
   file.require_valid();
-  const std::string sweeps = std::to_string(parameters.heatbath->parameters().over_relaxation) +
-                             " over-relaxation and 1 heatbath sweep each";
+  const std::string sweeps =
+      std::to_string(parameters.heatbath->parameters().over_relaxation) + " over-relaxation and 1 heatbath sweep each";
   const common::MonteCarlo program{sweeps, sweeps, [&](auto& data, auto& log, const auto& hooks) {
                                      return qcd::run_heatbath(parameters, data, log, hooks);
                                    }};
@@ -29,12 +29,13 @@ int run(const common::Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const common::ProgramTexts texts{.name = "purgaug",
-                                   .about = "Heatbath and over-relaxation of pure gauge theory, steered by an XML input.",
-                                   .update = "update",
-                                   .data = "plaquettes, measurements",
-                                   .log = "the same without measurements",
-                                   .input_help = qcd::purgaug_help};
+  const common::ProgramTexts texts{
+      .name = "purgaug",
+      .about = "Heatbath and over-relaxation of pure gauge theory, steered by an XML input.",
+      .update = "update",
+      .data = "plaquettes, measurements",
+      .log = "the same without measurements",
+      .input_help = qcd::purgaug_help};
   const common::Arguments arguments = common::read_arguments(texts, argc, argv);
   if (arguments.exit_now) return arguments.exit_status;
   return common::run_program(texts.name, argc, argv, [&] { return run(arguments); });

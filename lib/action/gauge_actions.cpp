@@ -94,12 +94,11 @@ ActionPtr spatial_two_plaquette_action(double coefficient, const Anisotropy& ani
   for (int mu = 1; mu < Nd; ++mu)
     for (int nu = 0; nu < mu; ++nu)
       if (!aniso.temporal(mu, nu))
-        terms.push_back(
-            {plaquette_loop(mu, nu), neighbour_function(coefficient * aniso.factor(mu, nu), aniso.t_dir)});
+        terms.push_back({plaquette_loop(mu, nu), neighbour_function(coefficient * aniso.factor(mu, nu), aniso.t_dir)});
   return std::make_shared<TraceAction>(std::move(terms));
 }
 
-// ---- readers ---------------------------------------------------------------------------------------------------------
+// ---- readers ------------------------------------------------------------------------------------------------------
 
 /// AnisoParam {anisoP, t_dir, xi_0}, isotropic where absent or anisoP is false.
 Anisotropy read_anisotropy(const Input& action) {
@@ -191,9 +190,8 @@ ActionPtr read_aniso_spectrum(const Input& in) {
     const double c = mu == aniso.t_dir ? 0 : nu == aniso.t_dir ? 1 / (12 * us4 * ut2) : 1 / (12 * us4 * us2);
     return -beta * c * aniso.factor(mu, nu);
   };
-  const std::vector<ActionPtr> terms = {
-      loop_action(joined(plaquettes(plaquette), rectangles(rectangle))),
-      spatial_two_plaquette_action(-5 * beta * omega / (3 * square(us4)), aniso)};
+  const std::vector<ActionPtr> terms = {loop_action(joined(plaquettes(plaquette), rectangles(rectangle))),
+                                        spatial_two_plaquette_action(-5 * beta * omega / (3 * square(us4)), aniso)};
   return std::make_shared<GaugeActionSum>(terms);
 }
 
@@ -258,16 +256,16 @@ const Table<ActionPtr>& gauge_action_table() {
            [](const Input& in) { return read_half_wilson(in, true); }},
 
           {"WILSON_COARSE_FINE_GAUGEACT",
-           "coarse_dirs{0 or 1 per direction, two of each}, coeff_ff, coeff_cf, coeff_cc: S = -1/Nc sum coeff Re tr P, "
-           "coefficients of planes with no, one and two coarse directions",
+           "coarse_dirs{0 or 1 per direction, two of each}, coeff_ff, coeff_cf, coeff_cc: S = -1/Nc sum coeff Re tr "
+           "P, coefficients of planes with no, one and two coarse directions",
            [](const Input& in) {
              const double c[] = {in.real("coeff_ff"), in.real("coeff_cf"), in.real("coeff_cc")};
              return read_coarse_fine(in, [&](int coarse) { return c[coarse]; });
            }},
 
           {"WILSON_COARSE_FINE_1LOOP_GAUGEACT",
-           "beta, coarse_dirs, xi, coeff_ff, coeff_cc: the same with the coefficients beta (1 + coeff_ff g^2) xi^2, beta, "
-           "beta (1 + coeff_cc g^2)/xi^2, g^2 = 2 Nc/beta",
+           "beta, coarse_dirs, xi, coeff_ff, coeff_cc: the same with the coefficients beta (1 + coeff_ff g^2) xi^2, "
+           "beta, beta (1 + coeff_cc g^2)/xi^2, g^2 = 2 Nc/beta",
            [](const Input& in) {
              const double beta = in.real("beta", positive()), xi2 = square(in.real("xi", positive())),
                           g2 = 2.0 * Nc / beta;
@@ -295,8 +293,8 @@ const Table<ActionPtr>& gauge_action_table() {
            }},
 
           {"LW_1LOOP_GAUGEACT",
-           "beta, u0: S = -beta/Nc [ sum Re tr P - (1 + 0.4805 alpha)/(20 u0^2) sum Re tr R - 0.03325 alpha/u0^2 sum Re tr "
-           "U_pg ], alpha = -4 ln u0/3.06839",
+           "beta, u0: S = -beta/Nc [ sum Re tr P - (1 + 0.4805 alpha)/(20 u0^2) sum Re tr R - 0.03325 alpha/u0^2 sum "
+           "Re tr U_pg ], alpha = -4 ln u0/3.06839",
            read_one_loop_luescher_weisz},
 
           {"RG_GAUGEACT", "beta, c1: S = -beta/Nc [ sum Re tr P + c1 sum Re tr R ]",
@@ -306,21 +304,21 @@ const Table<ActionPtr>& gauge_action_table() {
            }},
 
           {"RBC_GAUGEACT",
-           "beta, c1: S = -beta/Nc [ (1 - 8 c1) sum Re tr P + c1 sum Re tr R ]; "
-           "c1 = -1/12 tree-level Symanzik, -0.331 Iwasaki, -1.4069 DBW2",
+           "beta, c1: S = -beta/Nc [ (1 - 8 c1) sum Re tr P + c1 sum Re tr R ]; c1 = -1/12 tree-level Symanzik, "
+           "-0.331 Iwasaki, -1.4069 DBW2",
            [](const Input& in) -> ActionPtr {
              const double beta = in.real("beta"), c1 = in.real("c1");
              return std::make_shared<LoopAction>(improved_action(beta, c1));
            }},
 
           {"ANISO_SYM_SPATIAL_GAUGEACT",
-           "beta, u_s, AnisoParam, [ZeroEnergy]: spatial part of the Symanzik action, S = -beta/(Nc xi_0) sum [ 5/(3 u_s^4) "
-           "Re tr P - 1/(12 u_s^6) Re tr R ] + V ZeroEnergy/Nc",
+           "beta, u_s, AnisoParam, [ZeroEnergy]: spatial part of the Symanzik action, S = -beta/(Nc xi_0) sum [ 5/(3 "
+           "u_s^4) Re tr P - 1/(12 u_s^6) Re tr R ] + V ZeroEnergy/Nc",
            [](const Input& in) { return read_aniso_symanzik(in, false); }},
 
           {"ANISO_SYM_TEMPORAL_GAUGEACT",
-           "beta, u_s, u_t, AnisoParam, [ZeroEnergy]: its temporal part, one link in time only, S = -beta xi_0/Nc sum [ "
-           "4/(3 u_s^2 u_t^2) Re tr P - 1/(12 u_s^4 u_t^2) Re tr R ] + V ZeroEnergy/Nc",
+           "beta, u_s, u_t, AnisoParam, [ZeroEnergy]: its temporal part, one link in time only, S = -beta xi_0/Nc "
+           "sum [ 4/(3 u_s^2 u_t^2) Re tr P - 1/(12 u_s^4 u_t^2) Re tr R ] + V ZeroEnergy/Nc",
            [](const Input& in) { return read_aniso_symanzik(in, true); }},
 
           // ---- with products of neighbouring plaquettes
@@ -329,8 +327,8 @@ const Table<ActionPtr>& gauge_action_table() {
            [](const Input& in) { return spatial_two_plaquette_action(in.real("coeff"), read_anisotropy(in)); }},
 
           {"PLAQ_PLUS_SPATIAL_TWO_PLAQ_GAUGEACT",
-           "coeff_plaq_s, coeff_plaq_t, coeff_two_plaq, [AnisoParam]: plaquettes with coefficients for spatial and temporal "
-           "ones, and SPATIAL_TWO_PLAQ_GAUGEACT with coeff_two_plaq",
+           "coeff_plaq_s, coeff_plaq_t, coeff_two_plaq, [AnisoParam]: plaquettes with coefficients for spatial and "
+           "temporal ones, and SPATIAL_TWO_PLAQ_GAUGEACT with coeff_two_plaq",
            [](const Input& in) -> ActionPtr {
              const double s = in.real("coeff_plaq_s"), t = in.real("coeff_plaq_t");
              const Anisotropy aniso = read_anisotropy(in);
@@ -342,9 +340,9 @@ const Table<ActionPtr>& gauge_action_table() {
            }},
 
           {"ANISO_SPECTRUM_GAUGEACT",
-           "beta, u_s, u_t, omega, AnisoParam: S = -beta/Nc sum { 1/xi_0 [ 5(1+omega)/(3 u_s^4) Re tr P_s - Re tr R_s/(12 "
-           "u_s^6) ] + xi_0 [ 4/(3 u_s^2 u_t^2) Re tr P_t - Re tr R_t/(12 u_s^4 u_t^2) ] } + 5 beta omega/(6 Nc^2 u_s^8 xi_0) "
-           "sum Re tr P_s(x) Re tr P_s(x + t), R_t with one link in time only",
+           "beta, u_s, u_t, omega, AnisoParam: S = -beta/Nc sum { 1/xi_0 [ 5(1+omega)/(3 u_s^4) Re tr P_s - Re tr "
+           "R_s/(12 u_s^6) ] + xi_0 [ 4/(3 u_s^2 u_t^2) Re tr P_t - Re tr R_t/(12 u_s^4 u_t^2) ] } + 5 beta omega/(6 "
+           "Nc^2 u_s^8 xi_0) sum Re tr P_s(x) Re tr P_s(x + t), R_t with one link in time only",
            read_aniso_spectrum},
 
           // ---- functions of the plaquette, T = tr P/Nc
@@ -352,7 +350,8 @@ const Table<ActionPtr>& gauge_action_table() {
            [](const Input& in) { return plaquette_action(adjoint_function(in.real("beta_F"), in.real("beta_A"))); }},
 
           {"SF_PLAQ_PLUS_ADJOINT_GAUGEACT",
-           "beta_F, beta_A, decay_dir: the same, spatial plaquettes on the first and last plane of decay_dir with weight 1/2",
+           "beta_F, beta_A, decay_dir: the same, spatial plaquettes on the first and last plane of decay_dir with "
+           "weight 1/2",
            [](const Input& in) {
              return boundary_plaquette_action(adjoint_function(in.real("beta_F"), in.real("beta_A")),
                                               read_decay_dir(in));
@@ -385,8 +384,7 @@ const Table<ActionPtr>& gauge_action_table() {
              return plaquette_action(power_function(in.real("beta"), in.real("gamma"), in.integer("q", at_least(1))));
            }},
 
-          {"PLAQ_PLUS_ADJ_POWER_GAUGEACT",
-           "beta, gamma, q even: S = sum beta (1 - Re T) + gamma (1 - |T|^2)^(q/2)",
+          {"PLAQ_PLUS_ADJ_POWER_GAUGEACT", "beta, gamma, q even: S = sum beta (1 - Re T) + gamma (1 - |T|^2)^(q/2)",
            [](const Input& in) {
              const int q = in.integer("q", at_least(2));
              if (q % 2 != 0) in.error("q", "an even number", std::to_string(q));

@@ -29,8 +29,8 @@ TraceFunction character_function(double beta_f, double beta_a, double beta_s);
 /// -(coefficient/2) r(x) r(x + dir),  r = Re T: plaquettes next to each other.
 TraceFunction neighbour_function(double coefficient, int dir);
 
-/// `function`, times 1/2 on the first and the last plane of direction `decay_dir`: plaquettes within the boundaries of the
-/// Schroedinger functional.
+/// `function`, times 1/2 on the first and the last plane of direction `decay_dir`: plaquettes within the boundaries of
+/// the Schroedinger functional.
 TraceFunction half_on_boundary(TraceFunction function, int decay_dir);
 
 }  // namespace qcd

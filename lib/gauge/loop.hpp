@@ -38,12 +38,12 @@ class Path {
   int length() const { return static_cast<int>(steps_.size()); }
   const Step& operator[](int k) const { return steps_[static_cast<std::size_t>(k)]; }
 
-  bool closed() const;            ///< returns to its start on an infinite lattice
-  Path reversed() const;          ///< the same links walked the other way: its product is the adjoint
-  Path rotated(int first) const;  ///< of a loop: the same loop starting at step `first`
-  Path tail(int first) const;     ///< the steps from `first` on
+  bool closed() const;                    ///< returns to its start on an infinite lattice
+  Path reversed() const;                  ///< the same links walked the other way: its product is the adjoint
+  Path rotated(int first) const;          ///< of a loop: the same loop starting at step `first`
+  Path tail(int first) const;             ///< the steps from `first` on
   std::vector<int> displacement() const;  ///< [Nd], from the start of the path to its end
-  std::string str() const;        ///< "+x+y-x-y"; directions beyond the fourth by number
+  std::string str() const;                ///< "+x+y-x-y"; directions beyond the fourth by number
 
   auto operator<=>(const Path&) const = default;
 

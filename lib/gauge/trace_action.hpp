@@ -3,8 +3,9 @@
 //   S = sum_l sum_x s_l(x),   s_l a function of the field T_l(y) = tr W_l(y) / Nc, at y = x or near it.
 //
 // With D_l(x) such that dS = sum_x Re[ D_l(x) dT_l(x) ], the product rule gives the derivative of conv. 9,
-//   G_mu(x) = 1/(2 Nc) sum_l sum_links D_l(home) R(x + mu),   D_l conjugated where the loop runs through the link backward,
-// with the links of a loop from its path (links_along). So an action is a list of paths, functions and their gradients.
+//   G_mu(x) = 1/(2 Nc) sum_l sum_links D_l(home) R(x + mu),
+// with the links of a loop, `home` and R from its path (links_along), and D_l conjugated where the loop runs through the
+// link backward. So an action is a list of paths, functions and their gradients.
 #pragma once
 
 #include "lib/gauge/gauge_action.hpp"

@@ -14,7 +14,7 @@ namespace qcd {
 
 using namespace QDP;
 
-// ---- which links may change together ---------------------------------------------------------------------------------
+// ---- which links may change together ------------------------------------------------------------------------------
 
 namespace {
 
@@ -72,8 +72,10 @@ Set independent_links(const LoopAction& action, int mu) {
     bool same = true;
     for (int i = 0; i < Nd; ++i) same = same && d[static_cast<std::size_t>(i)] % Layout::lattSize()[i] == 0;
     if (same)
-      throw InputError("heatbath: expected an action that is linear in each link, got a loop that passes twice through a link "
-                       "of direction " + std::to_string(mu) + ". On a larger lattice it might not.");
+      throw InputError(
+          "heatbath: expected an action that is linear in each link, got a loop that passes twice through a link "
+          "of direction " +
+          std::to_string(mu) + ". On a larger lattice it might not.");
   }
   for (int n = 2; n <= kMaxColours; ++n) {
     // Counts down from a = (n-1, ..., n-1), so that n = 2 gives even and odd sites if they will do.
@@ -91,7 +93,7 @@ Set independent_links(const LoopAction& action, int mu) {
                    std::to_string(kMaxColours) + " colours on this lattice; use extents with more common divisors");
 }
 
-// ---- the weight of a heatbath ----------------------------------------------------------------------------------------
+// ---- the weight of a heatbath -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -112,12 +114,12 @@ auto creutz_trial(const LatticeReal& weight, const LatticeReal& x) {
 
 /// 1 - a_0 as a sum of the squares of three Gaussians. Numbers are in [0, 1), so 1 - x has a logarithm.
 auto kennedy_pendleton_trial(const LatticeReal& weight, const LatticeReal& x, const LatticeReal& y,
-                                 const LatticeReal& z) {
+                             const LatticeReal& z) {
   const auto angle = cos(Real(kTwoPi) * y);
   return Real(1) + (log(Real(1) - x) + angle * angle * log(Real(1) - z)) / weight;
 }
 
-/// Below this weight the trials of Kennedy and Pendleton seldom fall into [-1, 1].
+/// Below this weight the trials of Kennedy and Pendleton seldom fall into [-1, 1]; those of Creutz take their place.
 constexpr double kSmallWeight = 2;
 
 /// A trial for a_0 where `accepted` does not hold yet, and whether it is accepted now.
@@ -134,8 +136,8 @@ void try_once(HeatbathDraw& h, const LatticeReal& weight, HeatbathTrial trial, c
   draw(z, sites);
   LatticeBoolean small;
   small[sites] = weight < Real(kSmallWeight);
-  h.a[0][sites] = where(h.accepted, h.a[0],
-                        where(small, creutz_trial(weight, x), kennedy_pendleton_trial(weight, x, y, z)));
+  h.a[0][sites] =
+      where(h.accepted, h.a[0], where(small, creutz_trial(weight, x), kennedy_pendleton_trial(weight, x, y, z)));
   draw(r, sites);
   const auto bound = where(small, Real(1) - h.a[0] * h.a[0], Real(0.5) * (Real(1) + h.a[0]));
   h.accepted[sites] = h.accepted || (r * r < bound);
@@ -166,7 +168,7 @@ HeatbathDraw draw_heatbath(const LatticeReal& weight, const HeatbathParameters& 
   return h;
 }
 
-// ---- sweeps ----------------------------------------------------------------------------------------------------------
+// ---- sweeps -------------------------------------------------------------------------------------------------------
 
 namespace {
 

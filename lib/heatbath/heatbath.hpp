@@ -1,7 +1,8 @@
 // Heatbath and over-relaxation of pure gauge theory, for actions that are linear in each link.
 //
-// Of S = -(1/Nc) sum_l c_l Re tr W_l the part with one link is -(1/Nc) Re tr U_mu(x) W, W the weighted sum of its staples.
-// Links that do not occur in each other's staples are changed together, one SU(2) subgroup after the other (su2.hpp).
+// Of S = -(1/Nc) sum_l c_l Re tr W_l the part with one link is -(1/Nc) Re tr U_mu(x) W, W the weighted sum of its
+// staples. Links that do not occur in each other's staples are changed together, one SU(2) subgroup after the other
+// (su2.hpp).
 #pragma once
 
 #include "lib/gauge/link_map.hpp"
@@ -15,7 +16,7 @@ namespace qcd {
 /// How the SU(2) heatbath finds a_0 with the weight sqrt(1 - a_0^2) exp(w a_0).
 enum class HeatbathTrial {
   creutz,            ///< exp(w a_0), accepted with probability sqrt(1 - a_0^2): Phys. Rev. D21 (1980) 2308
-  kennedy_pendleton  ///< for large w, accepted with probability sqrt((1 + a_0)/2): Phys. Lett. 156B (1985) 393; small w as above
+  kennedy_pendleton  ///< sqrt(1 - a_0) exp(w a_0), accepted with sqrt((1 + a_0)/2): Phys. Lett. 156B (1985) 393
 };
 
 struct HeatbathParameters {
@@ -24,8 +25,8 @@ struct HeatbathParameters {
   HeatbathTrial trial = HeatbathTrial::creutz;
 };
 
-/// Draws a quaternion's components with the weight of a heatbath, d^4a delta(|a|^2 - 1) exp(w a_0), on `sites`, and where that
-/// succeeded. The random numbers are drawn in the order of Chroma's purgaug.
+/// Draws a quaternion's components with the weight of a heatbath, d^4a delta(|a|^2 - 1) exp(w a_0), on `sites`, and
+/// where that succeeded. The random numbers are drawn in the order of Chroma's purgaug.
 struct HeatbathDraw {
   QDP::LatticeReal a[4];
   QDP::LatticeBoolean accepted;
@@ -33,9 +34,9 @@ struct HeatbathDraw {
 HeatbathDraw draw_heatbath(const QDP::LatticeReal& weight, const HeatbathParameters& parameters,
                            const QDP::Subset& sites);
 
-/// For links of direction mu, the sets of sites that may be updated together. Each is {x: sum_i a_i x_i mod n = c} with the
-/// smallest n that works; even and odd sites for plaquette actions on even lattices.
-/// Throws InputError if a loop meets a link twice on this lattice, or if no such colouring exists.
+/// For links of direction mu, the sets of sites that may be updated together. Each is {x: sum_i a_i x_i mod n = c} with
+/// the smallest n that works; even and odd sites for plaquette actions on even lattices. Throws InputError if a loop
+/// meets a link twice on this lattice, or if no such colouring exists.
 QDP::Set independent_links(const LoopAction& action, int mu);
 
 /// The maps are phases and Schroedinger functional boundaries, which leave an action linear in each link of U.

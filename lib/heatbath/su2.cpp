@@ -43,12 +43,14 @@ Sym rotated(const Sym& u, const SymQuaternion& a, int i, int j) {
 /// The site functions of one subgroup.
 struct Subgroup {
   Subgroup(int i, int j)
-      : alpha(siteFunction<2, LatticeComplex>(
-            "su2_alpha", [=](const Sym& u, const Sym& w) { return block(u, w, i, j).alpha; })),
+      : alpha(siteFunction<2, LatticeComplex>("su2_alpha",
+                                              [=](const Sym& u, const Sym& w) { return block(u, w, i, j).alpha; })),
         beta(siteFunction<2, LatticeComplex>("su2_beta",
                                              [=](const Sym& u, const Sym& w) { return block(u, w, i, j).beta; })),
-        rotate(siteFunction<3>(
-            "su2_rotate", [=](const Sym& u, const Sym& a, const Sym& b) { return rotated(u, {a, b}, i, j); })),
+        rotate(siteFunction<3>("su2_rotate",
+                               [=](const Sym& u, const Sym& a, const Sym& b) {
+                                 return rotated(u, {a, b}, i, j);
+                               })),
         overrelax(siteFunction<2>("su2_overrelax", [=](const Sym& u, const Sym& w) {
           const SymQuaternion q = block(u, w, i, j);
           const Sym k = modulus(q), none = k < kSmall;

@@ -1,7 +1,7 @@
 // SU(2) subgroups of SU(Nc), for updates that change one subgroup of a link at a time.
 //
-// A quaternion a = (alpha, beta), |alpha|^2 + |beta|^2 = 1, is the matrix [ alpha  beta ; -beta^*  alpha^* ] in two rows and
-// columns of SU(Nc). Of Re tr(a U W) the part that depends on a is 2 k Re (a q)_alpha, where
+// A quaternion a = (alpha, beta), |alpha|^2 + |beta|^2 = 1, is the matrix [ alpha  beta ; -beta^*  alpha^* ] in two
+// rows and columns of SU(Nc). Of Re tr(a U W) the part that depends on a is 2 k Re (a q)_alpha, where
 //   k q = (m_ii + m_jj^*, m_ij - m_ji^*)/2,  |q| = 1,   m = U W,
 // and the product is (a b)_alpha = a_alpha b_alpha - a_beta b_beta^*, (a b)_beta = a_alpha b_beta + a_beta b_alpha^*.
 // Source: Cabibbo and Marinari, Phys. Lett. 119B (1982) 387.
@@ -18,7 +18,7 @@ struct Quaternion {
   QDP::LatticeComplex alpha, beta;
 };
 
-/// k and q of m = u w for a subgroup, on `sites`. Where k is nought to working precision, q = 1 and k that small number.
+/// k and q of m = u w for a subgroup, on `sites`; q = 1 where k is too small to tell.
 void extract_quaternion(QDP::LatticeReal& k, Quaternion& q, const QDP::LatticeColorMatrix& u,
                         const QDP::LatticeColorMatrix& w, int subgroup, const QDP::Subset& sites);
 
@@ -26,8 +26,8 @@ void extract_quaternion(QDP::LatticeReal& k, Quaternion& q, const QDP::LatticeCo
 void rotate_rows(QDP::LatticeColorMatrix& u, const Quaternion& a, int subgroup, const QDP::LatticeBoolean& mask,
                  const QDP::Subset& sites);
 
-/// u <- q^-2 u with the q of m = u w, on `sites`: the microcanonical change, which keeps Re tr(u w) (Creutz, Phys. Rev. D36
-/// (1987) 515).
+/// u <- q^-2 u with the q of m = u w, on `sites`: the microcanonical change, which keeps Re tr(u w) (Creutz, Phys. Rev.
+/// D36 (1987) 515).
 void overrelax(QDP::LatticeColorMatrix& u, const QDP::LatticeColorMatrix& w, int subgroup, const QDP::Subset& sites);
 
 }  // namespace qcd

@@ -42,7 +42,8 @@ McControl read_mc_control(const Input& input) {
     input.error("SavePrefix", "a prefix in a folder that exists", c.save_prefix);
   c.save_volfmt = input.word("SaveVolfmt");
   // One rank writes one file in each of the formats.
-  if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE" && c.save_volfmt != "MULTIFILE" && c.save_volfmt != "PARTFILE")
+  if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE" && c.save_volfmt != "MULTIFILE" &&
+      c.save_volfmt != "PARTFILE")
     input.error("SaveVolfmt", "SINGLEFILE, MULTIFILE or PARTFILE", c.save_volfmt);
   c.parallel_io = input.flag("parallel_io", input.flag("ParallelIO", false));
   c.keep_checkpoints = static_cast<unsigned long>(input.integer("KeepCheckpoints", at_least(1), 0));

@@ -1,4 +1,5 @@
-// What the inputs of all Monte Carlo runs have in common: where they start, how many updates, what is saved and measured.
+// What the inputs of all Monte Carlo runs have in common: where they start, how many updates, what is saved and
+// measured.
 #pragma once
 
 #include "lib/io/gauge_init.hpp"
@@ -41,13 +42,13 @@ McControl read_mc_control(const Input& input);
 
 /// Where the document of a run has its parts, and what its output calls them.
 struct RunKind {
-  std::string program;           ///< that reads the document
-  std::string root;              ///< the document's root element
-  std::string method;            ///< the group that says how an update is done
-  std::string output;            ///< the group of all updates in the data document and the log
-  bool all_in_control = true;    ///< Cfg and InlineMeasurements are in MCControl, else beside it
-  bool warm_up_apart = false;    ///< warm-up updates come on top, with numbers and an output group of their own
-  bool metropolis = true;        ///< updates are accepted or rejected
+  std::string program;         ///< that reads the document
+  std::string root;            ///< the document's root element
+  std::string method;          ///< the group that says how an update is done
+  std::string output;          ///< the group of all updates in the data document and the log
+  bool all_in_control = true;  ///< Cfg and InlineMeasurements are in MCControl, else beside it
+  bool warm_up_apart = false;  ///< warm-up updates come on top, with numbers and an output group of their own
+  bool metropolis = true;      ///< updates are accepted or rejected
 };
 
 /// The input of a run, without what an update is.

@@ -16,8 +16,7 @@ bool same_bits(const GaugeField& a, const GaugeField& b) {
 class Trajectories : public UpdateMethod {
  public:
   explicit Trajectories(HmcParameters& parameters)
-      : parameters_(parameters),
-        hamiltonian_(parameters.dynamics.monomials, parameters.dynamics.hamiltonian_ids) {}
+      : parameters_(parameters), hamiltonian_(parameters.dynamics.monomials, parameters.dynamics.hamiltonian_ids) {}
 
   void prepare() override { draw_constants(parameters_.dynamics.monomials); }
 

@@ -127,11 +127,10 @@ class UpdateLoop {
   /// Tells of a disk that fills up while there is time to do something.
   void prepare_next_save() {
     try {
-      const std::uint64_t need = checkpoint_bytes(parameters_.lattice()),
-                          room = free_disk_space(control_.save_prefix);
+      const std::uint64_t need = checkpoint_bytes(parameters_.lattice()), room = free_disk_space(control_.save_prefix);
       if (room < need)
-        warn("the next checkpoint needs " + std::to_string(need) + " bytes and there are only " +
-             std::to_string(room) + " free where " + control_.save_prefix + " points to: free space now");
+        warn("the next checkpoint needs " + std::to_string(need) + " bytes and there are only " + std::to_string(room) +
+             " free where " + control_.save_prefix + " points to: free space now");
     } catch (const std::exception& error) {
       warn(error.what());
     }
@@ -209,7 +208,7 @@ class UpdateLoop {
   GaugeField u_;
   const Clock clock_;
   RunSummary summary_;
-  unsigned long to_do_ = 0;  ///< updates of this run
+  unsigned long to_do_ = 0;   ///< updates of this run
   bool save_failed_ = false;  ///< the state has not been saved although it was due
   bool counting_warm_up_ = true;
   unsigned long counted_ = 0;

@@ -70,7 +70,8 @@ const Table<MapPtr>& gauge_boundary_table() {
           {"PERIODIC_GAUGEBC", "periodic links", [](const Input&) -> MapPtr { return nullptr; }},
           {"SIMPLE_GAUGEBC", "boundary{Nd numbers, or elem{re, im}...}: factors on the last plane of each direction",
            read_phases},
-          {"SCHROEDINGER_TRIVIAL_GAUGEBC", schroedinger_schema + "Schroedinger functional with links 1 on its boundaries",
+          {"SCHROEDINGER_TRIVIAL_GAUGEBC",
+           schroedinger_schema + "Schroedinger functional with links 1 on its boundaries",
            schroedinger(SchroedingerField::trivial)},
           {"SCHROEDINGER_NONPERT_GAUGEBC", schroedinger_schema + "with those used for non-perturbative improvement",
            schroedinger(SchroedingerField::nonperturbative)},
@@ -80,21 +81,19 @@ const Table<MapPtr>& gauge_boundary_table() {
            schroedinger(SchroedingerField::chromomagnetic)},
           {"SCHROEDINGER_DIRICHLET_GAUGEBC", schroedinger_schema + "with links 1, as the trivial ones",
            schroedinger(SchroedingerField::trivial)},
-          {"SCHROEDINGER_ZERO_GAUGEBC", schroedinger_schema + "with links 0",
-           schroedinger(SchroedingerField::zero)},
+          {"SCHROEDINGER_ZERO_GAUGEBC", schroedinger_schema + "with links 0", schroedinger(SchroedingerField::zero)},
       });
   return table;
 }
 
 const Table<LinkMaps>& gauge_state_table() {
   static const Table<LinkMaps> table(
-      "a gauge state", {
-                           {"SIMPLE_GAUGE_STATE", "[GaugeBC{Name, ...}]: the links with their boundary condition",
-                            read_boundary},
-                           {"PERIODIC_GAUGE_STATE", "the links as they are", [](const Input&) { return LinkMaps{}; }},
-                           {"STOUT_GAUGE_STATE", std::string(kStoutSchema) + ", [GaugeBC]: stout links of those",
-                            read_stout_state},
-                       });
+      "a gauge state",
+      {
+          {"SIMPLE_GAUGE_STATE", "[GaugeBC{Name, ...}]: the links with their boundary condition", read_boundary},
+          {"PERIODIC_GAUGE_STATE", "the links as they are", [](const Input&) { return LinkMaps{}; }},
+          {"STOUT_GAUGE_STATE", std::string(kStoutSchema) + ", [GaugeBC]: stout links of those", read_stout_state},
+      });
   return table;
 }
 
@@ -107,7 +106,8 @@ LinkMaps read_gauge_state(const Input& group) {
 
 void require_periodic_gauge_state(const Input& group) {
   if (!read_gauge_state(group).empty())
-    group.error(group.has("GaugeState") ? "GaugeState" : "GaugeBC", "periodic links", "another boundary condition or smearing");
+    group.error(group.has("GaugeState") ? "GaugeState" : "GaugeBC", "periodic links",
+                "another boundary condition or smearing");
 }
 
 }  // namespace qcd

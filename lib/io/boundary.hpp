@@ -15,8 +15,8 @@ const Table<std::shared_ptr<const LinkMap>>& gauge_boundary_table();
 /// GaugeState/Name -> maps, boundary conditions first.
 const Table<LinkMaps>& gauge_state_table();
 
-/// The maps of [GaugeState{Name, ..., [GaugeBC]}] in `group`, or of [GaugeBC{Name, ...}] there; none if both are absent:
-/// periodic.
+/// The maps of [GaugeState{Name, ..., [GaugeBC]}] in `group`, or of [GaugeBC{Name, ...}] there; none if both are
+/// absent: periodic.
 LinkMaps read_gauge_state(const Input& group);
 
 /// The elements SchrPhiMult, loop_extent, decay_dir of a Schroedinger functional's GaugeBC or FermionBC.

@@ -17,9 +17,7 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-int count(const LatticeBoolean& mask) {
-  return toInt(sum(where(mask, LatticeInteger(1), LatticeInteger(0))));
-}
+int count(const LatticeBoolean& mask) { return toInt(sum(where(mask, LatticeInteger(1), LatticeInteger(0)))); }
 
 /// A GaugeBC group in a GaugeState, or the state alone.
 std::string state(const std::string& bc, const std::string& name = "SIMPLE_GAUGE_STATE", const std::string& more = "") {
@@ -107,7 +105,8 @@ TEST_CASE("boundary fields are in SU(3) and interpolate between the phases of th
     const DComplex z = peekColor(peekSite(w, x), c, c);
     return std::arg(std::complex<double>(toDouble(real(z)), toDouble(imag(z))));
   };
-  for (const auto& [kind, low, high] : {std::tuple{"NONPERT", lower, upper}, std::tuple{"COUPLING", lower_a, upper_a}}) {
+  for (const auto& [kind, low, high] :
+       {std::tuple{"NONPERT", lower, upper}, std::tuple{"COUPLING", lower_a, upper_a}}) {
     const LinkMaps maps = read_state(state(schroedinger(kind)));
     const GaugeField& w = boundary_of(maps).field();
     for (int c = 0; c < 3; ++c) {
@@ -119,7 +118,8 @@ TEST_CASE("boundary fields are in SU(3) and interpolate between the phases of th
   }
 }
 
-TEST_CASE("the field between the boundaries is a classical solution, with the plaquettes of a constant electric field") {
+TEST_CASE(
+    "the field between the boundaries is a classical solution, with the plaquettes of a constant electric field") {
   tests::use_lattice({4, 4, 4, 6});
   for (const char* kind : {"NONPERT", "COUPLING"}) {
     CAPTURE(kind);
@@ -130,8 +130,8 @@ TEST_CASE("the field between the boundaries is a classical solution, with the pl
     monomial.force(f, w, {});
     CHECK(std::sqrt(tests::inner(f, f)) < 1e-11);
 
-    // Phases per plaquette (phi' - phi)/(T L), T = 5, L = 4; spatial plaquettes are 1. Five planes of temporal plaquettes
-    // between the boundaries, those around the lattice are 1, too far from it: the field jumps back there.
+    // Phases per plaquette (phi' - phi)/(T L), T = 5, L = 4; spatial plaquettes are 1. Five planes of temporal
+    // plaquettes between the boundaries, those around the lattice are 1, too far from it: the field jumps back there.
     double plaquette = 0, jump = 0;
     for (double phase : {-2 * kPi / 3, kPi / 3, kPi / 3}) {  // phi' - phi, the same for both
       plaquette += std::cos(phase / 20) / 3;
@@ -150,8 +150,9 @@ TEST_CASE("forces through every boundary condition and through stout links, and 
   for (const char* kind : kKinds) states.push_back(state(schroedinger(kind, 2, "2")));
   states.push_back(state(schroedinger("ZERO")));
   states.push_back(state("<Name>SIMPLE_GAUGEBC</Name><boundary>1 1 -1 -1</boundary>"));
-  states.push_back(state("<Name>SIMPLE_GAUGEBC</Name><boundary><elem><re>0</re><im>1</im></elem><elem><re>1</re><im>0</im>"
-                         "</elem><elem><re>1</re><im>0</im></elem><elem><re>-1</re><im>0</im></elem></boundary>"));
+  states.push_back(
+      state("<Name>SIMPLE_GAUGEBC</Name><boundary><elem><re>0</re><im>1</im></elem><elem><re>1</re><im>0</im>"
+            "</elem><elem><re>1</re><im>0</im></elem><elem><re>-1</re><im>0</im></elem></boundary>"));
   states.push_back(state("<Name>PERIODIC_GAUGEBC</Name>", "STOUT_GAUGE_STATE", stout));
   states.push_back(state(schroedinger("NONPERT"), "STOUT_GAUGE_STATE", stout));
   for (const std::string& text : states) {
@@ -162,8 +163,7 @@ TEST_CASE("forces through every boundary condition and through stout links, and 
     if (const auto boundary = find_schroedinger_boundary(maps)) {
       GaugeField f;
       monomial.force(f, u, {});
-      for (int mu = 0; mu < Nd; ++mu)
-        CHECK(toDouble(norm2(where(boundary->mask(mu), f[mu], Real(0) * f[mu]))) == 0);
+      for (int mu = 0; mu < Nd; ++mu) CHECK(toDouble(norm2(where(boundary->mask(mu), f[mu], Real(0) * f[mu]))) == 0);
     }
   }
 }

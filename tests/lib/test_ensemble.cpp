@@ -1,4 +1,5 @@
-// Averages of whole runs of hmc and of the heatbath against other people's Monte Carlo. Minutes: set QCD_ENSEMBLE_TESTS=1 to run it.
+// Averages of whole runs of hmc and of the heatbath against other people's Monte Carlo. Minutes: set
+// QCD_ENSEMBLE_TESTS=1 to run it.
 
 #include "lib/action/gauge_actions.hpp"
 #include "lib/heatbath/heatbath.hpp"

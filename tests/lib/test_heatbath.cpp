@@ -155,8 +155,8 @@ TEST_CASE("plaquettes of independent planes have the average of a single one") {
 }
 
 TEST_CASE("the plaquettes of Chroma's purgaug runs") {
-  // Chroma 3.38 in single precision: its tests/purgaug with warm-up and production updates in order. The decisions to accept
-  // are the same until rounding has grown, so the first updates agree to 1e-6.
+  // Chroma 3.38 in single precision: its tests/purgaug with warm-up and production updates in order. The decisions to
+  // accept are the same until rounding has grown, so the first updates agree to 1e-6.
   struct Run {
     std::vector<int> lattice;
     std::string action;
@@ -169,8 +169,8 @@ TEST_CASE("the plaquettes of Chroma's purgaug runs") {
       for (int nu = 0; nu < mu; ++nu) loops.push_back({plaquette_loop(mu, nu), weight(mu, nu)});
     return std::make_shared<LoopAction>(loops);
   };
-  const auto check = [](const std::vector<int>& lattice, std::shared_ptr<const LoopAction> action, const LinkMaps& links,
-                        const std::vector<double>& expected, double link) {
+  const auto check = [](const std::vector<int>& lattice, std::shared_ptr<const LoopAction> action,
+                        const LinkMaps& links, const std::vector<double>& expected, double link) {
     tests::use_lattice(lattice);
     GaugeField u(Nd);
     weak_field_start(u);
@@ -184,29 +184,34 @@ TEST_CASE("the plaquettes of Chroma's purgaug runs") {
   };
   const auto coarse = [](int mu, int nu) { return (mu < 2) + (nu < 2); };
   const auto anisotropic = shared(wilson_action(6, {.on = true, .t_dir = 3, .xi_0 = 2.464}));
-  check({4, 4, 4, 8}, anisotropic, {},
-        {0.910299801319424, 0.84092655867183, 0.789994931288271, 0.755298923726918, 0.72119205192818,
-         0.697887576148787},
-        0.00886135751473679);
-  check({4, 4, 8, 8}, plaquettes([&](int mu, int nu) { return std::vector{20.0, 10.0, 25.0}[coarse(mu, nu)]; }), {},
+  check(
+      {4, 4, 4, 8}, anisotropic, {},
+      {0.910299801319424, 0.84092655867183, 0.789994931288271, 0.755298923726918, 0.72119205192818, 0.697887576148787},
+      0.00886135751473679);
+  check({4, 4, 8, 8}, plaquettes([&](int mu, int nu) {
+          return std::vector{20.0, 10.0, 25.0}[coarse(mu, nu)];
+        }),
+        {},
         {0.961256540354548, 0.934513576302884, 0.914722678135149, 0.898914058259429, 0.885827328485902,
          0.875713436405123},
         0.0100195900231483);
-  check({4, 4, 8, 8},
-        plaquettes([&](int mu, int nu) { return std::vector{6 * 1.2 * 9, 6.0, 6 * 1.3 / 9}[coarse(mu, nu)]; }), {},
+  check({4, 4, 8, 8}, plaquettes([&](int mu, int nu) {
+          return std::vector{6 * 1.2 * 9, 6.0, 6 * 1.3 / 9}[coarse(mu, nu)];
+        }),
+        {},
         {0.891440668419818, 0.816860515669557, 0.768760265030222, 0.722234229218884, 0.701903232030923,
          0.678110778085991},
         0.0200579774389856);
-  const auto boundary = std::make_shared<SchroedingerBoundary>(
-      SchroedingerParameters{SchroedingerField::nonperturbative, 2, 1, 3});
+  const auto boundary =
+      std::make_shared<SchroedingerBoundary>(SchroedingerParameters{SchroedingerField::nonperturbative, 2, 1, 3});
   check({4, 4, 4, 8}, anisotropic, {boundary}, {0.808066682708967, 0.761150755714172, 0.747915952586077},
         0.21969529814487);
 }
 
 TEST_CASE("fixed boundaries stay fixed, and the links between them feel them") {
   tests::use_lattice({4, 4, 4, 6});
-  const auto boundary = std::make_shared<SchroedingerBoundary>(
-      SchroedingerParameters{SchroedingerField::coupling, 1, 1, 3});
+  const auto boundary =
+      std::make_shared<SchroedingerBoundary>(SchroedingerParameters{SchroedingerField::coupling, 1, 1, 3});
   Heatbath heatbath(shared(wilson_action(6)), {boundary}, {.over_relaxation = 1});
   GaugeField u = tests::random_field();
   heatbath.update(u);

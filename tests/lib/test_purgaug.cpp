@@ -22,7 +22,8 @@ std::string purgaug(const std::string& prefix, int updates, int interval, const 
       << "<StartUpdateNum>0</StartUpdateNum><NWarmUpUpdates>2</NWarmUpUpdates><NProductionUpdates>" << updates
       << "</NProductionUpdates><NUpdatesThisRun>" << updates << "</NUpdatesThisRun><SaveInterval>" << interval
       << "</SaveInterval><SavePrefix>" << prefix << "</SavePrefix><SaveVolfmt>SINGLEFILE</SaveVolfmt></MCControl>"
-      << "<InlineMeasurements><elem><Name>POLYAKOV_LOOP</Name><Frequency>2</Frequency><Param><version>2</version></Param>"
+      << "<InlineMeasurements><elem><Name>POLYAKOV_LOOP</Name><Frequency>2</Frequency><Param><version>2</version></"
+         "Param>"
       << "<NamedObject><gauge_id>default_gauge_field</gauge_id></NamedObject></elem></InlineMeasurements>"
       << "<HBItr><nrow>2 2 2 4</nrow><GaugeAction>" << action << "</GaugeAction><HBParams>" << parameters
       << "</HBParams></HBItr></purgaug>";
@@ -109,10 +110,12 @@ TEST_CASE("inputs that a heatbath cannot do are refused with the reason") {
   const auto action = [&](const std::string& text) { return errors_of(purgaug(folder.file("run"), 1, 1, text)); };
   CHECK(action("<Name>PLAQ_PLUS_ADJOINT_GAUGEACT</Name><beta_F>1</beta_F><beta_A>1</beta_A>").find("sum of loops") !=
         std::string::npos);
-  CHECK(action(std::string(kWilson) +
-               "<GaugeState><Name>STOUT_GAUGE_STATE</Name><rho>0.1</rho><n_smear>1</n_smear><GaugeBC><Name>PERIODIC_GAUGEBC"
-               "</Name></GaugeBC></GaugeState>")
-            .find("smeared links") != std::string::npos);
+  CHECK(
+      action(
+          std::string(kWilson) +
+          "<GaugeState><Name>STOUT_GAUGE_STATE</Name><rho>0.1</rho><n_smear>1</n_smear><GaugeBC><Name>PERIODIC_GAUGEBC"
+          "</Name></GaugeBC></GaugeState>")
+          .find("smeared links") != std::string::npos);
   CHECK(errors_of(purgaug(folder.file("run"), 1, 1, kWilson, "<nOver>-1</nOver><NmaxHB>1</NmaxHB><Trial>FAST</Trial>"))
             .find("2 errors") != std::string::npos);
   CHECK(action(kWilson).empty());
@@ -141,7 +144,8 @@ TEST_CASE("the program runs an input, stops on a signal, and explains itself") {
   CHECK(output().find("stopped by signal") != std::string::npos);
 
   CHECK(program({"--help"}) == 0);
-  for (const char* word : {"HBItr", "NmaxHB", "WILSON_COARSE_FINE_GAUGEACT", "SCHROEDINGER_COUPLING_GAUGEBC", "SIGTERM"})
+  for (const char* word :
+       {"HBItr", "NmaxHB", "WILSON_COARSE_FINE_GAUGEACT", "SCHROEDINGER_COUPLING_GAUGEBC", "SIGTERM"})
     CHECK(output().find(word) != std::string::npos);
   std::ofstream(folder.file("root.xml")) << "<Params/>";
   CHECK(program({"-i", folder.file("root.xml")}) == 1);
