@@ -13,8 +13,8 @@ enum class SchroedingerField {
   trivial,          ///< links 1
   nonperturbative,  ///< phases of Luescher, Sint, Sommer, Weisz, Wolff, Nucl. Phys. B491 (1997) 323, sect. 6.1
   coupling,         ///< Luescher, Sommer, Weisz, Wolff, Nucl. Phys. B413 (1994) 481, at eta = nu = 0
-  chromomagnetic,  ///< a constant magnetic field through the planes of direction 0 and the last spatial direction
-  zero             ///< links 0: nothing reaches through the boundary; W = 1 elsewhere
+  chromomagnetic,   ///< a constant magnetic field through the planes of direction 0 and the last spatial direction
+  zero              ///< links 0: nothing reaches through the boundary; W = 1 elsewhere
 };
 
 struct SchroedingerParameters {

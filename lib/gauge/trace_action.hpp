@@ -4,8 +4,8 @@
 //
 // With D_l(x) such that dS = sum_x Re[ D_l(x) dT_l(x) ], the product rule gives the derivative of conv. 9,
 //   G_mu(x) = 1/(2 Nc) sum_l sum_links D_l(home) R(x + mu),
-// with the links of a loop, `home` and R from its path (links_along), and D_l conjugated where the loop runs through the
-// link backward. So an action is a list of paths, functions and their gradients.
+// with the links of a loop, `home` and R from its path (links_along), and D_l conjugated where the loop runs through
+// the link backward. So an action is a list of paths, functions and their gradients.
 #pragma once
 
 #include "lib/gauge/gauge_action.hpp"

@@ -135,13 +135,14 @@ TEST_CASE("the program runs an input, stops on a signal, and explains itself") {
   CHECK(XMLReader(folder.file("d")).count("/purgaug/doHB/MCUpdates/elem") == 3);
 
   std::ofstream(folder.file("long.xml")) << purgaug(folder.file("long"), 1000000, 1000000);
-  const pid_t pid = start_program({"-i", folder.file("long.xml"), "-o", folder.file("d"), "-l", folder.file("l")},
-                                  folder.file("text"), 0, "purgaug");
-  for (int i = 0; i < 3000 && output().find("\n       3") == std::string::npos; ++i)
+  const std::string text = folder.file("long_text");
+  const pid_t pid = start_program({"-i", folder.file("long.xml"), "-o", folder.file("d"), "-l", folder.file("l")}, text,
+                                  0, "purgaug");
+  for (int i = 0; i < 3000 && read_text(text).find("\n       3") == std::string::npos; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   kill(pid, SIGTERM);
   CHECK(wait_for(pid) == 0);
-  CHECK(output().find("stopped by signal") != std::string::npos);
+  CHECK(read_text(text).find("stopped by signal") != std::string::npos);
 
   CHECK(program({"--help"}) == 0);
   for (const char* word :
