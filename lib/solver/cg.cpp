@@ -2,9 +2,14 @@
 
 #include "lib/solver/iteration.hpp"
 
+#include <vector>
+
 namespace qcd {
 
 using namespace QDP;
+
+/// Directions that CG keeps: y is read and written once for so many iterations.
+constexpr std::size_t kDirections = 4;
 
 template <class F, class S>
 SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, double shift,
@@ -23,21 +28,31 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
   double true_rr = a.residual(replaced, b, x);
   require_finite(true_rr, "CG", 0);
 
-  S r, p, ap, y;  // the solution is x + y
+  // The solution is x + y. The last directions are kept, so that y takes several steps in one pass through memory.
+  S r, ap, y;
+  std::vector<S> p(kDirections);
+  std::vector<double> steps;  // steps[k] along p[k], not yet in y
+  const auto take_steps = [&] {
+    FermionExpr<S> sum = +y;
+    for (std::size_t k = 0; k < steps.size(); ++k) sum = sum + RealOf<S>(steps[k]) * p[k];
+    y[s] = sum;
+    steps.clear();
+  };
   r[s] = replaced;
-  p[s] = replaced;
+  p[0][s] = replaced;
   y[s] = zero;
   double rr = true_rr, peak = true_rr;
   Progress progress;
   bool stalled = false;
 
   while (true_rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion.max_iterations) {
-    const double energy = a_inner.apply(ap, p);
+    const S& direction = p[steps.size()];
+    const double energy = a_inner.apply(ap, direction);
     require_positive(energy, "CG", result.iterations);
     const double alpha = rr / energy, old = rr;
     r[s] -= RealOf<S>(alpha) * ap;
     rr = square(r, s);
-    y[s] += RealOf<S>(alpha) * p;
+    steps.push_back(alpha);
     ++result.iterations;
     result.history.push_back(std::sqrt(rr / bb));
     require_finite(rr, "CG", result.iterations);
@@ -45,6 +60,7 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
 
     double beta = 0, along_p = 0;  // along_p = <r, p> / |r|^2: nought in exact arithmetic, but not for a replaced r
     if (rr <= target || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
+      take_steps();
       x[s] += y;
       y[s] = zero;
       true_rr = a.residual(replaced, b, x);
@@ -57,15 +73,17 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
       // A residual that grew by being replaced has little to do with the direction: then the iteration starts anew.
       if (rr < old) {
         beta = rr / old;
-        along_p = toDouble(innerProductReal(r, p, s)) / rr;
+        along_p = toDouble(innerProductReal(r, direction, s)) / rr;
       }
     } else {
       beta = rr / old;
     }
+    if (steps.size() == p.size()) take_steps();
+    S& next = p[steps.size()];
     if (along_p == 0)
-      p[s] = r + RealOf<S>(beta) * p;
+      next[s] = r + RealOf<S>(beta) * direction;
     else
-      p[s] = RealOf<S>(1 - beta * along_p) * r + RealOf<S>(beta) * p;
+      next[s] = RealOf<S>(1 - beta * along_p) * r + RealOf<S>(beta) * direction;
   }
 
   result.residual = std::sqrt(true_rr / bb);
