@@ -12,17 +12,12 @@ namespace common {
 
 namespace {
 
-std::string footer(const ProgramTexts& texts) {
-  return "\nWhile it runs: SIGTERM, SIGUSR1 or the first SIGINT finish the " + texts.update +
+std::string about_checkpoints(const ProgramTexts& texts) {
+  return "While it runs: SIGTERM, SIGUSR1 or the first SIGINT finish the " + texts.update +
          ", save, and exit with status 0.\n"
-         "A run that was killed continues with: " +
-         texts.name +
-         " -i <SavePrefix>_restart_<n>.xml\n"
-         "The same command for each job of a chain: " +
-         texts.name +
-         " -i in.xml --continue\n"
-         "Plots of a run, also while it goes on: scripts/report LOG.xml\n\n" +
-         texts.input_help() + "\n" + QDP::QDP_help();
+         "A run that was killed continues with: " + texts.name + " -i <SavePrefix>_restart_<n>.xml\n"
+         "The same command for each job of a chain: " + texts.name + " -i in.xml --continue\n"
+         "Plots of a run, also while it goes on: scripts/report LOG.xml\n\n";
 }
 
 }  // namespace
@@ -37,15 +32,19 @@ Arguments read_arguments(const ProgramTexts& texts, int argc, char** argv) {
   app.add_option("-o", arguments.data, "Data document: " + texts.data)->type_name("FILE");
   app.add_option("-l", arguments.log, "Log document: " + texts.log + "; grows while the run goes on")
       ->type_name("FILE");
-  app.add_flag(
-      "--continue", arguments.continue_run,
-      "Continue from the newest good checkpoint with the input's SavePrefix, or start if there is none. The names "
-      "of the documents get its update number, so that earlier ones stay");
+  const bool checkpoints = !texts.update.empty();
+  if (checkpoints)
+    app.add_flag(
+        "--continue", arguments.continue_run,
+        "Continue from the newest good checkpoint with the input's SavePrefix, or start if there is none. The names "
+        "of the documents get its update number, so that earlier ones stay");
   auto* check = app.add_option("--check", check_input, "Read this input, report everything wrong with it, do not run")
                     ->type_name("FILE")
                     ->excludes(input);
   app.set_version_flag("--version", texts.name + " (Tessera) " TESSERA_VERSION);
-  app.footer([&] { return footer(texts); });
+  app.footer([&] {
+    return "\n" + (checkpoints ? about_checkpoints(texts) : "") + texts.input_help() + "\n" + QDP::QDP_help();
+  });
   try {
     app.parse(own_arguments(argc, argv));
     if (*check) {

@@ -1,4 +1,4 @@
-// The command line of the programs that do Monte Carlo runs.
+// The command line of the programs that read an input document.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ struct Arguments {
 struct ProgramTexts {
   std::string name;
   std::string about;
-  std::string update;  ///< what a signal lets it finish: "trajectory"
+  std::string update;  ///< what a signal lets it finish: "trajectory"; empty for a program without checkpoints
   std::string data;    ///< what its data document holds
   std::string log;     ///< and its log
   std::function<std::string()> input_help;

@@ -5,7 +5,7 @@
 // Exit status: 0 done, 1 anything else.
 
 #include "apps/common/program.hpp"
-#include "apps/measure/arguments.hpp"
+#include "apps/common/arguments.hpp"
 
 #include "lib/gauge/su3.hpp"
 #include "lib/meas/inline.hpp"
@@ -36,7 +36,7 @@ qcd::MeasurementObserver progress(QDP::XMLFileWriter& log) {
   return observer;
 }
 
-int run(const measure::Arguments& arguments) {
+int run(const common::Arguments& arguments) {
   const qcd::InputFile file(arguments.input);
   if (file.root_name() != "chroma")
     throw qcd::InputError(arguments.input + ": expected the root element chroma, got " + file.root_name());
@@ -49,7 +49,7 @@ int run(const measure::Arguments& arguments) {
     return 0;
   }
   common::create_layout(parameters.lattice);
-  common::Document out(arguments.output, "chroma", file.root()), log(arguments.log, "measure", file.root());
+  common::Document out(arguments.data, "chroma", file.root()), log(arguments.log, "measure", file.root());
   const qcd::GaugeField u = qcd::start_measurements(parameters, qcd::Log{&out.xml});
   out.xml.flush();
   {
@@ -60,14 +60,20 @@ int run(const measure::Arguments& arguments) {
   }
   out.close();
   log.close();
-  QDP::QDPIO::cout << "output  " << arguments.output << "\n";
+  QDP::QDPIO::cout << "output  " << arguments.data << "\n";
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const measure::Arguments arguments = measure::read_arguments(argc, argv);
+  const common::ProgramTexts texts{.name = "measure",
+                                   .about = "Measurements on a gauge field, steered by an XML input.",
+                                   .update = {},
+                                   .data = "what the measurements write",
+                                   .log = "the seconds of each measurement",
+                                   .input_help = qcd::measurement_help};
+  const common::Arguments arguments = common::read_arguments(texts, argc, argv);
   if (arguments.exit_now) return arguments.exit_status;
   return common::run_program("measure", argc, argv, [&] { return run(arguments); });
 }

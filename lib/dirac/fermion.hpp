@@ -9,32 +9,31 @@ namespace qcd {
 template <class F>
 struct FermionTraits;
 
-template <>
-struct FermionTraits<QDP::LatticeFermionD> {
+struct DoublePrecisionTraits {
   using Links = QDP::multi1d<QDP::LatticeColorMatrixD>;
   using Real = QDP::RealD;
   using Complex = QDP::ComplexD;
-  using Single = QDP::LatticeFermionF;
 };
-template <>
-struct FermionTraits<QDP::LatticeFermionF> {
+struct SinglePrecisionTraits {
   using Links = QDP::multi1d<QDP::LatticeColorMatrixF>;
   using Real = QDP::RealF;
   using Complex = QDP::ComplexF;
+};
+
+template <>
+struct FermionTraits<QDP::LatticeFermionD> : DoublePrecisionTraits {
   using Single = QDP::LatticeFermionF;
 };
 template <>
-struct FermionTraits<QDP::LatticeStaggeredFermionD> {
-  using Links = QDP::multi1d<QDP::LatticeColorMatrixD>;
-  using Real = QDP::RealD;
-  using Complex = QDP::ComplexD;
+struct FermionTraits<QDP::LatticeFermionF> : SinglePrecisionTraits {
+  using Single = QDP::LatticeFermionF;
+};
+template <>
+struct FermionTraits<QDP::LatticeStaggeredFermionD> : DoublePrecisionTraits {
   using Single = QDP::LatticeStaggeredFermionF;
 };
 template <>
-struct FermionTraits<QDP::LatticeStaggeredFermionF> {
-  using Links = QDP::multi1d<QDP::LatticeColorMatrixF>;
-  using Real = QDP::RealF;
-  using Complex = QDP::ComplexF;
+struct FermionTraits<QDP::LatticeStaggeredFermionF> : SinglePrecisionTraits {
   using Single = QDP::LatticeStaggeredFermionF;
 };
 
