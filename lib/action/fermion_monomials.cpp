@@ -213,7 +213,6 @@ std::vector<Row> fermion_monomial_rows() {
               "det(A)^num_flavors over the even sites, A the site-diagonal part"),
       log_det("N_FLAVOR_LOGDET_DIAG_FERM_MONOMIAL", Sites::all, "det(A)^num_flavors over all sites"),
       two_flavor<S>("FOUR_TASTE_STAGGERED_FERM_MONOMIAL", even_source, "det(M^+M)_ee = det M: four tastes, no root"),
-      ratio<S>("FOUR_TASTE_STAGGERED_RATIO_FERM_MONOMIAL", even_source, kRatio),
       rational<S>("ROOTED_STAGGERED_FERM_RAT_MONOMIAL", even_source,
                   "det(M)^alpha = [det(M^+M)_ee]^alpha, alpha = Nf/4: ActionApprox ~ x^(-alpha/(2 num_pf)), ForceApprox ~ "
                   "x^(-alpha/num_pf)"),

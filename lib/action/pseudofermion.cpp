@@ -176,6 +176,9 @@ void RatioMonomial<F>::refresh(const GaugeField& u) {
   for (std::size_t k = 0; k < ratios_.size(); ++k) {
     const DeterminantRatio<F>& ratio = ratios_[k];
     const QuarkOperator<F> numerator(ratio.numerator, u), denominator(ratio.denominator, u);
+    if (&denominator.m().domain() != &denominator.m().range())
+      throw ShapeError("RatioMonomial: expected operators that map fields on some sites to the same sites, got one from "
+                       "even sites to all; a ratio of staggered determinants needs a rational function of M^+ M");
     F source, x = zero;
     numerator.m().apply(source, pseudofermion_noise(numerator.d(), numerator.m().range()), Sign::minus);
     const SolveResult solve = ratio.refresh_solver->solve(x, denominator.system(), source);

@@ -57,6 +57,8 @@ class TwoFlavorMonomial : public Monomial {
 /// One factor det(M^+ M) / det(M'^+ M') of a Hasenbusch chain:
 ///   S = phi^+ M' (M^+ M)^-1 M'^+ phi,  phi = M' (M'^+ M')^-1 M^+ eta.
 /// dS = 2 Re <phi, dM' X> - 2 Re <Y, dM X>,  X = (M^+ M)^-1 M'^+ phi, Y = M X.
+/// M' must map its domain onto itself: phi is integrated over M's range, and where that is larger than the domain
+/// (even_source) the Gaussian has flat directions that turn with U.
 /// Source: Hasenbusch, Phys. Lett. B519 (2001) 177 (hep-lat/0107019).
 template <class F>
 struct DeterminantRatio {

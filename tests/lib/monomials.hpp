@@ -77,7 +77,6 @@ inline std::map<std::string, std::string> monomial_inputs() {
       {"N_FLAVOR_LOGDET_EVEN_EVEN_FERM_MONOMIAL", eo + tag("num_flavors", "2")},
       {"N_FLAVOR_LOGDET_DIAG_FERM_MONOMIAL", seo + tag("num_flavors", "1")},
       {"FOUR_TASTE_STAGGERED_FERM_MONOMIAL", two_flavor(staggered("0.5"))},
-      {"FOUR_TASTE_STAGGERED_RATIO_FERM_MONOMIAL", ratio(staggered("0.4"), staggered("0.9"))},
       {"ROOTED_STAGGERED_FERM_RAT_MONOMIAL", rational(staggered("0.5"), "1", "8", "4", "0.2", "8")},
       {"FIXED_RANDOM_X_FERM_MONOMIAL",
        tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", "0.1") + tag("n_smear", "2") +
