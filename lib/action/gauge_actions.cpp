@@ -1,6 +1,7 @@
 #include "lib/action/gauge_actions.hpp"
 
 #include "lib/action/plaquette_functions.hpp"
+#include "lib/io/anisotropy.hpp"
 #include "lib/io/input.hpp"
 
 #include <cmath>
@@ -100,19 +101,6 @@ ActionPtr spatial_two_plaquette_action(double coefficient, const Anisotropy& ani
 
 // ---- readers ------------------------------------------------------------------------------------------------------
 
-/// AnisoParam {anisoP, t_dir, xi_0}, isotropic where absent or anisoP is false.
-Anisotropy read_anisotropy(const Input& action) {
-  Anisotropy aniso;
-  if (!action.has("AnisoParam")) return aniso;
-  const Input group = action.group("AnisoParam");
-  aniso.on = group.flag("anisoP");
-  if (aniso.on) {
-    aniso.t_dir = group.integer("t_dir", {0, Nd - 1});
-    aniso.xi_0 = group.real("xi_0", positive());
-  }
-  return aniso;
-}
-
 /// coeffs: <elem> rows of Nd numbers, symmetric in mu and nu; the diagonal is not used.
 ActionPtr read_plaquette_matrix(const Input& action) {
   const std::vector<Input> rows = action.elements("coeffs");
@@ -137,7 +125,7 @@ ActionPtr read_plaquette_matrix(const Input& action) {
 /// Rectangles with one coefficient, or anisotropic ones: coeff_t1 where the long side is temporal, coeff_t2 where the
 /// short side is, coeff_s in space.
 ActionPtr read_rectangles(const Input& action) {
-  const Anisotropy aniso = read_anisotropy(action);
+  const Anisotropy aniso = read_anisotropy<Anisotropy>(action);
   double spatial, long_temporal, short_temporal;
   if (aniso.on) {
     spatial = action.real("coeff_s");
@@ -156,7 +144,7 @@ ActionPtr read_rectangles(const Input& action) {
 /// The plaquettes with time in them, or those without.
 ActionPtr read_half_wilson(const Input& action, bool temporal) {
   const double beta = action.real("beta");
-  const Anisotropy aniso = read_anisotropy(action);
+  const Anisotropy aniso = read_anisotropy<Anisotropy>(action);
   return loop_action(
       plaquettes([&](int mu, int nu) { return aniso.temporal(mu, nu) == temporal ? beta * aniso.factor(mu, nu) : 0; }));
 }
@@ -179,7 +167,7 @@ double square(double x) { return x * x; }
 ActionPtr read_aniso_spectrum(const Input& in) {
   const double beta = in.real("beta"), us = in.real("u_s", positive()), ut = in.real("u_t", positive());
   const double omega = in.real("omega");
-  const Anisotropy aniso = read_anisotropy(in);
+  const Anisotropy aniso = read_anisotropy<Anisotropy>(in);
   const double us2 = square(us), us4 = square(us2), ut2 = square(ut);
   const auto plaquette = [&](int mu, int nu) {
     const double c = aniso.temporal(mu, nu) ? 4 / (3 * us2 * ut2) : 5 * (1 + omega) / (3 * us4);
@@ -200,7 +188,7 @@ ActionPtr read_aniso_spectrum(const Input& in) {
 ActionPtr read_aniso_symanzik(const Input& in, bool temporal) {
   const double beta = in.real("beta"), us2 = square(in.real("u_s", positive()));
   const double ut2 = temporal ? square(in.real("u_t", positive())) : 1;
-  const Anisotropy aniso = read_anisotropy(in);
+  const Anisotropy aniso = read_anisotropy<Anisotropy>(in);
   const double c_plaquette = beta * (temporal ? 4 / (3 * us2 * ut2) : 5 / (3 * us2 * us2));
   const double c_rectangle = -beta / (12 * us2 * us2 * (temporal ? ut2 : us2));
   const auto part = [&](int mu, int nu) { return aniso.temporal(mu, nu) == temporal ? aniso.factor(mu, nu) : 0; };
@@ -247,7 +235,7 @@ const Table<ActionPtr>& gauge_action_table() {
       {
           // ---- sums of loops
           {"WILSON_GAUGEACT", "beta, [AnisoParam{anisoP, t_dir, xi_0}]: S = -beta/Nc sum Re tr P",
-           [](const Input& in) { return loop_action(plaquettes(in.real("beta"), read_anisotropy(in))); }},
+           [](const Input& in) { return loop_action(plaquettes(in.real("beta"), read_anisotropy<Anisotropy>(in))); }},
 
           {"SPATIAL_WILSON_GAUGEACT", "beta, [AnisoParam]: the plaquettes of WILSON_GAUGEACT without direction t_dir",
            [](const Input& in) { return read_half_wilson(in, false); }},
@@ -289,7 +277,7 @@ const Table<ActionPtr>& gauge_action_table() {
           {"LW_TREE_GAUGEACT", "beta, u0, [AnisoParam]: S = -beta/Nc [ sum Re tr P - 1/(20 u0^2) sum Re tr R ]",
            [](const Input& in) {
              const double beta = in.real("beta"), u0 = in.real("u0", positive());
-             return loop_action(joined(plaquettes(beta, read_anisotropy(in)), all_rectangles(-beta / (20 * u0 * u0))));
+             return loop_action(joined(plaquettes(beta, read_anisotropy<Anisotropy>(in)), all_rectangles(-beta / (20 * u0 * u0))));
            }},
 
           {"LW_1LOOP_GAUGEACT",
@@ -324,14 +312,14 @@ const Table<ActionPtr>& gauge_action_table() {
           // ---- with products of neighbouring plaquettes
           {"SPATIAL_TWO_PLAQ_GAUGEACT",
            "coeff, [AnisoParam]: S = -coeff/(2 Nc^2 xi_0) sum over spatial planes of Re tr P(x) Re tr P(x + t)",
-           [](const Input& in) { return spatial_two_plaquette_action(in.real("coeff"), read_anisotropy(in)); }},
+           [](const Input& in) { return spatial_two_plaquette_action(in.real("coeff"), read_anisotropy<Anisotropy>(in)); }},
 
           {"PLAQ_PLUS_SPATIAL_TWO_PLAQ_GAUGEACT",
            "coeff_plaq_s, coeff_plaq_t, coeff_two_plaq, [AnisoParam]: plaquettes with coefficients for spatial and "
            "temporal ones, and SPATIAL_TWO_PLAQ_GAUGEACT with coeff_two_plaq",
            [](const Input& in) -> ActionPtr {
              const double s = in.real("coeff_plaq_s"), t = in.real("coeff_plaq_t");
-             const Anisotropy aniso = read_anisotropy(in);
+             const Anisotropy aniso = read_anisotropy<Anisotropy>(in);
              const std::vector<ActionPtr> terms = {loop_action(plaquettes([&](int mu, int nu) {
                                                      return (aniso.temporal(mu, nu) ? t : s) * aniso.factor(mu, nu);
                                                    })),

@@ -2,6 +2,7 @@
 
 #include "lib/dirac/clover.hpp"
 #include "lib/dirac/twisted_mass.hpp"
+#include "lib/io/anisotropy.hpp"
 #include "lib/io/fermion_state.hpp"
 
 namespace qcd {
@@ -11,20 +12,6 @@ using namespace QDP;
 namespace {
 
 using WilsonRow = Table<std::shared_ptr<const WilsonTypeAction>>::Row;
-
-/// [AnisoParam {anisoP, t_dir, xi_0, [nu = 1]}].
-FermionAnisotropy read_fermion_anisotropy(const Input& action) {
-  FermionAnisotropy aniso;
-  if (!action.has("AnisoParam")) return aniso;
-  const Input group = action.group("AnisoParam");
-  aniso.on = group.flag("anisoP");
-  if (aniso.on) {
-    aniso.t_dir = group.integer("t_dir", {0, Nd - 1});
-    aniso.xi_0 = group.real("xi_0", positive());
-    aniso.nu = group.real("nu", {}, 1);
-  }
-  return aniso;
-}
 
 /// Mass xor Kappa. Kappa is that of the isotropic action: m = 1/(2 kappa) - Nd.
 double read_mass(const Input& action) {
@@ -39,7 +26,7 @@ constexpr const char* kWilson =
     "Mass or Kappa, [AnisoParam{anisoP, t_dir, xi_0, [nu = 1]}], [FermState] or [FermionBC]: ";
 
 WilsonParameters read_wilson(const Input& action) {
-  return {.mass = read_mass(action), .aniso = read_fermion_anisotropy(action)};
+  return {.mass = read_mass(action), .aniso = read_anisotropy<FermionAnisotropy>(action)};
 }
 
 constexpr const char* kClover =

@@ -139,6 +139,19 @@ inline void require_positive(double energy, const char* solver, int iteration) {
     throw_breakdown(solver, "<p, A p> > 0 of a positive operator", energy, iteration);
 }
 
+/// r = b - A x on A's sites, returns |r|^2. x = 0 costs no application.
+template <class A, class F>
+double residual_of(A& a, F& r, const F& b, const F& x) {
+  const QDP::Subset& s = a.sites();
+  if (square(x, s) == 0) {
+    r[s] = b;
+  } else {
+    a.apply(r, x);
+    r[s] = b - r;
+  }
+  return square(r, s);
+}
+
 /// A = M^+ M + shift.
 template <class F>
 class NormalMatrix {
@@ -160,16 +173,8 @@ class NormalMatrix {
     return energy;
   }
 
-  /// r = b - A x, returns |r|^2. x = 0 costs no application.
-  double residual(F& r, const F& b, const F& x) {
-    if (square(x, sites()) == 0) {
-      r[sites()] = b;
-    } else {
-      apply(r, x);
-      r[sites()] = b - r;
-    }
-    return square(r, sites());
-  }
+  /// r = b - A x, returns |r|^2.
+  double residual(F& r, const F& b, const F& x) { return residual_of(*this, r, b, x); }
 
   long applications() const { return applications_; }
   double flops() const { return static_cast<double>(applications_) * 2 * m_.flops(); }
@@ -198,16 +203,8 @@ class DirectMatrix {
     m_.apply(out, in, sign_);
     ++applications_;
   }
-  /// r = b - M x, returns |r|^2. x = 0 costs no application.
-  double residual(F& r, const F& b, const F& x) {
-    if (square(x, sites()) == 0) {
-      r[sites()] = b;
-    } else {
-      apply(r, x);
-      r[sites()] = b - r;
-    }
-    return square(r, sites());
-  }
+  /// r = b - M x, returns |r|^2.
+  double residual(F& r, const F& b, const F& x) { return residual_of(*this, r, b, x); }
 
   long applications() const { return applications_; }
   double flops() const { return static_cast<double>(applications_) * m_.flops(); }
