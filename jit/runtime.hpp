@@ -33,7 +33,7 @@ struct Launch {
 struct KernelInfo {
   std::string name, hash;
   std::int64_t calls = 0;
-  double seconds = 0;                     ///< time in launches
+  double seconds = 0;                     ///< time in launches (on a GPU only while profiling)
   double compile_seconds = 0;             ///< code generation, LLVM, loading; all variants
   bool from_cache = false;                ///< all variants came from the disk cache
   double bytes = 0, flops = 0;            ///< moved and done in all calls: every operand word once, fma = 2
@@ -49,12 +49,20 @@ class Runtime {
   KernelHandle* find(const Hash128& key) const;
   /// Registers the IR under the key (compiled at its first launch, per variant).
   KernelHandle* add(const Hash128& key, ir::Kernel kernel);
-  /// Runs a kernel. Fields written are made valid on the device. Blocks until done: on the CPU yes.
+  /// Runs a kernel. Fields written are made valid on the device. Blocks until done: on the CPU, and with results, yes.
   /// Throws UserError if a field to be read was never written (TESSERA_CHECK=1), DeviceError when memory runs out.
   void launch(const Launch& launch);
 
   /// Native sites per group: lanes of a 4-byte word that fill one register (TESSERA_LANES overrides).
   int lanes() const;
+  /// "cpu", "cuda:0", "sim"; and for people, "NVIDIA H200".
+  std::string device() const;
+  std::string device_model() const;
+  /// Waits for everything launched.
+  void synchronize();
+  /// The device's yardsticks in bytes and in operations per second, measured now: see jit/tune/machine.hpp.
+  double bandwidth();
+  double arithmetic_rate(ir::Type word);
   int threads() const;
   void set_threads(int n);                ///< n >= 1; default OMP_NUM_THREADS or all cores
 
@@ -62,6 +70,9 @@ class Runtime {
   std::int64_t launches() const;          ///< since start: tests count kernels with it
   std::int64_t compilations() const;      ///< kernels that LLVM compiled (not from the cache)
   void reset_profile();
+  /// Whether each launch is timed: always on the CPU; on a GPU, where it costs a microsecond, from the start if
+  /// TESSERA_PROFILE is set, or when asked for here.
+  void set_profiling(bool on);
   /// Sorted table: calls, seconds, GB/s, GFLOP/s, share of the time. Written to TESSERA_PROFILE by finalize().
   std::string profile_report() const;
   /// Bytes of live fields and the peak, host and device side together.

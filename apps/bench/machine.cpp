@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "apps/bench/statistics.hpp"
+#include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 
 namespace bench {
@@ -172,9 +173,28 @@ const Ceiling& Machine::ceiling(Precision precision, int threads) const {
                             .got = std::string(name_of(precision)) + ", " + std::to_string(threads) + " threads"});
 }
 
+namespace {
+
+/// A GPU's ceilings do not depend on the host's threads.
+Machine measure_gpu(const std::vector<Precision>& precisions, const std::vector<int>& thread_counts) {
+  jit::Runtime& runtime = jit::Runtime::instance();
+  Machine machine{.cpu = cpu_model(), .gpu = runtime.device_model(), .instruction_set = "one thread per site",
+                  .cores = omp_get_num_procs(), .ceilings = {}};
+  const double gbytes_per_s = runtime.bandwidth() * 1e-9;
+  for (const Precision precision : precisions) {
+    const jit::ir::Type word = precision == Precision::kSingle ? jit::ir::Type::f32 : jit::ir::Type::f64;
+    const double gflops = runtime.arithmetic_rate(word) * 1e-9;
+    for (const int threads : thread_counts) machine.ceilings.push_back({precision, threads, gbytes_per_s, gflops});
+  }
+  return machine;
+}
+
+}  // namespace
+
 Machine measure_machine(const std::vector<Precision>& precisions, const std::vector<int>& thread_counts,
                         double min_seconds) {
-  Machine machine{.cpu = cpu_model(), .instruction_set = instruction_set(), .cores = omp_get_num_procs(), .ceilings = {}};
+  if (jit::Runtime::instance().device() != "cpu") return measure_gpu(precisions, thread_counts);
+  Machine machine{.cpu = cpu_model(), .gpu = {}, .instruction_set = instruction_set(), .cores = omp_get_num_procs(), .ceilings = {}};
   for (int threads : thread_counts)
     for (Precision precision : precisions)
       machine.ceilings.push_back(precision == Precision::kSingle

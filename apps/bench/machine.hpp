@@ -21,6 +21,7 @@ struct Ceiling {
 
 struct Machine {
   std::string cpu;              ///< model name
+  std::string gpu;              ///< model name; empty if kernels run on the processor
   std::string instruction_set;  ///< that of the measuring loops: avx512, avx2 or baseline
   int cores;
   std::vector<Ceiling> ceilings;
@@ -29,6 +30,7 @@ struct Machine {
 };
 
 /// Measures triad and FMA rate for each precision and thread count, at least `min_seconds` each.
+/// On a GPU its own rates, by kernels of the compiler, for every thread count of the host alike.
 /// Arrays of the triad are 128 MiB each, first touched by the threads that use them.
 Machine measure_machine(const std::vector<Precision>& precisions, const std::vector<int>& thread_counts,
                         double min_seconds);

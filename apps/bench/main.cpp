@@ -11,6 +11,7 @@
 #include "apps/bench/suite_solver.hpp"
 #include "apps/bench/suite_trajectory.hpp"
 #include "apps/bench/suites.hpp"
+#include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "qdp.h"
@@ -132,9 +133,7 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  app.add_option("--device", options.device, "Device that runs the kernels")
-      ->check(CLI::IsMember({"cpu"}))
-      ->capture_default_str();
+  app.add_option("--device", options.device, "Device that runs the kernels, as TESSERA_DEVICE has it; default: what that says");
   app.add_option("--min-time", options.min_seconds, "Seconds per case, all samples together")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
@@ -146,6 +145,11 @@ int main(int argc, char** argv) {
   options.lattices = lattices_from(extents);
   for (const std::string& name : precisions) options.precisions.push_back(precision_from(name));
 
+  if (!options.device.empty()) {
+    setenv("TESSERA_DEVICE", options.device.c_str(), 1);
+    jit::reload_env();
+  }
+  options.device = jit::Runtime::instance().device();
   int only_name = 1;
   QDP::QDP_initialize(&only_name, &argv);
   jit_pass ? run_jit_pass(options, std::cout) : run(suite, options);

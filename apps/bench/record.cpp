@@ -169,6 +169,7 @@ std::string lattice_name(const std::vector<int>& lattice) {
 }
 
 void print_machine(std::ostream& out, const Machine& machine) {
+  if (!machine.gpu.empty()) out << machine.gpu << " beside ";
   out << machine.cpu << ", " << machine.cores << " cores, " << machine.instruction_set << "\n";
   for (const Ceiling& c : machine.ceilings)
     out << format("  %s, %d thread%s: triad %.1f GB/s, FMA %.1f GFLOP/s\n", name_of(c.precision), c.threads,
@@ -224,7 +225,7 @@ void print_trajectory(std::ostream& out, const TrajectoryRecord& t) {
 
 void write_json(std::ostream& out, const Report& report) {
   const Machine& m = report.machine;
-  out << "{\n  \"machine\": {\"cpu\": " << json(m.cpu) << ", \"instruction_set\": " << json(m.instruction_set)
+  out << "{\n  \"machine\": {\"cpu\": " << json(m.cpu) << ", \"gpu\": " << json(m.gpu) << ", \"instruction_set\": " << json(m.instruction_set)
       << ", \"cores\": " << m.cores << ",\n    \"ceilings\": ";
   write_array(out, m.ceilings, "      ");
   out << "},\n  \"records\": ";

@@ -13,7 +13,7 @@ struct Options {
   std::vector<std::vector<int>> lattices;
   std::vector<Precision> precisions;
   std::vector<int> threads;
-  std::string device = "cpu";
+  std::string device;
   double min_seconds = 0.5;  ///< per case, all samples together
   std::string json_file;     ///< empty: none
 };

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "apps/bench/hopping_term.hpp"
+#include "jit/runtime.hpp"
 #include "lib/action/gauge_actions.hpp"
 #include "lib/dirac/preconditioned.hpp"
 #include "lib/dirac/wilson.hpp"
@@ -99,6 +100,7 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
     hopping_term<DoubleFields>(chi, links, b);
     return seconds([&] {
              for (long n = 0; n < repeats; ++n) hopping_term<DoubleFields>(chi, links, b);
+             jit::Runtime::instance().synchronize();
            }) /
            static_cast<double>(repeats);
   };

@@ -87,6 +87,7 @@ TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads
 
   for (TimedMonomial* monomial : {quarks.get(), gauge.get()}) monomial->energy = monomial->forces = monomial->refreshes = 0;
   jit::Runtime& runtime = jit::Runtime::instance();
+  runtime.set_profiling(true);
   runtime.reset_profile();
   const auto begin = Clock::now();
   int trajectories = 0;
@@ -94,6 +95,7 @@ TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads
     trajectory();
     ++trajectories;
   } while (seconds_since(begin) < min_seconds);
+  runtime.synchronize();
   const double wall = seconds_since(begin), n = trajectories;
 
   TrajectoryRecord record;

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "apps/bench/statistics.hpp"
+#include "jit/runtime.hpp"
 
 namespace bench {
 
@@ -25,6 +26,7 @@ void TimedSession::run(const std::string& name, const Work& work, const std::fun
   const Timing timing = measure(
       [&](long repeats) {
         for (long n = 0; n < repeats; ++n) statement();
+        jit::Runtime::instance().synchronize();
       },
       options_.min_seconds);
 

@@ -1,6 +1,7 @@
-// From kernel IR to machine code.
+// From kernel IR to something that a device can launch.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -9,37 +10,91 @@
 
 namespace jit {
 
-/// Everything besides the IR that shapes code; part of the cache key.
+/// Everything besides the IR that shapes code; part of the cache key. Each target reads what concerns it.
 struct CodeOptions {
-  bool streaming = false;  ///< non-temporal stores
+  bool streaming = false;  ///< non-temporal stores (CPU)
   int prefetch =
-      0;  ///< steps ahead (a step is a block of lanes: half a group if 8-byte words are used), 0 = none; range domains
+      0;  ///< steps ahead (a step is a block of lanes: half a group if 8-byte words are used), 0 = none; range domains (CPU)
   bool check = false;  ///< TESSERA_CHECK: LLVM verifies the module (bounds and NaN are checked by jit/runtime)
+  int registers = 0;   ///< most registers per thread, 0: as many as the assembler likes (GPU)
   bool operator==(const CodeOptions&) const = default;
+};
+
+/// What a kernel takes of a GPU's multiprocessor, as its driver tells. On other devices nothing.
+struct KernelResources {
+  int registers = 0;       ///< per thread
+  int spill_bytes = 0;     ///< local memory per thread
+  int shared_bytes = 0;    ///< per block
+  int largest_block = 0;   ///< threads per block that the kernel can be launched with
 };
 
 /// What became of a kernel.
 struct CompiledKernel {
   std::string name, hash;
-  KernelFunction function = nullptr;
+  KernelCode code = nullptr;
   CodeOptions options;
+  KernelResources resources;
   double codegen_seconds = 0, compile_seconds = 0, load_seconds = 0;
   bool from_cache = false;
   std::size_t code_bytes = 0;
 };
 
-/// Compiles for this machine's CPU, through the disk cache. Thread safe is not required. Objects live as long as the
-/// compiler.
-class CpuCompiler {
+/// Takes notes while a kernel is built: text of a stage ("llvm", "opt", "asm", "ptx"), seconds since the last lap.
+class BuildNotes {
  public:
-  CpuCompiler();
-  ~CpuCompiler();
-  /// Throws InternalError (dump kept and named in the message) when LLVM refuses the kernel.
+  virtual ~BuildNotes() = default;
+  virtual bool wants(const char* stage) const = 0;
+  virtual void stage(const char* stage, const std::string& text) = 0;
+  virtual void emitted() = 0;  ///< code generation is over, compilation begins
+};
+
+/// What differs between processors: from IR to an object (what the disk cache keeps), from an object to code in place.
+class Target {
+ public:
+  virtual ~Target() = default;
+  /// Processor, features and versions, for logs and the cache key: "znver4 +avx512f ..., LLVM 19.1.7".
+  virtual const std::string& description() const = 0;
+  /// Version of the code this target makes from the same IR and options. Part of the cache key: raise it with every change.
+  virtual int generator_version() const = 0;
+  /// Throws InternalError with the compiler's message.
+  virtual std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
+                            BuildNotes& notes) = 0;
+  /// The code stays as long as the target. Throws InternalError (DeviceError: no memory for it).
+  virtual KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) = 0;
+};
+
+/// This machine's processor.
+std::unique_ptr<Target> make_cpu_target();
+
+/// Lanes of 4-byte words that fill one register of this machine's processor: 16 with AVX-512, 8 with AVX2, 4 otherwise.
+int native_lanes();
+
+/// The code that a GPU's threads run, one site per thread, compiled for this machine's processor: for the simulated device.
+/// A loaded kernel is a SimtFunction (abi.hpp).
+std::unique_ptr<Target> make_simt_host_target();
+
+/// What the CUDA target asks of the driver.
+class GpuLoader {
+ public:
+  virtual ~GpuLoader() = default;
+  /// PTX to a binary for this GPU, with at most `registers` registers per thread (0: no bound). `log` receives what the
+  /// assembler says about resources. Throws InternalError with the assembler's errors.
+  virtual std::string assemble(const std::string& ptx, int registers, std::string& log) = 0;
+  virtual KernelCode load(const std::string& binary, const std::string& symbol, KernelResources& resources) = 0;
+};
+
+/// NVIDIA GPUs of compute capability `sm` (75, 80, 90, ...). `loader` must outlive the target; nullptr: load() throws and
+/// build() returns PTX.
+std::unique_ptr<Target> make_nvptx_target(int sm, GpuLoader* loader);
+
+/// Compiles kernels for one target, through the disk cache, with dumps and log lines. Not thread safe.
+class Compiler {
+ public:
+  explicit Compiler(std::unique_ptr<Target> target);
+  ~Compiler();
+  /// Throws InternalError (dump kept and named in the message) when the kernel is refused.
   CompiledKernel compile(const ir::Kernel& kernel, const CodeOptions& options);
-  /// "znver4 +avx512f ..., LLVM 19.1.7": for logs and the cache key.
   const std::string& target_description() const;
-  /// Lanes of 4-byte words that fill one register: 16 with AVX-512, 8 with AVX2, 4 otherwise.
-  static int native_lanes();
 
  private:
   struct State;

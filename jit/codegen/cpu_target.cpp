@@ -44,6 +44,18 @@ namespace {
 /// small.
 void throw_fatal(void*, const char* reason, bool) { refuse("LLVM", reason); }
 
+template <class T>
+T take(const std::string& what, llvm::Expected<T> result) {
+  if (!result) refuse(what, llvm::toString(result.takeError()));
+  return std::move(*result);
+}
+
+void take(const std::string& what, llvm::Error error) {
+  if (error) refuse(what, llvm::toString(std::move(error)));
+}
+
+}  // namespace
+
 void initialise_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -56,18 +68,6 @@ void initialise_llvm() {
     llvm::cl::ParseCommandLineOptions(3, options, "", &llvm::nulls());
   });
 }
-
-template <class T>
-T take(const std::string& what, llvm::Expected<T> result) {
-  if (!result) refuse(what, llvm::toString(result.takeError()));
-  return std::move(*result);
-}
-
-void take(const std::string& what, llvm::Error error) {
-  if (error) refuse(what, llvm::toString(std::move(error)));
-}
-
-}  // namespace
 
 CpuTarget::CpuTarget() {
   initialise_llvm();
@@ -182,6 +182,13 @@ ObjectLinker::~ObjectLinker() = default;
 void* ObjectLinker::link(const std::string& object, const std::string& symbol) {
   take("link " + symbol, state_->layer.add(*state_->library, llvm::MemoryBuffer::getMemBufferCopy(object, symbol)));
   return take("link " + symbol, state_->session.lookup({state_->library}, symbol)).getAddress().toPtr<void*>();
+}
+
+std::string text_of(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
 }
 
 std::string verify_module(const llvm::Module& module) {

@@ -16,6 +16,9 @@ class TargetMachine;
 
 namespace jit {
 
+/// Before anything else that uses LLVM, as often as one likes: its options, and its fatal errors as InternalError.
+void initialise_llvm();
+
 /// This machine's processor as LLVM knows it.
 class CpuTarget {
  public:
@@ -48,6 +51,13 @@ class ObjectLinker {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Name and address of everything that kernels on this machine may call: sums, elementary functions, and what LLVM calls on
+/// processors without the instruction.
+std::vector<std::pair<std::string, void*>> callable_symbols();
+
+/// The module as LLVM prints it.
+std::string text_of(const llvm::Module& module);
 
 /// What LLVM objects to in the module; empty if nothing.
 std::string verify_module(const llvm::Module& module);

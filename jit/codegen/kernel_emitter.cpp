@@ -6,6 +6,7 @@
 #include "jit/codegen/schedule.hpp"
 #include "jit/ir/abi.hpp"
 #include "jit/ir/site_layout.hpp"
+#include "jit/support/error.hpp"
 
 namespace jit {
 namespace {
@@ -475,6 +476,9 @@ int lanes_per_step(const Kernel& kernel) {
 
 void emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
                  VectorIsa isa) {
+  for (const ir::Leaf& leaf : kernel.leaves)
+    if (leaf.host_order)
+      throw InternalError({.what = "kernel " + kernel.name, .expected = "operands in device order", .got = "one in host order"});
   KernelEmitter(module, symbol, kernel, options, isa).run();
 }
 

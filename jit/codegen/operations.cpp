@@ -37,12 +37,16 @@ llvm::FixedVectorType* OperationEmitter::vector(Type type) const {
   return llvm::FixedVectorType::get(word(type), unsigned(lanes_));
 }
 
+llvm::Type* OperationEmitter::value(Type type) const {
+  return lanes_ == 0 ? word(type) : static_cast<llvm::Type*>(vector(type));
+}
+
 llvm::Constant* OperationEmitter::constant(const ir::Node& node) const {
-  if (node.type == Type::b1) return llvm::ConstantInt::get(vector(node.type), node.integer != 0);
-  if (ir::is_int(node.type)) return llvm::ConstantInt::get(vector(node.type), std::uint64_t(node.integer), true);
-  const llvm::APFloat value =
+  if (node.type == Type::b1) return llvm::ConstantInt::get(value(node.type), node.integer != 0);
+  if (ir::is_int(node.type)) return llvm::ConstantInt::get(value(node.type), std::uint64_t(node.integer), true);
+  const llvm::APFloat number =
       node.type == Type::f32 ? llvm::APFloat(static_cast<float>(node.real)) : llvm::APFloat(node.real);
-  return llvm::ConstantFP::get(vector(node.type), value);
+  return llvm::ConstantFP::get(value(node.type), number);
 }
 
 Value* OperationEmitter::operation(const ir::Node& node, Type from, Value* a, Value* b, Value* c) {
@@ -93,8 +97,7 @@ Value* OperationEmitter::floating(Op op, Type type, Value* a, Value* b, Value* c
       break;
   }
   if (!is_vector_function(op)) unknown(op, ir::name(type));
-  return ir::arity(op) == 2 ? emit_vector_function(builder_, isa_, op, type, {a, b})
-                            : emit_vector_function(builder_, isa_, op, type, {a});
+  return ir::arity(op) == 2 ? functions_(builder_, op, type, {a, b}) : functions_(builder_, op, type, {a});
 }
 
 Value* OperationEmitter::integer(Op op, Value* a, Value* b) {
@@ -183,7 +186,7 @@ Value* OperationEmitter::compare(Op op, Type type, Value* a, Value* b) {
 }
 
 Value* OperationEmitter::convert(Type to, Type from, Value* a) {
-  llvm::Type* target = vector(to);
+  llvm::Type* target = value(to);
   if (to == from) return a;
   if (to == Type::b1) {
     llvm::Constant* zero = llvm::Constant::getNullValue(a->getType());

@@ -1,5 +1,5 @@
-// One IR operation -> LLVM instructions on vectors of lanes. The meanings are those of ir/interpret.cpp, to the bit
-// (elementary functions: to the error of the vector library).
+// One IR operation -> LLVM instructions, on vectors of lanes or on scalars. The meanings are those of ir/interpret.cpp,
+// to the bit (elementary functions: to the error of their library).
 #pragma once
 
 #include "jit/codegen/llvm.hpp"
@@ -10,11 +10,17 @@ namespace jit {
 
 class OperationEmitter {
  public:
+  /// Values are vectors of `lanes` words, one lane is <1 x word>.
   OperationEmitter(llvm::IRBuilder<>& builder, VectorIsa isa, int lanes)
-      : builder_(builder), isa_(isa), lanes_(lanes) {}
+      : builder_(builder), functions_(sleef(isa)), lanes_(lanes) {}
+  /// Values are single words.
+  OperationEmitter(llvm::IRBuilder<>& builder, FunctionEmitter functions)
+      : builder_(builder), functions_(std::move(functions)), lanes_(0) {}
 
   llvm::FixedVectorType* vector(ir::Type type) const;
   llvm::Type* word(ir::Type type) const;
+  /// Of a value: vector(type) or word(type).
+  llvm::Type* value(ir::Type type) const;
   /// All lanes alike.
   llvm::Constant* constant(const ir::Node& node) const;
   /// add ... convert; `from` is the type of the operands (of the branches for select).
@@ -28,8 +34,8 @@ class OperationEmitter {
   llvm::Value* convert(ir::Type to, ir::Type from, llvm::Value* a);
 
   llvm::IRBuilder<>& builder_;
-  VectorIsa isa_;
-  int lanes_;
+  FunctionEmitter functions_;
+  int lanes_;  ///< 0: scalars
 };
 
 }  // namespace jit

@@ -57,21 +57,21 @@ const char* suffix(VectorIsa isa) {
   return "";
 }
 
-}  // namespace
+const Row& at(ir::Op op) {
+  if (const Row* row = find(op)) return *row;
+  throw InternalError({.what = "elementary function", .expected = "sin ... fmod", .got = ir::name(op)});
+}
 
-bool is_vector_function(ir::Op op) { return find(op) != nullptr; }
-
-llvm::Value* emit_vector_function(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, ir::Type type,
-                                  const std::vector<llvm::Value*>& arguments) {
-  const Row* row = find(op);
-  if (!row) throw InternalError({.what = "vector function", .expected = "a function of SLEEF", .got = ir::name(op)});
+llvm::Value* call_vectors(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, ir::Type type,
+                          const std::vector<llvm::Value*>& arguments) {
+  const Row& row = at(op);
   const int width = register_bytes(isa) / ir::bytes(type);
   const auto* given = llvm::cast<llvm::FixedVectorType>(arguments.front()->getType());
   const int lanes = int(given->getNumElements());
   auto* full = llvm::FixedVectorType::get(given->getElementType(), unsigned(width));
 
-  const std::string name = std::string("Sleef_") + row->function + (type == ir::Type::f32 ? "f" : "d") +
-                           std::to_string(width) + "_" + row->accuracy + suffix(isa);
+  const std::string name = std::string("Sleef_") + row.function + (type == ir::Type::f32 ? "f" : "d") +
+                           std::to_string(width) + "_" + row.accuracy + suffix(isa);
   llvm::Module* module = builder.GetInsertBlock()->getModule();
   const llvm::SmallVector<llvm::Type*> types(arguments.size(), full);
   llvm::FunctionCallee callee = module->getOrInsertFunction(name, llvm::FunctionType::get(full, types, false));
@@ -95,6 +95,32 @@ llvm::Value* emit_vector_function(llvm::IRBuilder<>& builder, VectorIsa isa, ir:
     result = builder.CreateInsertVector(result->getType(), result, builder.CreateCall(callee, parts), position);
   }
   return result;
+}
+
+}  // namespace
+
+bool is_vector_function(ir::Op op) { return find(op) != nullptr; }
+
+FunctionEmitter sleef(VectorIsa isa) {
+  return [isa](llvm::IRBuilder<>& builder, ir::Op op, ir::Type type, const std::vector<llvm::Value*>& arguments) {
+    if (arguments.front()->getType()->isVectorTy()) return call_vectors(builder, isa, op, type, arguments);
+    const auto width = unsigned(register_bytes(isa) / ir::bytes(type));
+    std::vector<llvm::Value*> vectors;
+    for (llvm::Value* x : arguments) vectors.push_back(builder.CreateVectorSplat(width, x));
+    return builder.CreateExtractElement(call_vectors(builder, isa, op, type, vectors), std::uint64_t{0});
+  };
+}
+
+FunctionEmitter libdevice() {
+  return [](llvm::IRBuilder<>& builder, ir::Op op, ir::Type type,
+            const std::vector<llvm::Value*>& arguments) -> llvm::Value* {
+    llvm::Type* word = arguments.front()->getType();
+    const std::string name = std::string("__nv_") + at(op).function + (type == ir::Type::f32 ? "f" : "");
+    const llvm::SmallVector<llvm::Type*> types(arguments.size(), word);
+    llvm::Module* module = builder.GetInsertBlock()->getModule();
+    return builder.CreateCall(module->getOrInsertFunction(name, llvm::FunctionType::get(word, types, false)),
+                              arguments);
+  };
 }
 
 std::vector<std::pair<std::string, void*>> vector_function_symbols() {

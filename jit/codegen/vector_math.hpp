@@ -1,9 +1,11 @@
-// Elementary functions on vectors: calls of SLEEF's entries for the target's registers, error below 1 ulp.
+// Elementary functions: on the host calls of SLEEF's vector entries for the target's registers, error below 1 ulp; on
+// NVIDIA GPUs calls of libdevice, error 4 ulp at most by the CUDA manual.
 //
-// It is always the vector entry of the full register, whatever the number of lanes in use: so a site's value has the
-// same bits in every lane and in every variant of a kernel (design D4, D15).
+// On the host it is always the vector entry of the full register, whatever the number of lanes in use: so a site's
+// value has the same bits in every lane and in every variant of a kernel (design D4, D15).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,11 +24,17 @@ constexpr int register_bytes(VectorIsa isa) { return isa == VectorIsa::avx512 ? 
 /// True for sin ... fmod.
 bool is_vector_function(ir::Op op);
 
-/// The call op(arguments) on vectors of `type` words, any number of lanes.
-llvm::Value* emit_vector_function(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, ir::Type type,
-                                  const std::vector<llvm::Value*>& arguments);
+/// Emits the call op(arguments) on values of `type` words.
+using FunctionEmitter = std::function<llvm::Value*(llvm::IRBuilder<>&, ir::Op op, ir::Type type,
+                                                   const std::vector<llvm::Value*>& arguments)>;
 
-/// Name and address of everything that emit_vector_function may call.
+/// SLEEF's functions on vectors of any number of lanes, or on scalars.
+FunctionEmitter sleef(VectorIsa isa);
+
+/// libdevice's functions on scalars. They stay undefined until libdevice is linked into the module.
+FunctionEmitter libdevice();
+
+/// Name and address of everything that sleef() may call.
 std::vector<std::pair<std::string, void*>> vector_function_symbols();
 
 }  // namespace jit

@@ -9,6 +9,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "jit/codegen/codegen.hpp"
+#include "jit/ir/sum.hpp"
+#include "jit/support/clock.hpp"
+
 namespace jit {
 namespace {
 
@@ -50,18 +54,25 @@ std::size_t usable_memory() {
   return bytes;
 }
 
-void run_shares(const DeviceLaunch& launch, int thread, int threads) {
-  LaunchArguments arguments = launch.arguments;
-  arguments.sums = launch.sums + static_cast<std::ptrdiff_t>(thread) * launch.reductions;
-  for (const Range& range : launch.ranges) {
+/// This thread's share of each range.
+void run_shares(KernelFunction function, const LaunchArguments& arguments, std::span<const Range> ranges, int thread,
+                int threads) {
+  for (const Range& range : ranges) {
     const Share part = share(range.begin, range.end, thread, threads);
-    if (part.begin < part.end) launch.function(&arguments, part.begin, part.end);
+    if (part.begin < part.end) function(&arguments, part.begin, part.end);
   }
+}
+
+KernelFunction function_of(const DeviceLaunch& launch) {
+  return reinterpret_cast<KernelFunction>(const_cast<void*>(launch.code));
 }
 
 }  // namespace
 
-CpuDevice::CpuDevice() : pool_(ThreadPool::default_threads()), capacity_(usable_memory()) {}
+CpuDevice::CpuDevice() : pool_(ThreadPool::default_threads()), capacity_(usable_memory()) { start_clock(); }
+
+std::unique_ptr<Target> CpuDevice::make_target() { return make_cpu_target(); }
+int CpuDevice::lanes() const { return native_lanes(); }
 
 void* CpuDevice::allocate(std::size_t bytes) {
   if (is_large(bytes)) return map_huge(bytes);
@@ -79,12 +90,68 @@ void CpuDevice::clear(void* address, std::size_t bytes) { std::memset(address, 0
 void CpuDevice::copy_to_device(void* device, const void* host, std::size_t bytes) { std::memcpy(device, host, bytes); }
 void CpuDevice::copy_to_host(void* host, const void* device, std::size_t bytes) { std::memcpy(host, device, bytes); }
 
-void CpuDevice::launch(const DeviceLaunch& launch) {
-  if (!launch.parallel || pool_.threads() == 1)
-    run_shares(launch, 0, 1);
-  else
-    pool_.run([&](int thread) { run_shares(launch, thread, pool_.threads()); });
+void CpuDevice::copy_rows_to_device(void* device, std::size_t pitch, const void* host, std::size_t bytes, int rows) {
+  auto* to = static_cast<char*>(device);
+  const auto* from = static_cast<const char*>(host);
+  for (int row = 0; row < rows; ++row, to += pitch, from += bytes) std::memcpy(to, from, bytes);
 }
+
+void CpuDevice::copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) {
+  auto* to = static_cast<char*>(host);
+  const auto* from = static_cast<const char*>(device);
+  for (int row = 0; row < rows; ++row, to += bytes, from += pitch) std::memcpy(to, from, bytes);
+}
+
+bool CpuDevice::launch(const DeviceLaunch& launch) {
+  const LaunchArguments arguments{.fields = launch.fields.data(),
+                                  .tables = launch.tables.data(),
+                                  .scalars = launch.scalars.data(),
+                                  .groups = launch.groups,
+                                  .masks = launch.masks,
+                                  .sums = nullptr};
+  if (!launch.kernel->reductions.empty()) {
+    reduce(launch, arguments);
+    return true;
+  }
+  const KernelFunction function = function_of(launch);
+  const std::array<Range, 2> ranges = halves(launch.middle, launch.begin, launch.end);
+  if (!launch.parallel || pool_.threads() == 1)
+    run_shares(function, arguments, ranges, 0, 1);
+  else
+    pool_.run([&](int thread) { run_shares(function, arguments, ranges, thread, pool_.threads()); });
+  return true;
+}
+
+/// Each thread has its own accumulators, of limited capacity: an enormous domain is run in pieces.
+void CpuDevice::reduce(const DeviceLaunch& launch, LaunchArguments arguments) {
+  const auto& reductions = launch.kernel->reductions;
+  const int threads = launch.parallel ? pool_.threads() : 1;
+  const std::int64_t piece = kMaxAdditions / launch.kernel->trips;
+  const auto pieces = static_cast<std::size_t>(std::max<std::int64_t>(1, (launch.end - launch.begin + piece - 1) / piece));
+  const std::size_t rows = pieces * static_cast<std::size_t>(threads), width = reductions.size();
+  if (sums_.size() < rows * width) sums_.resize(rows * width);
+  for (std::size_t i = 0; i < rows * width; ++i) reset(sums_[i], reductions[i % width].kind);
+
+  const KernelFunction function = function_of(launch);
+  for (std::size_t p = 0; p < pieces; ++p) {
+    const std::int64_t begin = launch.begin + static_cast<std::int64_t>(p) * piece;
+    const std::array<Range, 2> ranges = halves(launch.middle, begin, std::min(begin + piece, launch.end));
+    const auto work = [&](int thread) {
+      LaunchArguments mine = arguments;
+      mine.sums = sums_.data() + (p * static_cast<std::size_t>(threads) + static_cast<std::size_t>(thread)) * width;
+      run_shares(function, mine, ranges, thread, threads);
+    };
+    threads == 1 ? work(0) : pool_.run(work);
+  }
+  column_.resize(rows);
+  for (std::size_t r = 0; r < width; ++r) {
+    for (std::size_t row = 0; row < rows; ++row) column_[row] = &sums_[row * width + r];
+    launch.results[r] = merge(column_, reductions[r].kind);
+  }
+}
+
+Device::Mark CpuDevice::mark() { return ticks(); }
+double CpuDevice::seconds_between(Mark from, Mark to) { return static_cast<double>(to - from) * seconds_per_tick(); }
 
 void CpuDevice::parallel_for(std::span<const Range> ranges,
                              const std::function<void(std::int64_t, std::int64_t)>& body) {

@@ -1,6 +1,8 @@
 // The CPU as a device: host memory, a pool of threads.
 #pragma once
 
+#include <vector>
+
 #include "jit/device/device.hpp"
 #include "jit/device/thread_pool.hpp"
 
@@ -12,6 +14,8 @@ class CpuDevice : public Device {
 
   std::string name() const override { return "cpu"; }
   bool host_accessible() const override { return true; }
+  std::unique_ptr<Target> make_target() override;
+  int lanes() const override;
 
   void* allocate(std::size_t bytes) override;
   void free(void* address, std::size_t bytes) noexcept override;
@@ -20,11 +24,16 @@ class CpuDevice : public Device {
 
   void copy_to_device(void* device, const void* host, std::size_t bytes) override;
   void copy_to_host(void* host, const void* device, std::size_t bytes) override;
+  void copy_rows_to_device(void* device, std::size_t pitch, const void* host, std::size_t bytes, int rows) override;
+  void copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) override;
 
-  void launch(const DeviceLaunch& launch) override;
+  bool launch(const DeviceLaunch& launch) override;
   void synchronize() override {}
 
-  int workers() const override { return pool_.threads(); }
+  Mark mark() override;
+  double seconds_between(Mark from, Mark to) override;
+  bool marks_are_free() const override { return true; }
+
   int threads() const override { return pool_.threads(); }
   void set_threads(int n) override { pool_.resize(n); }
   void parallel_for(std::span<const Range> ranges, const std::function<void(std::int64_t, std::int64_t)>& body) override;
@@ -33,8 +42,12 @@ class CpuDevice : public Device {
   static std::size_t last_level_cache();
 
  private:
+  void reduce(const DeviceLaunch& launch, LaunchArguments arguments);
+
   ThreadPool pool_;
   std::size_t capacity_;
+  std::vector<SumAccumulator> sums_;           // [piece][thread][reduction]
+  std::vector<const SumAccumulator*> column_;  // those of one reduction
 };
 
 }  // namespace jit

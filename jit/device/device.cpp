@@ -3,25 +3,58 @@
 #include <cstdlib>
 
 #include "jit/device/cpu_device.hpp"
+#include "jit/gpu/driver.hpp"
+#include "jit/gpu/gpu_device.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
 
 namespace jit {
 namespace {
 
-Device* open_wanted() {
-  const auto& wanted = env().device;
-  if (wanted.empty()) return new CpuDevice;
-  std::string names;
-  for (const std::string& name : wanted) {
-    if (name == "cpu") return new CpuDevice;
-    names += (names.empty() ? "" : ",") + name;
+std::unique_ptr<Device> open_cuda(int ordinal) {
+  return std::make_unique<GpuDevice>("cuda:" + std::to_string(ordinal), open_cuda_driver(ordinal));
+}
+
+/// The first GPU, or nothing: a machine without one, or with one that does not work, computes on its processor.
+std::unique_ptr<Device> open_any_gpu() {
+  if (count_cuda_devices() == 0) return nullptr;
+  try {
+    return open_cuda(0);
+  } catch (const DeviceError& error) {
+    log_warn("device", "no GPU is used: ", error.what());
+    return nullptr;
   }
-  throw DeviceError({.what = "TESSERA_DEVICE",
-                     .expected = "a device that is there (cpu)",
-                     .got = names,
+}
+
+/// TESSERA_DEVICE's word for a device; throws DeviceError if it is not there.
+std::unique_ptr<Device> open_named(const std::string& name) {
+  if (name == "cpu") return std::make_unique<CpuDevice>();
+  if (name == "sim") return std::make_unique<GpuDevice>("sim", open_simulated_driver(simulated_gpu_from_environment()));
+  const std::size_t colon = name.find(':');
+  return open_cuda(colon == std::string::npos ? 0 : std::stoi(name.substr(colon + 1)));
+}
+
+std::unique_ptr<Device> open_wanted() {
+  const auto& wanted = env().device;
+  if (wanted.empty()) {
+    if (auto gpu = open_any_gpu()) return gpu;
+    return std::make_unique<CpuDevice>();
+  }
+  std::string names, reasons;
+  for (const std::string& name : wanted) {
+    try {
+      return open_named(name);
+    } catch (const DeviceError& error) {
+      names += (names.empty() ? "" : ",") + name;
+      reasons += (reasons.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  throw DeviceError({.what = "TESSERA_DEVICE=" + names,
+                     .expected = "one of these devices to be there",
+                     .got = reasons,
                      .where = "environment",
-                     .what_now = "unset it to take the best device there is"});
+                     .what_now = "Unset it to take the best device there is"});
 }
 
 }  // namespace
@@ -29,7 +62,7 @@ Device* open_wanted() {
 Device& process_device() {
   // Never destroyed, so that fields of static storage may die after it; only its threads end with main.
   static Device* device = [] {
-    Device* opened = open_wanted();
+    Device* opened = open_wanted().release();
     std::atexit([] { process_device().set_threads(1); });
     return opened;
   }();

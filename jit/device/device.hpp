@@ -1,9 +1,11 @@
 // A device: memory, copies between it and the host, launches. It knows neither kernels' meaning nor lattices.
 //
 // The CPU is a device whose memory happens to be host memory. Devices with a memory of their own differ in
-// host_accessible() and in what a launch does; nothing above this interface asks which device it is.
+// host_accessible() and in that launches are asynchronous: launches and clear() happen in the order of the calls, copies
+// see what was launched before them, and nothing but copies to the host, synchronize() and a launch with results waits.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,32 +14,57 @@
 #include <string>
 
 #include "jit/ir/abi.hpp"
+#include "jit/ir/ir.hpp"
 
 namespace jit {
+
+class Target;
 
 /// Consecutive groups (or list entries) that the threads divide among themselves.
 struct Range {
   std::int64_t begin = 0, end = 0;
 };
 
-/// One execution of a finished kernel.
+/// The groups [begin, end) cut where the second checkerboard begins: a thread that has the same share of each half works
+/// in one region of space, on the memory that it touched first.
+inline std::array<Range, 2> halves(std::int64_t middle, std::int64_t begin, std::int64_t end) {
+  const std::int64_t cut = begin > middle ? begin : end < middle ? end : middle;
+  return {Range{begin, cut}, Range{cut, end}};
+}
+
+/// One execution of a finished kernel. Addresses are the device's.
 struct DeviceLaunch {
-  KernelFunction function = nullptr;
-  LaunchArguments arguments{};           ///< `sums` is ignored here: each thread gets its own
-  std::span<const Range> ranges;         ///< every thread takes its share of each
-  bool parallel = true;                  ///< false: too little work to wake other threads
-  SumAccumulator* sums = nullptr;        ///< [workers][reductions], prepared by the caller
-  int reductions = 0;
+  const ir::Kernel* kernel = nullptr;         ///< what the code computes: lanes, reductions, whether the domain is listed
+  KernelCode code = nullptr;
+  std::span<void* const> fields;              ///< [leaves]
+  std::span<const std::int32_t* const> tables;  ///< [slots], entry 0 unused
+  std::span<const std::uint64_t> scalars;     ///< [arguments], bit patterns in the low bytes
+  const std::int32_t* groups = nullptr;       ///< listed domains
+  const std::uint64_t* masks = nullptr;
+  std::int64_t begin = 0, end = 0;            ///< groups, or entries of the list
+  std::int64_t middle = 0;                    ///< where the second checkerboard begins: threads take their share of both sides
+  bool parallel = true;                       ///< false: too little work to wake other threads
+  int block = 0;                              ///< threads per block (GPU); 0: the device's choice
+  double* results = nullptr;                  ///< [reductions]
 };
 
 class Device {
  public:
   virtual ~Device() = default;
 
-  /// "cpu", "cuda:0": the name that TESSERA_DEVICE takes.
+  /// "cpu", "cuda:0", "sim": the name that TESSERA_DEVICE takes.
   virtual std::string name() const = 0;
+  /// For people: "NVIDIA H200".
+  virtual std::string model() const { return name(); }
   /// True if the device's addresses may be dereferenced by the host.
   virtual bool host_accessible() const = 0;
+  /// The processor beside the device, which serves it; itself for the CPU.
+  virtual Device& host() { return *this; }
+
+  /// What turns kernels into code for this device.
+  virtual std::unique_ptr<Target> make_target() = 0;
+  /// Sites per group that suit it (lanes of a register, threads of a warp).
+  virtual int lanes() const = 0;
 
   /// Device memory at an address divisible by kAlignment, not touched; nullptr when there is none left. bytes > 0.
   virtual void* allocate(std::size_t bytes) = 0;
@@ -46,15 +73,29 @@ class Device {
   virtual std::size_t capacity() const = 0;
   virtual void clear(void* address, std::size_t bytes) = 0;
 
+  /// Any host memory; it may be changed or freed at return.
   virtual void copy_to_device(void* device, const void* host, std::size_t bytes) = 0;
   virtual void copy_to_host(void* host, const void* device, std::size_t bytes) = 0;
+  /// `rows` pieces of `bytes` each that lie `pitch` bytes apart on the device and dense on the host.
+  virtual void copy_rows_to_device(void* device, std::size_t pitch, const void* host, std::size_t bytes, int rows) = 0;
+  virtual void copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) = 0;
 
-  /// Runs the kernel; on the CPU it has finished at return, elsewhere after synchronize().
-  virtual void launch(const DeviceLaunch& launch) = 0;
+  /// Runs the kernel; with results it has finished at return. False if the device cannot run blocks of launch.block
+  /// threads of this code: nothing has happened, a smaller block may do (never on the CPU).
+  virtual bool launch(const DeviceLaunch& launch) = 0;
   virtual void synchronize() = 0;
+  /// Threads per block that a launch may ask for, largest first; empty: there is no such choice.
+  virtual std::span<const int> blocks() const { return {}; }
 
-  /// Number of accumulators per reduction that a launch fills.
-  virtual int workers() const = 0;
+  /// A point in the sequence of launches, and the seconds between two of them; waits for the second. Each mark is used
+  /// once as `from` or `to`, or given up by drop().
+  using Mark = std::uint64_t;
+  virtual Mark mark() = 0;
+  virtual double seconds_between(Mark from, Mark to) = 0;
+  virtual void drop(Mark) noexcept {}
+  /// False if marking costs as much as a short launch: then only tuning and profiling do.
+  virtual bool marks_are_free() const = 0;
+
   /// Threads of the host that launch and serve this device.
   virtual int threads() const = 0;
   virtual void set_threads(int n) = 0;
@@ -64,8 +105,8 @@ class Device {
   static constexpr std::size_t kAlignment = 64;
 };
 
-/// The device that TESSERA_DEVICE asks for, opened at the first call and never closed.
-/// Throws DeviceError if none of the wanted devices is there.
+/// The device that TESSERA_DEVICE asks for, opened at the first call and never closed: of the list the first that is
+/// there; without a list the first GPU, or the CPU. Throws DeviceError if none of the wanted devices is there.
 Device& process_device();
 
 }  // namespace jit

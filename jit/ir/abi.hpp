@@ -11,7 +11,7 @@ constexpr int kMaxLanes = 64;
 struct alignas(64) SumAccumulator {
   double level[3][kMaxLanes];  ///< partial sums per lane: multiples of 2^(top-28), 2^(top-56), 2^(top-84)
   double extract[3];           ///< 1.5 * 2^(top - 28 (k+1) + 52): adding and subtracting rounds to the level's unit
-  double limit;                ///< 2^top: |x| >= limit (or NaN) takes the slow path. 0 before the first summand.
+  double limit;                ///< 2^(top-1): |x| >= limit (or NaN) takes the slow path. 0 before the first summand.
   double special;              ///< plain sum of infinities and NaN
   std::int64_t top;            ///< multiple of 28
   double extremum[kMaxLanes];  ///< max/min reductions use this only
@@ -28,6 +28,37 @@ struct LaunchArguments {
 
 /// Runs groups [begin, end) of a range domain, or list entries [begin, end) of a listed one. Thread safe.
 using KernelFunction = void (*)(const LaunchArguments*, std::int64_t begin, std::int64_t end);
+
+/// Finished code as its device knows it: a KernelFunction of the CPU, a SimtFunction, a handle of a GPU's driver.
+using KernelCode = const void*;
+
+// ---- kernels of one thread per site (GPUs) --------------------------------------------------------------------------
+//
+// Parameters, 8 bytes each and in this order (the "packet"): addresses of the fields [leaves], of the tables [slots - 1],
+// scalars [arguments], address of the groups and of the masks (listed domains only), address of the SumBins
+// [reductions] (kernels with reductions only), begin, end. Thread t of the launch handles position begin * lanes + t,
+// or in a listed domain lane t % lanes of entry begin + t / lanes; it ends at `end`, and begins again beyond the last
+// thread of the grid (kernels with reductions are launched with few blocks).
+
+/// One reduction of such a kernel, all bits zero before the first summand: the exact sum as integers (sum.hpp), so that
+/// threads may add in any order.
+struct SumBins {
+  std::uint64_t top;       ///< (top + 980) / 28 for the smallest multiple of 28 with |x| < 2^(top-1), the largest of all x
+  std::uint64_t special;   ///< bit 0: a NaN, bit 1: +infinity, bit 2: -infinity was among the summands
+  std::uint64_t extremum;  ///< max: ordered_bits(x) of the largest; min: ~ordered_bits(x) of the smallest; NaN are left out
+  std::int64_t bin[75];    ///< bin[i]: the summands' digits of weight 2^(28 i - 1064), added up
+};
+
+/// Doubles as integers in the same order, none of them 0.
+constexpr std::uint64_t ordered_bits(std::uint64_t bits) {
+  return (bits >> 63) != 0 ? ~bits : bits | std::uint64_t{1} << 63;
+}
+constexpr std::uint64_t from_ordered_bits(std::uint64_t ordered) {
+  return (ordered >> 63) != 0 ? ordered & ~(std::uint64_t{1} << 63) : ~ordered;
+}
+
+/// Such a kernel on the host: runs threads [first, last) of `threads` one after the other.
+using SimtFunction = void (*)(const std::uint64_t* packet, std::int64_t first, std::int64_t last, std::int64_t threads);
 
 /// Called by kernels when a block of `lanes` summands does not fit the accumulator's present window; adds them all.
 extern "C" void tessera_sum_slow(SumAccumulator* acc, const double* x, int lanes);

@@ -66,6 +66,7 @@ struct Leaf {
   Type word{};
   std::int16_t components = 1;
   bool read = false, written = false;
+  bool host_order = false;  ///< words lie [position][component], as on the host; kernels of one thread per site only
   bool operator==(const Leaf&) const = default;
 };
 

@@ -106,7 +106,8 @@ std::string print(const Kernel& kernel) {
   for (std::size_t i = 0; i < kernel.leaves.size(); ++i) {
     const Leaf& leaf = kernel.leaves[i];
     out << "leaf " << std::int64_t(i) << " " << name(leaf.word) << "[" << std::int64_t{leaf.components} << "]"
-        << (leaf.read ? " read" : "") << (leaf.written ? " written" : "") << "\n";
+        << (leaf.read ? " read" : "") << (leaf.written ? " written" : "") << (leaf.host_order ? " host order" : "")
+        << "\n";
   }
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
     out << "argument " << std::int64_t(i) << " " << name(kernel.arguments[i]) << "\n";

@@ -16,6 +16,11 @@ constexpr int block_lanes(int group_lanes, ir::Type word) {
   return ir::bytes(word) == 8 && group_lanes >= 2 ? group_lanes / 2 : group_lanes;
 }
 
+/// Lanes per block of a kernel's operand.
+inline int block_lanes(const ir::Kernel& kernel, const ir::Leaf& leaf) {
+  return leaf.host_order ? 1 : block_lanes(kernel.lanes, leaf.word);
+}
+
 /// Number of the word (position, component), counted in words from the start of the field; position = group * W + lane.
 constexpr std::int64_t word_index(int group_lanes, ir::Type word, int components, std::int64_t position,
                                   int component) {

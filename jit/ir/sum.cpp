@@ -1,6 +1,7 @@
 #include "jit/ir/sum.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -19,14 +20,14 @@ std::int64_t scale(std::int64_t top) { return top > kHighestFast ? kHugeShift : 
 
 std::int64_t top_for(double largest) {
   if (largest == 0) return kLowest;
-  const std::int64_t exponent = std::ilogb(largest) + 1;  // largest < 2^exponent
+  const std::int64_t exponent = std::ilogb(largest) + 2;  // largest < 2^(exponent - 1)
   const std::int64_t steps = exponent >= 0 ? (exponent + kStep - 1) / kStep : -(-exponent / kStep);
   return std::max(kLowest, steps * kStep);
 }
 
 void set_window(SumAccumulator& acc, std::int64_t top) {
   acc.top = top;
-  acc.limit = top > kHighestFast ? 0.0 : std::ldexp(1.0, int(top));
+  acc.limit = top > kHighestFast ? 0.0 : std::ldexp(1.0, int(top - 1));
   for (int k = 0; k < 3; ++k) acc.extract[k] = std::ldexp(1.5, int(top - scale(top) - kStep * (k + 1) + 52));
 }
 
@@ -116,6 +117,16 @@ void ExactSum::add(const ExactSum& other) {
   for (int k = 0; k + lost < 3; ++k) add(k + lost, other.get(k));
 }
 
+void ExactSum::add(const SumBins& bins) {
+  if ((bins.special & 1) != 0) special_ = std::numeric_limits<double>::quiet_NaN();
+  if ((bins.special & 2) != 0) special_ += std::numeric_limits<double>::infinity();
+  if ((bins.special & 4) != 0) special_ -= std::numeric_limits<double>::infinity();
+  const std::int64_t top = kLowest + kStep * static_cast<std::int64_t>(bins.top);
+  raise(top);
+  const int lost = int((top_ - top) / kStep);
+  for (int k = 0; k + lost < 3; ++k) add(k + lost, bins.bin[bins.top + 2 - std::uint64_t(k)]);
+}
+
 double ExactSum::value() const {
   if (special_ != 0) return std::isnan(special_) ? std::numeric_limits<double>::quiet_NaN() : special_;
   const Int128 units = (((get(0) << kStep) + get(1)) << kStep) + get(2);
@@ -134,6 +145,18 @@ double merge(const std::vector<const SumAccumulator*>& accumulators, ir::Reducti
   for (const SumAccumulator* acc : accumulators)
     for (double x : acc->extremum) result = max ? std::max(result, x) : std::min(result, x);
   return result;
+}
+
+double value_of(const SumBins& bins, ir::Reduction::Kind kind) {
+  if (kind == ir::Reduction::Kind::sum) {
+    ExactSum sum;
+    sum.add(bins);
+    return sum.value();
+  }
+  const bool max = kind == ir::Reduction::Kind::max;
+  if (bins.extremum == 0)
+    return max ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  return std::bit_cast<double>(from_ordered_bits(max ? bins.extremum : ~bins.extremum));
 }
 
 }  // namespace jit

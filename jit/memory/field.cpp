@@ -7,7 +7,6 @@
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/relayout.hpp"
-#include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 
 namespace jit {
@@ -19,51 +18,91 @@ std::string shape(const Field& field) {
 }
 
 std::size_t words_to_bytes(std::int64_t sites, int components, ir::Type word) {
-  return static_cast<std::size_t>(sites) * static_cast<std::size_t>(components) * static_cast<std::size_t>(ir::bytes(word));
+  return static_cast<std::size_t>(sites) * static_cast<std::size_t>(components) *
+         static_cast<std::size_t>(ir::bytes(word));
 }
+
+/// What a transfer reads must not be driven out by what the transfer itself allocates.
+class HeldPlace {
+ public:
+  HeldPlace(std::uint64_t& statement, std::uint64_t present)
+      : statement_(statement), before_(std::exchange(statement, present)) {}
+  ~HeldPlace() { statement_ = before_; }
+  HeldPlace(const HeldPlace&) = delete;
+  HeldPlace& operator=(const HeldPlace&) = delete;
+
+ private:
+  std::uint64_t& statement_;
+  std::uint64_t before_;
+};
 
 }  // namespace
 
-// INVARIANT: host_valid_ implies host_ != nullptr, device_valid_ implies device_ != nullptr.
+// INVARIANT: a valid side has memory; the image has memory only while it is valid. A tracked field is in the ring
+// exactly while its device side has memory.
 
-Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components)
-    : order_(std::move(order)), word_(word), components_(components) {}
+Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home)
+    : order_(std::move(order)),
+      word_(word),
+      components_(components),
+      state_(home.separate() ? kTracked : 0),
+      home_(home) {
+  place_.field = this;
+}
 
 Field::~Field() {
   release_host();
   release_device();
+  release_image();
 }
 
 std::size_t Field::host_bytes() const { return words_to_bytes(order_->sites, components_, word_); }
 std::size_t Field::device_bytes() const { return words_to_bytes(order_->groups * order_->lanes, components_, word_); }
 
 void Field::allocate_host() {
-  if (host_ == nullptr) host_ = Memory::instance().allocate(host_bytes());
+  if (host_ == nullptr) host_ = home_.host_memory().allocate(host_bytes());
 }
 
+/// The present statement needs the device side.
 void Field::allocate_device() {
-  if (device_ != nullptr) return;
-  Memory& memory = Memory::instance();
-  device_ = memory.allocate(device_bytes());
-  // Kernels compute padding lanes too: zeros cost nothing, left-over bits may be denormal and slow.
-  if (order_->groups * order_->lanes != order_->sites) memory.device().clear(device_, device_bytes());
+  if (device_ == nullptr) {
+    Block block(home_.device_memory(), home_.device_memory().allocate(device_bytes()), device_bytes());
+    // Kernels compute padding lanes too: zeros cost nothing, left-over bits may be denormal and slow.
+    if (order_->groups * order_->lanes != order_->sites) home_.device().clear(block.address(), device_bytes());
+    device_ = block.keep();
+  }
+  if ((state_ & kTracked) != 0) home_.use(place_);
 }
 
 void Field::release_host() noexcept {
-  if (host_ != nullptr) Memory::instance().free(std::exchange(host_, nullptr), host_bytes());
-  host_valid_ = false;
+  if (host_ != nullptr) home_.host_memory().free(std::exchange(host_, nullptr), host_bytes());
+  state_ &= ~kHost;
 }
 
 void Field::release_device() noexcept {
-  if (device_ != nullptr) Memory::instance().free(std::exchange(device_, nullptr), device_bytes());
-  device_valid_ = false;
+  Residency::leave(place_);
+  if (device_ != nullptr) home_.device_memory().free(std::exchange(device_, nullptr), device_bytes());
+  state_ &= ~kDevice;
+}
+
+void Field::release_image() noexcept {
+  if (image_ != nullptr) home_.host_memory().free(std::exchange(image_, nullptr), device_bytes());
+  state_ &= ~kImage;
 }
 
 const void* Field::host_fetch() {
   allocate_host();
-  if (device_valid_) {
-    device_to_host(Memory::instance().device(), *order_, word_, components_, device_, host_);
-    host_valid_ = true;
+  if ((state_ & kImage) != 0) {
+    reorder_to_host_order(home_.host_memory().device(), *order_, word_, components_, image_, host_);
+    state_ |= kHost;
+  } else if ((state_ & kDevice) != 0) {
+    const HeldPlace held(place_.statement, home_.statement_);
+    device_to_host(home_.device_memory(), home_.host_memory(), *order_, word_, components_, device_, host_);
+    state_ |= kHost;
+    if (home_.separate()) {
+      ++home_.transfers_.out;
+      home_.transfers_.bytes_out += device_bytes();
+    }
   }
   return host_;
 }
@@ -74,15 +113,35 @@ void* Field::host_claim(bool keep) {
   else
     allocate_host();
   release_device();
-  host_valid_ = true;
+  release_image();
+  state_ |= kHost;
   return host_;
+}
+
+void Field::host_done() noexcept {
+  if (host_current()) {
+    // On a device with memory of its own, which may be short, the contents wait for the first statement that needs
+    // them.
+    if (home_.separate()) return;
+    try {
+      device_read();
+    } catch (const DeviceError&) {  // no memory: nothing is lost
+    }
+  }
+  if (!host_current()) release_host();
 }
 
 const void* Field::device_fetch() {
   allocate_device();
-  if (host_valid_) {
-    host_to_device(Memory::instance().device(), *order_, word_, components_, host_, device_);
-    device_valid_ = true;
+  if ((state_ & kDevice) != 0 || !ever_written()) return device_;
+  if ((state_ & kImage) != 0)
+    home_.device().copy_to_device(device_, image_, device_bytes());
+  else
+    host_to_device(home_.device_memory(), home_.host_memory(), *order_, word_, components_, host_, device_);
+  state_ |= kDevice;
+  if (home_.separate()) {
+    ++home_.transfers_.in;
+    home_.transfers_.bytes_in += device_bytes();
   }
   return device_;
 }
@@ -97,48 +156,78 @@ void Field::device_reserve(bool whole) {
 void* Field::device_claim(bool whole) {
   device_reserve(whole);
   release_host();
-  device_valid_ = true;
+  release_image();
+  state_ |= kDevice;
   return device_;
 }
 
-void Field::read_site(std::int64_t site, void* out) {
-  const std::size_t word_bytes = static_cast<std::size_t>(ir::bytes(word_));
-  const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
-  if (host_valid_ || !device_valid_) {
-    std::memcpy(out, static_cast<const char*>(host_read()) + static_cast<std::size_t>(site) * site_bytes, site_bytes);
-    return;
+/// Gives the device side up; false if its contents could not be saved for lack of host memory. Throws DeviceError if
+/// the copy fails; then it is as it was.
+bool Field::leave_device() {
+  if ((state_ & kSides) == kDevice) {
+    Memory& memory = home_.host_memory();
+    Block image(memory, memory.try_allocate(device_bytes()), device_bytes());
+    if (image.address() == nullptr) return false;
+    home_.device().copy_to_host(image.address(), device_, device_bytes());
+    image_ = image.keep();
+    state_ |= kImage;
+    ++home_.transfers_.spilled;
+    home_.transfers_.bytes_spilled += device_bytes();
+  } else {
+    ++home_.transfers_.dropped;
   }
-  Device& device = Memory::instance().device();
+  release_device();
+  return true;
+}
+
+/// Where the first component of a site lies in device order, in bytes; the others follow block_lanes words apart.
+std::size_t Field::device_offset(std::int64_t site) const {
   const std::int64_t position = order_->position[static_cast<std::size_t>(site)];
-  for (int c = 0; c < components_; ++c) {
-    const std::int64_t index = word_index(order_->lanes, word_, components_, position, c);
-    device.copy_to_host(static_cast<char*>(out) + static_cast<std::size_t>(c) * word_bytes,
-                        static_cast<const char*>(device_) + static_cast<std::size_t>(index) * word_bytes, word_bytes);
-  }
+  return static_cast<std::size_t>(word_index(order_->lanes, word_, components_, position, 0)) *
+         static_cast<std::size_t>(ir::bytes(word_));
+}
+
+void Field::read_site(std::int64_t site, void* out) {
+  const auto word_bytes = static_cast<std::size_t>(ir::bytes(word_));
+  const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
+  const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
+  if ((state_ & kHost) != 0 || !ever_written())
+    std::memcpy(out, static_cast<const char*>(host_read()) + static_cast<std::size_t>(site) * site_bytes, site_bytes);
+  else if ((state_ & kImage) != 0)
+    for (int c = 0; c < components_; ++c)
+      std::memcpy(static_cast<char*>(out) + static_cast<std::size_t>(c) * word_bytes,
+                  static_cast<const char*>(image_) + device_offset(site) + static_cast<std::size_t>(c) * pitch,
+                  word_bytes);
+  else
+    home_.device().copy_rows_to_host(out, static_cast<const char*>(device_) + device_offset(site), pitch, word_bytes,
+                                     components_);
 }
 
 void Field::write_site(std::int64_t site, const void* in) {
-  const std::size_t word_bytes = static_cast<std::size_t>(ir::bytes(word_));
+  const auto word_bytes = static_cast<std::size_t>(ir::bytes(word_));
   const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
+  const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
   if (!ever_written()) host_write();  // a field that is filled site by site begins on the host
-  if (host_valid_) std::memcpy(static_cast<char*>(host_) + static_cast<std::size_t>(site) * site_bytes, in, site_bytes);
-  if (!device_valid_) return;
-  Device& device = Memory::instance().device();
-  const std::int64_t position = order_->position[static_cast<std::size_t>(site)];
-  for (int c = 0; c < components_; ++c) {
-    const std::int64_t index = word_index(order_->lanes, word_, components_, position, c);
-    device.copy_to_device(static_cast<char*>(device_) + static_cast<std::size_t>(index) * word_bytes,
-                          static_cast<const char*>(in) + static_cast<std::size_t>(c) * word_bytes, word_bytes);
-  }
+  if ((state_ & kDevice) != 0)        // first, because it may throw
+    home_.device().copy_rows_to_device(static_cast<char*>(device_) + device_offset(site), pitch, in, word_bytes,
+                                       components_);
+  if ((state_ & kHost) != 0)
+    std::memcpy(static_cast<char*>(host_) + static_cast<std::size_t>(site) * site_bytes, in, site_bytes);
+  if ((state_ & kImage) != 0)
+    for (int c = 0; c < components_; ++c)
+      std::memcpy(static_cast<char*>(image_) + device_offset(site) + static_cast<std::size_t>(c) * pitch,
+                  static_cast<const char*>(in) + static_cast<std::size_t>(c) * word_bytes, word_bytes);
 }
 
 void Field::swap(Field& other) {
-  if (order_ != other.order_ || word_ != other.word_ || components_ != other.components_)
+  if (order_ != other.order_ || word_ != other.word_ || components_ != other.components_ || &home_ != &other.home_)
     throw InternalError({.what = "Field::swap", .expected = shape(*this), .got = shape(other)});
+  if (this == &other) return;
   std::swap(host_, other.host_);
   std::swap(device_, other.device_);
-  std::swap(host_valid_, other.host_valid_);
-  std::swap(device_valid_, other.device_valid_);
+  std::swap(image_, other.image_);
+  std::swap(state_, other.state_);
+  Residency::exchange(place_, other.place_);
 }
 
 }  // namespace jit

@@ -1,9 +1,11 @@
 // A field: one value of a site type per lattice site, in host order, device order, or both (design D3, D7).
 //
 // Host order is an array of site structures by host index, as QDP++ programs expect; device order is
-// `[block][component][lane]`. Each side has a valid bit. Reading one side copies from the other if needed, writing one side
-// invalidates the other. A side is allocated when it is first used, and the host side is given back when a kernel writes
-// the device side (a field takes its bytes once).
+// `[block][component][lane]`. A field has up to three sides: host order in host memory, device order in device memory, and
+// on devices with a memory of their own an image, device order in host memory: where its contents are after memory ran
+// short. Each side has a valid bit. Reading one copies from the cheapest valid other if needed, writing one invalidates
+// the others. A side is allocated when it is first used, and the others are given back when one is written (a field takes
+// its bytes once).
 #pragma once
 
 #include <cstddef>
@@ -11,6 +13,7 @@
 #include <memory>
 
 #include "jit/ir/ir.hpp"
+#include "jit/memory/residency.hpp"
 #include "jit/runtime/sites.hpp"
 
 namespace jit {
@@ -18,7 +21,7 @@ namespace jit {
 class Field {
  public:
   /// `components` words per site. Allocates nothing yet; contents are undefined until first written.
-  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components);
+  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home = Residency::instance());
   ~Field();
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
@@ -31,20 +34,23 @@ class Field {
   std::size_t device_bytes() const;  ///< with padding
 
   /// Host side for reading; pointer valid until the field is next written by a kernel or destroyed.
-  const void* host_read() { return host_valid_ ? host_ : host_fetch(); }
-  /// Host side for reading and writing; the device side becomes invalid.
+  const void* host_read() { return (state_ & kHost) != 0 ? host_ : host_fetch(); }
+  /// Host side for reading and writing; the other sides become invalid.
   void* host_write() { return host_current() ? host_ : host_claim(true); }
   /// As host_write, but the present contents need not be preserved.
   void* host_overwrite() { return host_current() ? host_ : host_claim(false); }
   /// True while the host side may be written directly without a call (fast path of element access).
-  bool host_current() const { return host_valid_ && !device_valid_; }
+  bool host_current() const { return (state_ & kSides) == kHost; }
   void* host_pointer() const { return host_; }
+  /// The host has seen or set what it wanted: its side is given back if the contents are, or can be put, elsewhere.
+  void host_done() noexcept;
 
-  /// The address of the device side with the present contents (undefined if the field was never written).
-  const void* device_read() { return device_valid_ ? device_ : device_fetch(); }
-  /// `whole`: every site will be written, the present contents need not be preserved. The host side is released.
-  void* device_write(bool whole) { return device_valid_ && !host_valid_ ? device_ : device_claim(whole); }
-  /// Makes sure that device_write(whole) after this does not throw; the contents stay what and where they are.
+  /// The address of the device side with the present contents (undefined if the field was never written). On devices with
+  /// memory of their own it stays there until the statement after the present one begins (Residency::begin_statement).
+  const void* device_read() { return (state_ & (kDevice | kTracked)) == kDevice ? device_ : device_fetch(); }
+  /// `whole`: every site will be written, the present contents need not be preserved. The other sides are released.
+  void* device_write(bool whole) { return state_ == kDevice ? device_ : device_claim(whole); }
+  /// Makes sure that device_write(whole) in this statement does not throw; the contents stay what they are.
   void device_reserve(bool whole);
 
   /// One site without moving the field (peekSite / pokeSite): `site` is a host index, `out` in host order.
@@ -54,9 +60,14 @@ class Field {
   /// Exchanges the contents of two fields of the same shape (b = f(shift(b)) through a temporary).
   void swap(Field& other);
 
-  bool ever_written() const { return host_valid_ || device_valid_; }
+  bool ever_written() const { return (state_ & kSides) != 0; }
 
  private:
+  friend class Residency;
+
+  // Bits of state_: the sides that hold the present contents, and whether the device side is in the Residency's ring.
+  static constexpr unsigned kHost = 1, kDevice = 2, kImage = 4, kSides = 7, kTracked = 8;
+
   const void* host_fetch();
   void* host_claim(bool keep);
   const void* device_fetch();
@@ -65,13 +76,19 @@ class Field {
   void allocate_device();
   void release_host() noexcept;
   void release_device() noexcept;
+  void release_image() noexcept;
+  bool leave_device();
+  std::size_t device_offset(std::int64_t site) const;
 
   std::shared_ptr<const SiteOrder> order_;
   ir::Type word_;
   int components_;
+  unsigned state_;
   void* host_ = nullptr;
   void* device_ = nullptr;
-  bool host_valid_ = false, device_valid_ = false;
+  void* image_ = nullptr;
+  Residency& home_;
+  Residency::Place place_;
 };
 
 }  // namespace jit

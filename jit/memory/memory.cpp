@@ -1,7 +1,6 @@
 #include "jit/memory/memory.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "jit/support/env.hpp"
@@ -16,23 +15,12 @@ constexpr std::size_t kAlwaysKept = std::size_t{64} << 20;
 
 constexpr std::size_t kPage = 4096;
 
-/// Sizes that share a bin. Fields of one lattice have few sizes, so bins are narrow and nothing is wasted.
-std::size_t rounded(std::size_t bytes) {
-  const std::size_t unit = bytes >= kPage ? kPage : Device::kAlignment;
-  return std::max(unit, (bytes + unit - 1) / unit * unit);
-}
-
 }  // namespace
 
-std::string format_bytes(std::size_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, value < 10 && unit > 0 ? "%.2f %s" : value < 100 && unit > 0 ? "%.1f %s" : "%.0f %s", value,
-                kUnits[unit]);
-  return text;
+// Sizes that share a bin. Fields of one lattice have few sizes, so bins are narrow and nothing is wasted.
+std::size_t Memory::block_bytes(std::size_t bytes) {
+  const std::size_t unit = bytes >= kPage ? kPage : Device::kAlignment;
+  return std::max(unit, (bytes + unit - 1) / unit * unit);
 }
 
 Memory::Memory(Device& device, std::size_t limit) : device_(device) { set_limit(limit); }
@@ -44,35 +32,60 @@ Memory& Memory::instance() {
   return *memory;
 }
 
+Memory& Memory::host() {
+  static Memory* memory = [] {
+    Memory& device_memory = instance();
+    Device& device = device_memory.device();
+    return device.host_accessible() ? &device_memory : new Memory(device.host());
+  }();
+  return *memory;
+}
+
 void* Memory::allocate(std::size_t bytes) {
-  const std::size_t size = rounded(bytes);
-  auto& bin = bins_[size];
-  void* block = nullptr;
-  if (!bin.empty()) {
-    block = bin.back().address;
-    bin.pop_back();
-    kept_ -= size;
-  } else {
-    if (size > limit_ || live_ > limit_ - size) fail(bytes);
-    // INVARIANT: what is held never exceeds the most that lived at once (or kAlwaysKept), nor the limit.
-    const std::size_t bound = std::min(limit_, std::max({peak_, live_ + size, kAlwaysKept}));
-    while (kept_ > 0 && live_ + size + kept_ > bound) release_oldest();
-    block = device_.allocate(size);
-    if (block == nullptr && kept_ > 0) {
-      release_kept();
-      block = device_.allocate(size);
-    }
-    if (block == nullptr) fail(bytes);
-  }
+  if (void* block = try_allocate(bytes)) return block;
+  // A request that cannot be met must not drive everything else out.
+  const std::size_t size = block_bytes(bytes);
+  const std::size_t spare = holder_ != nullptr ? holder_->spare_bytes() : 0;
+  if (size < bytes || size > limit_ || live_ - std::min(live_, spare) > limit_ - size) fail(bytes);
+  while (holder_ != nullptr && holder_->give_up_one())
+    if (void* block = try_allocate(bytes)) return block;
+  fail(bytes);
+}
+
+void* Memory::try_allocate(std::size_t bytes) {
+  const std::size_t size = block_bytes(bytes);
+  void* block = size < bytes ? nullptr : take(size);
+  if (block == nullptr) return nullptr;
   live_ += size;
   ++live_blocks_;
   peak_ = std::max(peak_, live_);
   return block;
 }
 
+/// One kept or new block of a size as block_bytes() returns it, or nullptr.
+void* Memory::take(std::size_t size) {
+  std::vector<Kept>& bin = bins_[size];
+  if (!bin.empty()) {
+    void* block = bin.back().address;
+    bin.pop_back();
+    kept_ -= size;
+    return block;
+  }
+  if (size > limit_ || live_ > limit_ - size) return nullptr;
+  // INVARIANT: what is held never exceeds the most that lived at once (or kAlwaysKept), nor the limit.
+  const std::size_t bound = std::min(limit_, std::max({peak_, live_ + size, kAlwaysKept}));
+  while (kept_ > 0 && live_ + size + kept_ > bound) release_oldest();
+  void* block = device_.allocate(size);
+  if (block == nullptr && kept_ > 0) {
+    release_kept();
+    block = device_.allocate(size);
+  }
+  return block;
+}
+
 void Memory::free(void* address, std::size_t bytes) noexcept {
   if (address == nullptr) return;
-  const std::size_t size = rounded(bytes);
+  const std::size_t size = block_bytes(bytes);
   live_ -= size;
   --live_blocks_;
   try {
@@ -105,12 +118,17 @@ void Memory::release_kept() noexcept {
 }
 
 void Memory::fail(std::size_t bytes) const {
+  std::string got = "a request for " + format_bytes(bytes) + " beyond " + format_bytes(live_) + " in " +
+                    std::to_string(live_blocks_) + " blocks of fields";
+  if (kept_ > 0) got += ", " + format_bytes(kept_) + " kept for reuse";
+  if (holder_ != nullptr) got += ", " + holder_->describe();
+  const bool from_environment = env().mem_max != 0 && limit_ == env().mem_max;
   throw DeviceError({.what = "out of memory on \"" + device_.name() + "\"",
                      .expected = "at most " + format_bytes(limit_) + " in all",
-                     .got = "a request for " + format_bytes(bytes) + " beyond " + format_bytes(live_) + " in " +
-                            std::to_string(live_blocks_) + " blocks of fields",
-                     .where = env().mem_max != 0 ? "limit from TESSERA_MEM_MAX" : "limit: memory of the device",
-                     .what_now = "Keep fewer fields or use a smaller local lattice"});
+                     .got = got,
+                     .where = from_environment ? "limit from TESSERA_MEM_MAX" : "limit: memory of the device",
+                     .what_now = holder_ == nullptr ? "Keep fewer fields or use a smaller local lattice"
+                                                    : "Use a smaller local lattice, or statements with fewer fields"});
 }
 
 }  // namespace jit

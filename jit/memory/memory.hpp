@@ -4,15 +4,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "jit/device/device.hpp"
+#include "jit/support/bytes.hpp"
 
 namespace jit {
 
 class Memory {
  public:
+  /// Whoever holds blocks of a pool and can put some of the contents elsewhere when others need the memory.
+  class Holder {
+   public:
+    /// Bytes of blocks (block_bytes) that it could free now.
+    virtual std::size_t spare_bytes() const = 0;
+    /// Frees one block; false: there is none that it can do without.
+    virtual bool give_up_one() = 0;
+    /// For the error: "12 fields on the device, 3 of them needed by the present statement".
+    virtual std::string describe() const = 0;
+
+   protected:
+    ~Holder() = default;
+  };
+
   /// `limit` in bytes bounds what is held (live and kept for reuse); 0: the device's capacity.
   explicit Memory(Device& device, std::size_t limit = 0);
   ~Memory();
@@ -21,17 +38,26 @@ class Memory {
 
   /// The memory of process_device(), limited by TESSERA_MEM_MAX; never destroyed.
   static Memory& instance();
+  /// The memory beside it, for what the host reads and writes: the same pool where the host can reach the device's.
+  static Memory& host();
 
   Device& device() { return device_; }
+  /// Asked for memory when neither the limit nor the device leaves any; nullptr: nobody.
+  void set_holder(Holder* holder) { holder_ = holder; }
 
   /// A block at a multiple of Device::kAlignment, contents undefined. The same sizes are reused last in, first out.
-  /// Throws DeviceError naming the request, what lives, and the limit. bytes = 0 is allowed.
+  /// When memory is short, blocks kept for reuse go first, then what the holder gives up. Throws DeviceError naming the
+  /// request, what lives, and the limit. bytes = 0 is allowed.
   void* allocate(std::size_t bytes);
+  /// The same without asking the holder; nullptr when there is none.
+  void* try_allocate(std::size_t bytes);
   /// `bytes` as in allocate(). nullptr is ignored.
   void free(void* address, std::size_t bytes) noexcept;
   /// Gives the blocks kept for reuse back to the system.
   void release_kept() noexcept;
 
+  /// What a block of this size takes of the limit.
+  static std::size_t block_bytes(std::size_t bytes);
   std::size_t live_bytes() const { return live_; }
   std::size_t peak_bytes() const { return peak_; }       ///< of live_bytes()
   std::size_t kept_bytes() const { return kept_; }
@@ -45,10 +71,12 @@ class Memory {
     std::uint64_t stamp;  // when it was freed
   };
 
+  void* take(std::size_t size);
   void release_oldest() noexcept;
   [[noreturn]] void fail(std::size_t bytes) const;
 
   Device& device_;
+  Holder* holder_ = nullptr;
   std::size_t limit_ = 0;
   std::size_t live_ = 0, peak_ = 0, kept_ = 0;
   std::int64_t live_blocks_ = 0;
@@ -56,7 +84,21 @@ class Memory {
   std::unordered_map<std::size_t, std::vector<Kept>> bins_;  // by size; each oldest first
 };
 
-/// "1.5 GiB": three digits at most and a binary unit.
-std::string format_bytes(std::size_t bytes);
+/// A block of a pool that goes back at the end of a scope unless it is kept.
+class Block {
+ public:
+  Block(Memory& memory, void* address, std::size_t bytes) : memory_(memory), address_(address), bytes_(bytes) {}
+  ~Block() { memory_.free(address_, bytes_); }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  void* address() const { return address_; }
+  void* keep() { return std::exchange(address_, nullptr); }
+
+ private:
+  Memory& memory_;
+  void* address_;
+  std::size_t bytes_;
+};
 
 }  // namespace jit

@@ -1,6 +1,7 @@
 #include "jit/memory/relayout.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "jit/ir/site_layout.hpp"
@@ -59,7 +60,7 @@ void move(Device& device, const SiteOrder& order, int lanes, int components, Wor
   if (order.sites * components < 4096)
     body(0, order.groups);
   else
-    device.parallel_for(halves(order.groups, 0, order.groups), body);
+    device.parallel_for(halves(order.groups / 2, 0, order.groups), body);
 }
 
 template <bool to_device>
@@ -78,14 +79,65 @@ void move_words(Device& device, const SiteOrder& order, ir::Type word, int compo
   }
 }
 
+struct Sizes {
+  std::size_t host_order, device_order;  // bytes
+};
+
+Sizes sizes_of(const SiteOrder& order, ir::Type word, int components) {
+  const auto site = static_cast<std::size_t>(components * ir::bytes(word));
+  return {static_cast<std::size_t>(order.sites) * site, static_cast<std::size_t>(order.groups * order.lanes) * site};
+}
+
+DeviceReorder& device_reorder() {
+  // Never destroyed: fields of static storage may die after main.
+  static auto* reorder = new DeviceReorder;
+  return *reorder;
+}
+
 }  // namespace
 
-void host_to_device(Device& device, const SiteOrder& order, ir::Type word, int components, const void* host, void* image) {
-  move_words<true>(device, order, word, components, const_cast<void*>(host), image);
+void reorder_to_device_order(Device& host, const SiteOrder& order, ir::Type word, int components, const void* from, void* to) {
+  move_words<true>(host, order, word, components, const_cast<void*>(from), to);
 }
 
-void device_to_host(Device& device, const SiteOrder& order, ir::Type word, int components, const void* image, void* host) {
-  move_words<false>(device, order, word, components, host, const_cast<void*>(image));
+void reorder_to_host_order(Device& host, const SiteOrder& order, ir::Type word, int components, const void* from, void* to) {
+  move_words<false>(host, order, word, components, to, const_cast<void*>(from));
 }
+
+void host_to_device(Memory& device, Memory& host, const SiteOrder& order, ir::Type word, int components, const void* from,
+                    void* to) {
+  Device& target = device.device();
+  if (target.host_accessible()) return reorder_to_device_order(target, order, word, components, from, to);
+  const Sizes sizes = sizes_of(order, word, components);
+  if (device_reorder()) {
+    // Only what is free: driving a field out for it would cost more than re-ordering on the host.
+    const Block staging(device, device.try_allocate(sizes.host_order), sizes.host_order);
+    if (staging.address() != nullptr) {
+      target.copy_to_device(staging.address(), from, sizes.host_order);
+      if (device_reorder()({target, order, word, components, staging.address(), to, true})) return;
+    }
+  }
+  const Block image(host, host.allocate(sizes.device_order), sizes.device_order);
+  reorder_to_device_order(host.device(), order, word, components, from, image.address());
+  target.copy_to_device(to, image.address(), sizes.device_order);
+}
+
+void device_to_host(Memory& device, Memory& host, const SiteOrder& order, ir::Type word, int components, const void* from,
+                    void* to) {
+  Device& source = device.device();
+  if (source.host_accessible()) return reorder_to_host_order(source, order, word, components, from, to);
+  const Sizes sizes = sizes_of(order, word, components);
+  if (device_reorder()) {
+    const Block staging(device, device.try_allocate(sizes.host_order), sizes.host_order);
+    if (staging.address() != nullptr &&
+        device_reorder()({source, order, word, components, staging.address(), const_cast<void*>(from), false}))
+      return source.copy_to_host(to, staging.address(), sizes.host_order);
+  }
+  const Block image(host, host.allocate(sizes.device_order), sizes.device_order);
+  source.copy_to_host(image.address(), from, sizes.device_order);
+  reorder_to_host_order(host.device(), order, word, components, image.address(), to);
+}
+
+void set_device_reorder(DeviceReorder reorder) { device_reorder() = std::move(reorder); }
 
 }  // namespace jit

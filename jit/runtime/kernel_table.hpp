@@ -17,14 +17,14 @@ namespace jit {
 /// Finished code under the options that shaped it.
 struct Variant {
   CodeOptions options;
-  KernelFunction function = nullptr;
+  KernelCode code = nullptr;
 };
 
 /// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.
 struct SizeClass {
-  std::uint64_t ticks = 0;        ///< spent so far
-  CodeOptions options;            ///< in use
-  KernelFunction function = nullptr;
+  double seconds = 0;             ///< spent so far
+  Configuration options;          ///< in use
+  KernelCode code = nullptr;
   std::optional<Tuner> tuner;     ///< while it tries variants
   bool tuned = false;
 };
@@ -36,12 +36,13 @@ class KernelHandle {
   Hash128 key;
   ir::Kernel ir;
   KernelCost cost;
+  KernelResources resources;       ///< of the variant made last
   std::vector<Variant> variants;
   std::vector<SizeClass> classes;  ///< [log2(groups) + 1], grown on demand
 
   // Counters since the last reset of the profile; the compile times are since the start.
   std::int64_t calls = 0;
-  std::uint64_t ticks = 0;
+  double seconds = 0;
   double bytes = 0, flops = 0;
   double compile_seconds = 0, costliest_compile = 0;
   int compiled = 0, from_cache = 0;  ///< variants
@@ -50,6 +51,8 @@ class KernelHandle {
   // Room for the arguments of a launch, so that a launch allocates nothing.
   std::vector<void*> addresses;
   std::vector<const std::int32_t*> tables;
+  const std::int32_t* groups = nullptr;
+  const std::uint64_t* masks = nullptr;
 };
 
 /// Open addressing on the key's first word; handles never move.

@@ -1,25 +1,25 @@
 #include "jit/runtime.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "jit/cache/kernel_cache.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/device/cpu_device.hpp"
-#include "jit/ir/sum.hpp"
 #include "jit/memory/memory.hpp"
-#include "jit/memory/relayout.hpp"
+#include "jit/memory/residency.hpp"
 #include "jit/runtime/checks.hpp"
 #include "jit/runtime/kernel_table.hpp"
 #include "jit/runtime/profile.hpp"
+#include "jit/runtime/reorder.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 #include "jit/support/log.hpp"
-#include "jit/tune/clock.hpp"
 #include "jit/tune/machine.hpp"
 
 namespace jit {
@@ -67,13 +67,15 @@ void bind(KernelHandle& kernel, const Launch& launch) {
   } catch (const DeviceError& error) {
     throw DeviceError(std::string(error.what()) + " [" + describe_operand(kernel.ir, i) + "]");
   }
+  for (std::size_t s = 1; s < kernel.tables.size(); ++s) {
+    const SiteMap& map = *launch.maps[s];
+    kernel.tables[s] = kernel.ir.slots[s].gathered ? map.source_on_device() : map.group_source_on_device();
+  }
+  kernel.groups = launch.domain->listed ? launch.domain->groups_on_device() : nullptr;
+  kernel.masks = launch.domain->listed ? launch.domain->masks_on_device() : nullptr;
   // All that may throw has been done: contents are given up only now.
   for (i = 0; i < leaves; ++i)
     if (kernel.ir.leaves[i].written) kernel.addresses[i] = launch.fields[i]->device_write(whole);
-  for (std::size_t s = 1; s < kernel.tables.size(); ++s) {
-    const SiteMap& map = *launch.maps[s];
-    kernel.tables[s] = kernel.ir.slots[s].gathered ? map.source.data() : map.group_source.data();
-  }
 }
 
 }  // namespace
@@ -82,73 +84,75 @@ struct Runtime::State {
   Device& device = process_device();
   Memory& memory = Memory::instance();
   KernelTable table;
-  std::unique_ptr<CpuCompiler> compiler;  // opening LLVM takes milliseconds: at the first compilation
-  const int lanes = checked_lanes(env().lanes.value_or(CpuCompiler::native_lanes()));
+  std::unique_ptr<Compiler> compiler;  // opening LLVM takes milliseconds: at the first compilation
+  std::optional<KernelCache> cache = KernelCache::from_environment();  // for what tuning has found
+  const int lanes = checked_lanes(env().lanes.value_or(device.lanes()));
   const bool check = env().check;
   const double cache_bytes = static_cast<double>(CpuDevice::last_level_cache());
+  const bool separate = !device.host_accessible();  // device memory is a cache
+  std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
+  bool timing = device.marks_are_free() || !env().profile.empty();
   std::int64_t launches = 0, compilations = 0;
-  std::vector<SumAccumulator> sums;             // [piece][worker][reduction]
-  std::vector<const SumAccumulator*> column;    // those of one reduction
 
-  KernelFunction variant(KernelHandle& kernel, const CodeOptions& options);
+  /// Launches whose time is not asked for yet.
+  struct Pending {
+    KernelHandle* kernel;
+    Device::Mark from, to;
+  };
+  static constexpr std::size_t kMostPending = 256;
+  std::vector<Pending> pending;
+
+  Compiler& open_compiler();
+  KernelCode variant(KernelHandle& kernel, const CodeOptions& options);
   TuningSpace tuning_space(const KernelHandle& kernel, double bytes) const;
-  void reduce(const KernelHandle& kernel, DeviceLaunch& run, const Domain& domain, std::int64_t all_groups, double* results);
-  void prepare(KernelHandle& kernel, SizeClass& size, double bytes);
-  void tune(KernelHandle& kernel, SizeClass& size, double bytes, std::uint64_t elapsed);
+  std::string tuning_key(const KernelHandle& kernel, std::size_t size_class) const;
+  std::optional<int> remembered_block(const KernelHandle& kernel, std::size_t size_class, const std::vector<int>& allowed);
+  void prepare(KernelHandle& kernel, std::size_t size_class, double bytes);
+  void use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration);
+  void retry_smaller(KernelHandle& kernel, SizeClass& size, DeviceLaunch& run);
+  void tune(KernelHandle& kernel, std::size_t size_class, double bytes, double seconds);
+  void collect_times();
 };
 
+Compiler& Runtime::State::open_compiler() {
+  if (!compiler) compiler = std::make_unique<Compiler>(device.make_target());
+  return *compiler;
+}
+
 /// The code of a kernel under given options, compiled if it was not yet.
-KernelFunction Runtime::State::variant(KernelHandle& kernel, const CodeOptions& options) {
+KernelCode Runtime::State::variant(KernelHandle& kernel, const CodeOptions& options) {
   for (const Variant& known : kernel.variants)
-    if (known.options == options) return known.function;
-  if (!compiler) compiler = std::make_unique<CpuCompiler>();
-  const CompiledKernel made = compiler->compile(kernel.ir, options);
+    if (known.options == options) return known.code;
+  const CompiledKernel made = open_compiler().compile(kernel.ir, options);
   const double seconds = made.codegen_seconds + made.compile_seconds + made.load_seconds;
-  kernel.variants.push_back({options, made.function});
+  kernel.variants.push_back({options, made.code});
+  kernel.resources = made.resources;
   kernel.hash = made.hash;
   kernel.compile_seconds += seconds;
   kernel.costliest_compile = std::max(kernel.costliest_compile, seconds);
   ++(made.from_cache ? kernel.from_cache : kernel.compiled);
   if (!made.from_cache) ++compilations;
-  return made.function;
+  return made.code;
 }
 
-/// Runs a kernel with reductions. Each worker has its own accumulators, of limited capacity: an enormous domain is run in
-/// pieces.
-void Runtime::State::reduce(const KernelHandle& kernel, DeviceLaunch& run, const Domain& domain, std::int64_t all_groups,
-                            double* results) {
-  const std::size_t reductions = kernel.ir.reductions.size();
-  const std::size_t workers = run.parallel ? static_cast<std::size_t>(device.workers()) : 1;
-  const std::int64_t piece = kMaxAdditions / kernel.ir.trips;
-  const auto pieces = static_cast<std::size_t>(std::max<std::int64_t>(1, (domain.end - domain.begin + piece - 1) / piece));
-  const std::size_t rows = pieces * workers;
-  if (sums.size() < rows * reductions) sums.resize(rows * reductions);
-  for (std::size_t i = 0; i < rows * reductions; ++i) reset(sums[i], kernel.ir.reductions[i % reductions].kind);
-  run.reductions = static_cast<int>(reductions);
-  for (std::size_t p = 0; p < pieces; ++p) {
-    const std::int64_t begin = domain.begin + static_cast<std::int64_t>(p) * piece;
-    const std::array<Range, 2> ranges = halves(all_groups, begin, std::min(begin + piece, domain.end));
-    run.ranges = ranges;
-    run.sums = sums.data() + p * workers * reductions;
-    device.launch(run);
-  }
-  column.resize(rows);
-  for (std::size_t r = 0; r < reductions; ++r) {
-    for (std::size_t row = 0; row < rows; ++row) column[row] = &sums[row * reductions + r];
-    results[r] = merge(column, kernel.ir.reductions[r].kind);
-  }
-}
-
-/// The model: streaming stores pay when results leave the cache before they are read again, prefetching when operands
-/// come from beyond the nearest caches in an order that the processor cannot guess (neighbours).
+/// The model. CPU: streaming stores pay when results leave the cache before they are read again, prefetching when
+/// operands come from beyond the nearest caches in an order that the processor cannot guess (neighbours). GPU: all
+/// blocks that the kernel's registers allow, from the largest.
 TuningSpace Runtime::State::tuning_space(const KernelHandle& kernel, double bytes) const {
+  TuningSpace space;
+  space.start.code.check = check;
+  if (!device.blocks().empty()) {
+    for (const int block : device.blocks())
+      if (kernel.resources.largest_block == 0 || block <= kernel.resources.largest_block) space.blocks.push_back(block);
+    if (!space.blocks.empty()) space.start.block = space.blocks.front();
+    return space;
+  }
   const bool out_of_cache = bytes > 0.5 * cache_bytes;
   const bool may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
   const bool may_prefetch = !kernel.ir.listed;
-  TuningSpace space;
-  space.start.check = check;
-  space.start.streaming = env().stream.value_or(out_of_cache && may_stream && !kernel.cost.reads_written);
-  space.start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? 4 : 0);
+  CodeOptions& start = space.start.code;
+  start.streaming = env().stream.value_or(out_of_cache && may_stream && !kernel.cost.reads_written);
+  start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? 4 : 0);
   if (check) return space;
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && bytes > 0.1 * cache_bytes)))
     space.prefetch = {0, 4, 8};
@@ -156,31 +160,85 @@ TuningSpace Runtime::State::tuning_space(const KernelHandle& kernel, double byte
   return space;
 }
 
-void Runtime::State::prepare(KernelHandle& kernel, SizeClass& size, double bytes) {
-  const TuningSpace space = tuning_space(kernel, bytes);
-  size.function = variant(kernel, space.start);
-  size.options = space.start;
-  size.tuned = space.prefetch.empty() && !space.try_streaming;
+void Runtime::State::use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration) {
+  size.code = variant(kernel, configuration.code);
+  size.options = configuration;
+}
+
+/// Where the kernel cache keeps the block that a kernel runs best with on this model of GPU, for domains of this size.
+std::string Runtime::State::tuning_key(const KernelHandle& kernel, std::size_t size_class) const {
+  return "tuning 1\ndevice " + device.model() + "\nkernel " + kernel.hash + "\nsize class " + std::to_string(size_class);
+}
+
+std::optional<int> Runtime::State::remembered_block(const KernelHandle& kernel, std::size_t size_class,
+                                                    const std::vector<int>& allowed) {
+  const auto found = cache ? cache->load(tuning_key(kernel, size_class)) : std::nullopt;
+  if (!found) return std::nullopt;
+  for (const int block : allowed)
+    if (*found == std::to_string(block)) return block;
+  return std::nullopt;
+}
+
+void Runtime::State::prepare(KernelHandle& kernel, std::size_t size_class, double bytes) {
+  SizeClass& size = kernel.classes[size_class];
+  use(kernel, size, tuning_space(kernel, bytes).start);
+  const TuningSpace space = tuning_space(kernel, bytes);  // the code's resources are known now
+  use(kernel, size, space.start);
+  size.tuned = space.settled();
+  if (size.tuned || space.blocks.empty()) return;
+  if (const auto block = remembered_block(kernel, size_class, space.blocks)) {
+    size.options.block = *block;
+    size.tuned = true;
+  } else {
+    // Sizes of blocks cost no compilation, and the largest may not launch: they are tried from the first launch.
+    size.tuner.emplace(space);
+  }
+}
+
+/// After a launch that the device refused: smaller blocks, until one launches.
+void Runtime::State::retry_smaller(KernelHandle& kernel, SizeClass& size, DeviceLaunch& run) {
+  if (!size.tuner && size.tuned) {  // a remembered block that does not fit after all
+    TuningSpace space = tuning_space(kernel, 0);
+    std::erase_if(space.blocks, [&](int block) { return block > run.block; });
+    if (!space.blocks.empty()) size.tuner.emplace(space);
+    size.tuned = false;
+  }
+  do {
+    if (!size.tuner || !size.tuner->refuse())
+      throw DeviceError({.what = "launch of kernel " + kernel.ir.name + " " + kernel.hash,
+                         .expected = "a block of " + std::to_string(run.block) + " threads or fewer to fit",
+                         .got = "refused by \"" + device.name() + "\"",
+                         .where = std::to_string(kernel.resources.registers) + " registers per thread",
+                         .what_now = "Please report it"});
+    use(kernel, size, size.tuner->options());
+    run.code = size.code;
+    run.block = size.options.block;
+  } while (!device.launch(run));
 }
 
 /// After a launch: decides when to try variants, and which comes next.
-void Runtime::State::tune(KernelHandle& kernel, SizeClass& size, double bytes, std::uint64_t elapsed) {
-  const double seconds = static_cast<double>(elapsed) * seconds_per_tick();
+void Runtime::State::tune(KernelHandle& kernel, std::size_t size_class, double bytes, double seconds) {
+  SizeClass& size = kernel.classes[size_class];
   if (!size.tuner) {
-    size.ticks += elapsed;
-    const double spent = static_cast<double>(size.ticks) * seconds_per_tick();
-    if (spent < std::max(kTuneAfterSeconds, kTuneAfterCompiles * kernel.costliest_compile)) return;
+    size.seconds += seconds;
+    if (size.seconds < std::max(kTuneAfterSeconds, kTuneAfterCompiles * kernel.costliest_compile)) return;
     size.tuner.emplace(tuning_space(kernel, bytes));
   } else {
     size.tuner->record(seconds);
   }
-  size.options = size.tuner->options();
-  size.function = variant(kernel, size.options);
+  use(kernel, size, size.tuner->options());
   if (!size.tuner->done()) return;
   size.tuned = true;
   size.tuner.reset();
+  if (cache && size.options.block > 0) cache->store(tuning_key(kernel, size_class), std::to_string(size.options.block));
   log_debug("tune", kernel.ir.name, " ", kernel.hash.substr(0, 8), ", ", format_bytes(static_cast<std::size_t>(bytes)),
-            ": stream ", size.options.streaming, ", prefetch ", size.options.prefetch);
+            ": stream ", size.options.code.streaming, ", prefetch ", size.options.code.prefetch, ", block ",
+            size.options.block);
+}
+
+void Runtime::State::collect_times() {
+  for (const Pending& launch : pending) launch.kernel->seconds += device.seconds_between(launch.from, launch.to);
+  pending.clear();
 }
 
 Runtime& Runtime::instance() {
@@ -189,7 +247,10 @@ Runtime& Runtime::instance() {
   return *runtime;
 }
 
-Runtime::Runtime() : state_(new State) { start_clock(); }
+Runtime::Runtime() : state_(new State) {
+  if (state_->separate)
+    reorder_on_device(state_->device, [state = state_]() -> Compiler& { return state->open_compiler(); });
+}
 Runtime::~Runtime() { delete state_; }
 
 KernelHandle* Runtime::find(const Hash128& key) const { return state_->table.find(key); }
@@ -215,38 +276,56 @@ void Runtime::launch(const Launch& launch) {
   const auto number = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(groups)));
   if (kernel.classes.size() <= number) kernel.classes.resize(number + 1);
   SizeClass& size = kernel.classes[number];
-  if (size.function == nullptr) state.prepare(kernel, size, bytes);
+  if (size.code == nullptr) state.prepare(kernel, number, bytes);
   if (state.check) check_operands(kernel.ir, launch);
+  if (state.separate) {
+    Residency::instance().begin_statement();
+    std::size_t needed = 0;
+    for (const Field* field : launch.fields) needed += field->device_bytes();
+    state.largest_statement = std::max(state.largest_statement, needed);
+  }
   bind(kernel, launch);
+  if (state.separate && env().spill) Residency::instance().spill_others();
 
   DeviceLaunch run;
-  run.function = size.function;
-  run.arguments = {.fields = kernel.addresses.data(),
-                   .tables = kernel.tables.data(),
-                   .scalars = launch.scalars.data(),
-                   .groups = domain.groups.data(),
-                   .masks = domain.masks.data(),
-                   .sums = nullptr};
+  run.kernel = &kernel.ir;
+  run.code = size.code;
+  run.fields = kernel.addresses;
+  run.tables = kernel.tables;
+  run.scalars = launch.scalars;
+  run.groups = kernel.groups;
+  run.masks = kernel.masks;
+  run.begin = domain.begin;
+  run.end = domain.end;
+  run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().groups / 2;
   run.parallel = kernel.cost.operations * kNanosecondsPerOperation * static_cast<double>(groups) > kParallelNanoseconds;
-  const std::int64_t all_groups = domain.listed || launch.fields.empty() ? 2 * domain.end : launch.fields[0]->order().groups;
+  run.block = size.options.block;
+  run.results = launch.results;
 
-  const std::uint64_t start = ticks();
-  if (kernel.ir.reductions.empty()) {
-    const std::array<Range, 2> ranges = halves(all_groups, domain.begin, domain.end);
-    run.ranges = ranges;
-    state.device.launch(run);
-  } else {
-    state.reduce(kernel, run, domain, all_groups, launch.results);
+  const bool timed = state.timing || !size.tuned;
+  const Device::Mark start = timed ? state.device.mark() : 0;
+  try {
+    if (!state.device.launch(run)) state.retry_smaller(kernel, size, run);
+  } catch (...) {
+    if (timed) state.device.drop(start);
+    throw;
   }
-  const std::uint64_t elapsed = ticks() - start;
   if (state.check) check_results(kernel.ir, launch);
 
   ++state.launches;
   ++kernel.calls;
-  kernel.ticks += elapsed;
   kernel.bytes += bytes;
   kernel.flops += static_cast<double>(domain.sites) * kernel.cost.flops;
-  if (!size.tuned) state.tune(kernel, size, bytes, elapsed);
+  if (!timed) return;
+  const Device::Mark end = state.device.mark();
+  if (size.tuned && !state.device.marks_are_free()) {
+    state.pending.push_back({&kernel, start, end});
+    if (state.pending.size() >= State::kMostPending) state.collect_times();
+    return;
+  }
+  const double seconds = state.device.seconds_between(start, end);
+  kernel.seconds += seconds;
+  if (!size.tuned) state.tune(kernel, number, bytes, seconds);
 }
 
 int Runtime::lanes() const { return state_->lanes; }
@@ -257,13 +336,13 @@ void Runtime::set_threads(int n) {
 }
 
 std::vector<KernelInfo> Runtime::kernels() const {
+  state_->collect_times();
   std::vector<KernelInfo> infos;
-  const double tick = seconds_per_tick();
   for (const auto& kernel : state_->table.handles())
     infos.push_back({.name = kernel->ir.name,
                      .hash = kernel->hash,
                      .calls = kernel->calls,
-                     .seconds = static_cast<double>(kernel->ticks) * tick,
+                     .seconds = kernel->seconds,
                      .compile_seconds = kernel->compile_seconds,
                      .from_cache = kernel->from_cache > 0 && kernel->compiled == 0,
                      .bytes = kernel->bytes,
@@ -274,29 +353,47 @@ std::vector<KernelInfo> Runtime::kernels() const {
 std::int64_t Runtime::launches() const { return state_->launches; }
 std::int64_t Runtime::compilations() const { return state_->compilations; }
 
+void Runtime::set_profiling(bool on) { state_->timing = on || state_->device.marks_are_free(); }
+
+void Runtime::synchronize() { state_->device.synchronize(); }
+
+std::string Runtime::device() const { return state_->device.name(); }
+std::string Runtime::device_model() const { return state_->device.model(); }
+double Runtime::bandwidth() { return measure_bandwidth(state_->device, state_->open_compiler()); }
+double Runtime::arithmetic_rate(ir::Type word) { return measure_arithmetic(state_->device, state_->open_compiler(), word); }
+
 void Runtime::reset_profile() {
+  state_->collect_times();
   for (const auto& kernel : state_->table.handles()) {
     kernel->calls = 0;
-    kernel->ticks = 0;
+    kernel->seconds = 0;
     kernel->bytes = kernel->flops = 0;
   }
 }
 
 std::string Runtime::profile_report() const {
-  return format_profile(kernels(), measure_triad(state_->device),
+  return format_profile(kernels(), measure_bandwidth(state_->device, state_->open_compiler()),
                         "Tessera profile: device " + state_->device.name() + ", " + std::to_string(threads()) + " threads, " +
                             std::to_string(lanes()) + " lanes");
 }
 
-std::size_t Runtime::field_bytes() const { return state_->memory.live_bytes(); }
-std::size_t Runtime::peak_field_bytes() const { return state_->memory.peak_bytes(); }
+std::size_t Runtime::field_bytes() const {
+  const Memory& host = Memory::host();
+  return state_->memory.live_bytes() + (&host == &state_->memory ? 0 : host.live_bytes());
+}
+std::size_t Runtime::peak_field_bytes() const {
+  const Memory& host = Memory::host();
+  return state_->memory.peak_bytes() + (&host == &state_->memory ? 0 : host.peak_bytes());
+}
 
 void Runtime::finalize() {
   if (!env().profile.empty()) write_atomically(env().profile, profile_report());
   if (state_->memory.live_blocks() > 0)
     log_debug("memory", state_->memory.live_blocks(), " blocks of fields alive at the end, ",
-              format_bytes(state_->memory.live_bytes()), "; peak ", format_bytes(state_->memory.peak_bytes()));
+              format_bytes(state_->memory.live_bytes()));
+  log_debug("memory", "peak ", state_->memory.peak_bytes(), " bytes; largest statement ", state_->largest_statement, " bytes");
   state_->memory.release_kept();
+  Memory::host().release_kept();
 }
 
 }  // namespace jit

@@ -8,7 +8,15 @@
 #include <memory>
 #include <vector>
 
+#include "jit/memory/device_copy.hpp"
+
 namespace jit {
+
+/// A table as kernels see it. INVARIANT: tables do not change once a kernel has seen them.
+template <class Entry>
+const Entry* on_device(const std::vector<Entry>& table, const DeviceCopy& copy) {
+  return static_cast<const Entry*>(copy.address(table.data(), table.size() * sizeof(Entry)));
+}
 
 /// The order of the sites of one rank's lattice on a device.
 struct SiteOrder {
@@ -17,6 +25,9 @@ struct SiteOrder {
   std::int64_t groups = 0;
   std::vector<std::int32_t> host_index;    ///< [groups * lanes]: index in host order, or -1
   std::vector<std::int32_t> position;      ///< [sites]: position of a host index
+  DeviceCopy host_index_copy = {}, position_copy = {};
+  const std::int32_t* host_index_on_device() const { return on_device(host_index, host_index_copy); }
+  const std::int32_t* position_on_device() const { return on_device(position, position_copy); }
 };
 
 /// Where a field's value comes from under a shift or a user's map: target position -> source position.
@@ -26,6 +37,9 @@ struct SiteMap {
   /// Structured maps: [groups + kTablePadding] 2 * source group + wraps; wrapping exchanges lanes l -> l ^ lane_xor. Else empty.
   std::vector<std::int32_t> group_source;
   int lane_xor = 0;
+  DeviceCopy source_copy = {}, group_source_copy = {};
+  const std::int32_t* source_on_device() const { return on_device(source, source_copy); }
+  const std::int32_t* group_source_on_device() const { return on_device(group_source, group_source_copy); }
   bool structured() const { return !group_source.empty(); }
 };
 
@@ -40,6 +54,9 @@ struct Domain {
   std::vector<std::uint64_t> masks;
   std::int64_t sites = 0;
   bool whole = false;                       ///< every site of the lattice
+  DeviceCopy groups_copy = {}, masks_copy = {};
+  const std::int32_t* groups_on_device() const { return on_device(groups, groups_copy); }
+  const std::uint64_t* masks_on_device() const { return on_device(masks, masks_copy); }
 };
 
 }  // namespace jit

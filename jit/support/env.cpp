@@ -14,7 +14,7 @@ namespace {
 
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kSync, kCheck, kDevice, kProfile, kFuse, kStream, kPrefetch,
-  kLanes, kMemMax
+  kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay
 };
 
 std::string raw(Row row) {
@@ -90,7 +90,7 @@ std::vector<std::string> read_dump() {
 }
 
 bool is_device(const std::string& name) {
-  if (name == "cpu" || name == "cuda") return true;
+  if (name == "cpu" || name == "cuda" || name == "sim") return true;
   const std::string prefix = "cuda:";
   return name.starts_with(prefix) && name.size() > prefix.size() && name.size() <= prefix.size() + 3 &&
          name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
@@ -131,6 +131,12 @@ Env read_all() {
   values.prefetch = read_auto_int(kPrefetch, 0);
   values.lanes = read_auto_int(kLanes, 1);
   values.mem_max = read_bytes(kMemMax);
+  values.spill = read_bool(kSpill);
+  values.libcuda = raw(kLibCuda);
+  values.libdevice = raw(kLibDevice);
+  values.sim_memory = read_bytes(kSimMemory);
+  values.sim_fault = raw(kSimFault);
+  values.sim_delay = read_bool(kSimDelay);
   configure_log(values.log);
   return values;
 }
@@ -153,13 +159,19 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_CACHE", "0|1", "1", "0: no kernel cache on disk"},
       {"TESSERA_SYNC", "0|1", "0", "1: wait after each launch, so that an error names its kernel"},
       {"TESSERA_CHECK", "0|1", "0", "1: bounds and NaN checks inside kernels"},
-      {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>", "auto", "devices in order of preference"},
+      {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>,sim", "auto", "devices in order of preference; sim: a GPU simulated on the CPU (tests)"},
       {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
       {"TESSERA_FUSE", "0|1", "1", "0: one kernel for each statement"},
       {"TESSERA_STREAM", "auto|0|1", "auto", "streaming (non-temporal) stores on the CPU"},
       {"TESSERA_PREFETCH", "auto|<groups>", "auto", "software prefetch distance on the CPU, 0: off"},
       {"TESSERA_LANES", "auto|<sites>", "auto", "sites per group of the layout (tests)"},
       {"TESSERA_MEM_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "0", "bound on device memory for fields, 0: what the device has"},
+      {"TESSERA_SPILL", "0|1", "0", "1: on a GPU fields leave the device after each statement that does not use them (tests)"},
+      {"TESSERA_LIBCUDA", "file", "libcuda.so.1", "the CUDA driver's library"},
+      {"TESSERA_LIBDEVICE", "file", "", "libdevice.10.bc, NVIDIA's mathematical functions; looked for where CUDA is if not set"},
+      {"TESSERA_SIM_MEMORY", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "memory of the simulated GPU"},
+      {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>", "", "the n-th such call of the simulated GPU fails; largest block it runs"},
+      {"TESSERA_SIM_DELAY", "0|1", "1", "0: the simulated GPU's streams do not dawdle"},
   };
   return table;
 }

@@ -1,14 +1,18 @@
 #include "jit/tune/machine.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 #include "jit/device/cpu_device.hpp"
-#include "jit/tune/clock.hpp"
+#include "jit/ir/builder.hpp"
+#include "jit/support/clock.hpp"
 
 namespace jit {
+namespace {
 
-double measure_triad(Device& device) {
+double measure_on_host(Device& device) {
   const std::size_t bytes = std::max<std::size_t>(3 * CpuDevice::last_level_cache(), std::size_t{48} << 20);
   double* arrays[3] = {};
   for (double*& array : arrays) array = static_cast<double*>(device.allocate(bytes));
@@ -35,6 +39,96 @@ double measure_triad(Device& device) {
   for (double* array : arrays)
     if (array != nullptr) device.free(array, bytes);
   return best;
+}
+
+
+/// a = b + s c, one double per site.
+ir::Kernel triad_kernel(int lanes) {
+  ir::Kernel kernel;
+  kernel.name = "triad";
+  kernel.lanes = lanes;
+  kernel.leaves = {{.word = ir::Type::f64, .written = true}, {.word = ir::Type::f64, .read = true}, {.word = ir::Type::f64, .read = true}};
+  ir::Builder builder(kernel);
+  const ir::Value factor = builder.argument(ir::Type::f64);
+  const ir::Value b = builder.load({.leaf = 1}), c = builder.load({.leaf = 2});
+  kernel.stores = {{.place = {.leaf = 0}, .value = builder.fma(factor, c, b)}};
+  builder.finish();
+  return kernel;
+}
+
+constexpr int kChains = 8, kLinks = 64;
+
+/// kChains independent chains of kLinks fused multiply-adds per site, and their sum.
+ir::Kernel arithmetic_kernel(int lanes, ir::Type word) {
+  ir::Kernel kernel;
+  kernel.name = "multiply_add";
+  kernel.lanes = lanes;
+  kernel.leaves = {{.word = word, .written = true}, {.word = word, .read = true}};
+  ir::Builder builder(kernel);
+  const ir::Value factor = builder.argument(word), summand = builder.load({.leaf = 1});
+  ir::Value chain[kChains];
+  for (int k = 0; k < kChains; ++k) chain[k] = builder.mul(summand, builder.constant(word, k + 1));
+  for (int n = 0; n < kLinks; ++n)
+    for (ir::Value& value : chain) value = builder.fma(value, factor, summand);
+  for (int k = 1; k < kChains; ++k) chain[0] = builder.add(chain[0], chain[k]);
+  kernel.stores = {{.place = {.leaf = 0}, .value = chain[0]}};
+  builder.finish();
+  return kernel;
+}
+
+/// Sites per second of a kernel whose leaves have one word each, on `sites` sites; its one argument is 1/2. The best of a
+/// few passes at the best size of blocks; 0 if there is no memory.
+double measure_rate(Device& device, Compiler& compiler, const ir::Kernel& kernel, std::int64_t sites) {
+  const ir::Type word = kernel.leaves.front().word;
+  const auto bytes = static_cast<std::size_t>(sites) * static_cast<std::size_t>(ir::bytes(word));
+  std::vector<void*> arrays;
+  for (std::size_t i = 0; i < kernel.leaves.size(); ++i) arrays.push_back(device.allocate(bytes));
+  double best = 0;
+  if (std::find(arrays.begin(), arrays.end(), nullptr) == arrays.end()) {
+    const double half = 0.5;
+    const float half_single = 0.5f;
+    std::uint64_t scalar = 0;
+    word == ir::Type::f32 ? std::memcpy(&scalar, &half_single, sizeof half_single) : std::memcpy(&scalar, &half, sizeof half);
+    const std::int32_t* const no_table = nullptr;
+    DeviceLaunch launch;
+    launch.kernel = &kernel;
+    launch.code = compiler.compile(kernel, {}).code;
+    launch.fields = arrays;
+    launch.tables = {&no_table, 1};
+    launch.scalars = {&scalar, 1};
+    launch.end = sites / kernel.lanes;
+    launch.middle = launch.end / 2;
+    for (void* array : arrays) device.clear(array, bytes);
+    static constexpr int kNoChoice[] = {0};
+    const auto blocks = device.blocks().empty() ? std::span<const int>(kNoChoice) : device.blocks();
+    for (const int block : blocks) {
+      launch.block = block;
+      for (int pass = 0; pass < 4; ++pass) {
+        const Device::Mark from = device.mark();
+        const bool ran = device.launch(launch);
+        const double seconds = device.seconds_between(from, device.mark());
+        if (ran && pass > 0) best = std::max(best, static_cast<double>(sites) / seconds);
+      }
+    }
+  }
+  device.synchronize();
+  for (void* array : arrays)
+    if (array != nullptr) device.free(array, bytes);
+  return best;
+}
+
+}  // namespace
+
+double measure_bandwidth(Device& device, Compiler& compiler) {
+  if (device.host_accessible()) return measure_on_host(device);
+  const std::size_t bytes = std::min(std::size_t{1} << 30, device.capacity() / 8);
+  return 24 * measure_rate(device, compiler, triad_kernel(device.lanes()), static_cast<std::int64_t>(bytes / sizeof(double)));
+}
+
+double measure_arithmetic(Device& device, Compiler& compiler, ir::Type word) {
+  const std::size_t bytes = std::min(std::size_t{1} << 26, device.capacity() / 8);
+  return 2.0 * kChains * kLinks *
+         measure_rate(device, compiler, arithmetic_kernel(device.lanes(), word), static_cast<std::int64_t>(bytes) / ir::bytes(word));
 }
 
 }  // namespace jit

@@ -58,8 +58,7 @@ void FieldSink::put(std::uint64_t begin, std::uint64_t count, const void* words)
        [](char* site, char* stream, std::size_t n) { std::memcpy(site, stream, n); });
 }
 
-// device_write(false) keeps the contents and releases the host side.
-FieldSource::~FieldSource() { for (jit::Field* f : fields_) if (f->ever_written()) f->device_write(false); }
-FieldSink::~FieldSink() { for (jit::Field* f : fields_) if (f->ever_written()) f->device_write(false); }
+FieldSource::~FieldSource() { for (jit::Field* f : fields_) f->host_done(); }
+FieldSink::~FieldSink() { for (jit::Field* f : fields_) f->host_done(); }
 
 }  // namespace QDP::io

@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
 #include "tests/skip.hpp"
 
 namespace {
 
-const std::filesystem::path kProgram = TESSERA_BINARY_DIR "/bin/bench";
-const std::filesystem::path kFolder = TESSERA_BINARY_DIR "/tests/bench_output";
+const std::filesystem::path kProgram = tests::binary_folder() / "bin/bench";
+const std::filesystem::path kFolder = tests::binary_folder() / "tests/bench_output";
 
 #define SKIP_WITHOUT_BENCH() \
   if (!std::filesystem::exists(kProgram)) TESSERA_SKIP("this build has no bench (debug or sanitizers)")
@@ -135,6 +136,6 @@ TEST_CASE("bench names the valid values of what it refuses") {
   refuses("expr --lattice 8 8 8", "--lattice: 4 required");
   refuses("expr --lattice 8 8 8 0", "--lattice");
   refuses("expr --threads 0", "--threads");
-  refuses("expr --device abacus", "{cpu}");
+  refuses("expr --device abacus", "cpu,cuda,cuda:<n>,sim");
   refuses("expr --json /nonexistent/folder/file", "/nonexistent/folder/file");
 }

@@ -8,10 +8,12 @@
 #include <sstream>
 #include <string>
 
+#include "tests/paths.hpp"
+
 namespace {
 
-const std::filesystem::path kProgram = TESSERA_BINARY_DIR "/bin/measure";
-const std::filesystem::path kFolder = TESSERA_BINARY_DIR "/tests/measure_output";
+const std::filesystem::path kProgram = tests::binary_folder() / "bin/measure";
+const std::filesystem::path kFolder = tests::binary_folder() / "tests/measure_output";
 
 std::string content(const std::filesystem::path& file) {
   std::ifstream in(file);

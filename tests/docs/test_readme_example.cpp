@@ -5,10 +5,12 @@
 #include <sstream>
 #include <string>
 
+#include "tests/paths.hpp"
+
 namespace {
 
 std::string contents(const std::string& name) {
-  std::ifstream file(std::string(TESSERA_SOURCE_DIR) + "/" + name);
+  std::ifstream file(tests::source_folder() / name);
   REQUIRE_MESSAGE(file.good(), name);
   std::ostringstream text;
   text << file.rdbuf();

@@ -1,7 +1,10 @@
 // A bench for kernels: random fields and neighbour tables, the compiled kernel on one side, the interpreter site by
-// site on the other. What the two must agree on is the meaning of the IR.
+// site on the other. What the two must agree on is the meaning of the IR. Kernels of blocks (CPU) and of one thread per
+// site (host form) are run alike.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -53,14 +56,14 @@ struct Word {
   }
 };
 
-/// 64-byte aligned memory of one field in device order.
+/// 64-byte aligned memory of one field in device order; in host order that of one lane.
 class Field {
  public:
-  Field(int lanes, Type type, int components, int groups)
+  Field(int lanes, Type type, int components, int sites)
       : lanes_(lanes),
         type_(type),
         components_(components),
-        store_(new (std::align_val_t{64}) char[std::size_t(groups * lanes * components * jit::ir::bytes(type))]()) {}
+        store_(new (std::align_val_t{64}) char[std::size_t(sites * components * jit::ir::bytes(type))]()) {}
 
   void* data() const { return store_.get(); }
   int components() const { return components_; }
@@ -119,6 +122,12 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
+/// Finished code as a function of this process.
+template <class Function>
+Function code(const jit::CompiledKernel& compiled) {
+  return reinterpret_cast<Function>(const_cast<void*>(compiled.code));
+}
+
 inline bool is_inexact(const Kernel& kernel) {
   for (const Node& n : kernel.nodes)
     if (n.op >= Op::sin && n.op <= Op::fmod) return true;
@@ -132,7 +141,7 @@ class Lab {
 
   Lab(const Kernel& kernel, unsigned seed) : kernel_(kernel), dice_(seed), sites_(kGroups * kernel.lanes) {
     for (const auto& leaf : kernel.leaves) {
-      fields_.emplace_back(kernel.lanes, leaf.word, leaf.components, kGroups);
+      fields_.emplace_back(leaf.host_order ? 1 : kernel.lanes, leaf.word, leaf.components, sites_);
       for (int p = 0; p < sites_; ++p)
         for (int c = 0; c < leaf.components; ++c) fields_.back().set(p, c, dice_.word(leaf.word));
     }
@@ -166,12 +175,13 @@ class Lab {
   }
 
   /// Number of words (and reductions) in which the compiled kernel differs from the interpreter.
-  int disagreements(jit::CpuCompiler& compiler, const jit::CodeOptions& options = {}, double ulps = 4) {
+  template <class Function = jit::KernelFunction>
+  int disagreements(jit::Compiler& compiler, const jit::CodeOptions& options = {}, double ulps = 4) {
     if (!is_inexact(kernel_)) ulps = 0;
     std::vector<std::vector<Word>> expected = snapshot();
     std::vector<double> results;
     interpret_all(expected, results);
-    run(compiler.compile(kernel_, options).function);
+    run(code<Function>(compiler.compile(kernel_, options)));
     int bad = 0;
     const std::vector<std::vector<Word>> got = snapshot();
     for (std::size_t f = 0; f < got.size(); ++f)
@@ -203,6 +213,50 @@ class Lab {
     reductions_.clear();
     for (std::size_t r = 0; r < mine.size(); ++r)
       reductions_.push_back(jit::merge({&sums[2 * r], &sums[2 * r + 1]}, kernel_.reductions[r].kind));
+  }
+
+  /// `threads` threads, run in two parts, as two threads of the host would. 0: as many as there are lanes in the
+  /// domain.
+  void run(jit::SimtFunction function, std::int64_t threads = 13) {
+    const auto count = std::int64_t(groups_.size());
+    if (threads == 0) threads = count * kernel_.lanes;
+    std::vector<jit::SumBins> bins(kernel_.reductions.size());
+    const std::vector<std::uint64_t> packet = simt_packet(bins.data(), 0, count);
+    function(packet.data(), threads / 2, threads, threads);
+    function(packet.data(), 0, threads / 2, threads);
+    reductions_.clear();
+    for (std::size_t r = 0; r < bins.size(); ++r) reductions_.push_back(value_of(bins[r], kernel_.reductions[r].kind));
+  }
+
+  /// The parameters of a kernel of one thread per site, for groups (entries) [begin, end).
+  std::vector<std::uint64_t> simt_packet(jit::SumBins* bins, std::int64_t begin, std::int64_t end) const {
+    std::vector<std::uint64_t> packet;
+    const auto add = [&](const void* p) { packet.push_back(reinterpret_cast<std::uintptr_t>(p)); };
+    for (const Field& f : fields_) add(f.data());
+    for (std::size_t s = 1; s < tables_.size(); ++s) add(tables_[s].data());
+    packet.insert(packet.end(), scalars_.begin(), scalars_.end());
+    if (kernel_.listed) add(groups_.data());
+    if (kernel_.listed) add(masks_.data());
+    if (!kernel_.reductions.empty()) add(bins);
+    packet.push_back(std::uint64_t(begin));
+    packet.push_back(std::uint64_t(end));
+    return packet;
+  }
+
+  /// Number of words and reductions whose bits differ from those of another run of the same kernel; any NaN equals any
+  /// NaN. The sign of a zero maximum or minimum is not defined.
+  int differences(const Lab& other) const {
+    int bad = 0;
+    const auto mine = snapshot(), theirs = other.snapshot();
+    for (std::size_t f = 0; f < mine.size(); ++f)
+      for (std::size_t i = 0; i < mine[f].size(); ++i) bad += !mine[f][i].agrees(theirs[f][i], 0);
+    for (std::size_t r = 0; r < reductions_.size(); ++r) {
+      const Word a{Type::f64, std::bit_cast<std::uint64_t>(reductions_[r])},
+          b{Type::f64, std::bit_cast<std::uint64_t>(other.reductions_[r])};
+      const bool zeros = kernel_.reductions[r].kind != jit::ir::Reduction::Kind::sum && a.real() == 0 && b.real() == 0;
+      bad += !(zeros || a.agrees(b, 0));
+    }
+    return bad;
   }
 
   const std::vector<double>& reductions() const { return reductions_; }

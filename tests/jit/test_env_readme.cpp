@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jit/support/env.hpp"
+#include "tests/paths.hpp"
 
 namespace {
 
@@ -27,7 +28,7 @@ std::string row_of(const jit::EnvVariable& variable) {
 }
 
 std::vector<std::string> rows_of_readme() {
-  std::ifstream readme(TESSERA_SOURCE_DIR "/README.md");
+  std::ifstream readme(tests::source_folder() / "README.md");
   REQUIRE(readme.good());
   std::vector<std::string> rows;
   for (std::string line; std::getline(readme, line);)

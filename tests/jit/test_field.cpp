@@ -13,6 +13,7 @@
 #include "jit/memory/memory.hpp"
 #include "jit/memory/relayout.hpp"
 #include "jit/support/error.hpp"
+#include "tests/jit/separate_device.hpp"
 #include "tests/jit/site_orders.hpp"
 
 using namespace jit;
@@ -33,6 +34,36 @@ std::size_t device_offset(const Field& field, std::int64_t site, int component) 
          static_cast<std::size_t>(ir::bytes(field.word()));
 }
 
+/// Where fields live, on the process's device or on one with memory of its own.
+struct Home {
+  explicit Home(bool separate) {
+    if (!separate) return;
+    device = std::make_unique<tests::SeparateDevice>();
+    pool = std::make_unique<Memory>(*device);
+    host_pool = std::make_unique<Memory>(device->host());
+    own = std::make_unique<Residency>(*pool, *host_pool);
+  }
+  Residency& residency() { return own ? *own : cpu_residency(); }
+  /// Where the host finds what lies at an address of the device.
+  const unsigned char* peek(const void* address) const {
+    return device ? device->real(address) : static_cast<const unsigned char*>(address);
+  }
+  unsigned char* poke(void* address) const { return const_cast<unsigned char*>(peek(address)); }
+
+  std::unique_ptr<tests::SeparateDevice> device;
+  std::unique_ptr<Memory> pool, host_pool;
+  std::unique_ptr<Residency> own;
+
+ private:
+  // Not the process's device, which need not be the CPU.
+  static Residency& cpu_residency() {
+    static CpuDevice cpu;
+    static Memory memory(cpu);
+    static Residency residency(memory, memory);
+    return residency;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("re-ordering puts every word where the layout says, zeroes the padding, and comes back") {
@@ -50,7 +81,7 @@ TEST_CASE("re-ordering puts every word where the layout says, zeroes the padding
               const std::size_t words = static_cast<std::size_t>(components) * bytes;
               const auto host = random_bytes(static_cast<std::size_t>(sites) * words, random);
               auto image = random_bytes(static_cast<std::size_t>(order->groups * lanes) * words, random);
-              host_to_device(device, *order, word, components, host.data(), image.data());
+              reorder_to_device_order(device, *order, word, components, host.data(), image.data());
               bool equal = true;
               for (std::size_t p = 0; p < order->host_index.size(); ++p)
                 for (int c = 0; c < components; ++c) {
@@ -62,7 +93,7 @@ TEST_CASE("re-ordering puts every word where the layout says, zeroes the padding
                   equal = equal && std::memcmp(&image[at], expected, bytes) == 0;
                 }
               auto back = random_bytes(host.size(), random);
-              device_to_host(device, *order, word, components, image.data(), back.data());
+              reorder_to_host_order(device, *order, word, components, image.data(), back.data());
               INFO("lanes ", lanes, ", ", ir::name(word), "[", components, "], ", sites, " sites, ", extra, " extra groups");
               CHECK(equal);
               CHECK(back == host);
@@ -70,128 +101,237 @@ TEST_CASE("re-ordering puts every word where the layout says, zeroes the padding
   }
 }
 
+namespace {
+
+void check_random_accesses(bool separate, Type word, std::int64_t sites, std::mt19937& random) {
+  const auto order = tests::random_order(8, sites);
+  const int components = 3;
+  const std::size_t site_bytes = static_cast<std::size_t>(components * ir::bytes(word));
+  Home home(separate);
+  Field field(order, word, components, home.residency());
+  Field other(order, word, components, home.residency());
+  std::vector<unsigned char> model(static_cast<std::size_t>(sites) * site_bytes), other_model = model;
+  std::memset(field.host_overwrite(), 0, model.size());
+  std::memset(other.host_overwrite(), 0, model.size());
+
+  const auto fill_device = [&](unsigned char* image, std::int64_t site, const unsigned char* value) {
+    for (int c = 0; c < components; ++c)
+      std::memcpy(image + device_offset(field, site, c), value + c * ir::bytes(word), static_cast<std::size_t>(ir::bytes(word)));
+  };
+  for (int step = 0; step < 2000; ++step) {
+    const auto site = static_cast<std::int64_t>(random() % static_cast<unsigned>(sites));
+    unsigned char* here = &model[static_cast<std::size_t>(site) * site_bytes];
+    const auto value = random_bytes(site_bytes, random);
+    switch (random() % 9) {
+      case 0: CHECK(std::memcmp(field.host_read(), model.data(), model.size()) == 0); break;
+      case 1:
+        std::memcpy(static_cast<unsigned char*>(field.host_write()) + static_cast<std::size_t>(site) * site_bytes, value.data(), site_bytes);
+        CHECK(field.host_current());
+        std::memcpy(here, value.data(), site_bytes);
+        break;
+      case 2:
+        model = random_bytes(model.size(), random);
+        std::memcpy(field.host_overwrite(), model.data(), model.size());
+        break;
+      case 3: {
+        const auto* image = home.peek(field.device_read());
+        for (int c = 0; c < components; ++c)
+          CHECK(std::memcmp(image + device_offset(field, site, c), here + c * ir::bytes(word), static_cast<std::size_t>(ir::bytes(word))) == 0);
+        break;
+      }
+      case 4:
+        fill_device(home.poke(field.device_write(false)), site, value.data());
+        CHECK(field.host_pointer() == nullptr);  // a field takes its bytes once
+        std::memcpy(here, value.data(), site_bytes);
+        break;
+      case 5: {
+        model = random_bytes(model.size(), random);
+        auto* image = home.poke(field.device_write(true));
+        for (std::int64_t s = 0; s < sites; ++s) fill_device(image, s, &model[static_cast<std::size_t>(s) * site_bytes]);
+        break;
+      }
+      case 6: {
+        std::vector<unsigned char> got(site_bytes);
+        field.read_site(site, got.data());
+        CHECK(std::memcmp(got.data(), here, site_bytes) == 0);
+        break;
+      }
+      case 7:
+        field.write_site(site, value.data());
+        std::memcpy(here, value.data(), site_bytes);
+        break;
+      default:
+        field.swap(other);
+        std::swap(model, other_model);
+    }
+  }
+}
+
+}  // namespace
+
 TEST_CASE("any sequence of accesses shows the values of one plain array") {
   std::mt19937 random(17);
-  for (const Type word : {Type::b1, Type::f32, Type::f64})
-    for (const std::int64_t sites : {64, 53}) {
-      const auto order = tests::random_order(8, sites);
-      const int components = 3;
-      const std::size_t site_bytes = static_cast<std::size_t>(components * ir::bytes(word));
-      Field field(order, word, components);
-      Field other(order, word, components);
-      std::vector<unsigned char> model(static_cast<std::size_t>(sites) * site_bytes), other_model = model;
-      std::memset(field.host_overwrite(), 0, model.size());
-      std::memset(other.host_overwrite(), 0, model.size());
-
-      const auto fill_device = [&](unsigned char* image, std::int64_t site, const unsigned char* value) {
-        for (int c = 0; c < components; ++c)
-          std::memcpy(image + device_offset(field, site, c), value + c * ir::bytes(word), static_cast<std::size_t>(ir::bytes(word)));
-      };
-      for (int step = 0; step < 2000; ++step) {
-        const auto site = static_cast<std::int64_t>(random() % static_cast<unsigned>(sites));
-        unsigned char* here = &model[static_cast<std::size_t>(site) * site_bytes];
-        const auto value = random_bytes(site_bytes, random);
-        switch (random() % 9) {
-          case 0: CHECK(std::memcmp(field.host_read(), model.data(), model.size()) == 0); break;
-          case 1:
-            std::memcpy(static_cast<unsigned char*>(field.host_write()) + static_cast<std::size_t>(site) * site_bytes, value.data(), site_bytes);
-            CHECK(field.host_current());
-            std::memcpy(here, value.data(), site_bytes);
-            break;
-          case 2:
-            model = random_bytes(model.size(), random);
-            std::memcpy(field.host_overwrite(), model.data(), model.size());
-            break;
-          case 3: {
-            const auto* image = static_cast<const unsigned char*>(field.device_read());
-            for (int c = 0; c < components; ++c)
-              CHECK(std::memcmp(image + device_offset(field, site, c), here + c * ir::bytes(word), static_cast<std::size_t>(ir::bytes(word))) == 0);
-            break;
-          }
-          case 4:
-            fill_device(static_cast<unsigned char*>(field.device_write(false)), site, value.data());
-            CHECK(field.host_pointer() == nullptr);  // a field takes its bytes once
-            std::memcpy(here, value.data(), site_bytes);
-            break;
-          case 5: {
-            model = random_bytes(model.size(), random);
-            auto* image = static_cast<unsigned char*>(field.device_write(true));
-            for (std::int64_t s = 0; s < sites; ++s) fill_device(image, s, &model[static_cast<std::size_t>(s) * site_bytes]);
-            break;
-          }
-          case 6: {
-            std::vector<unsigned char> got(site_bytes);
-            field.read_site(site, got.data());
-            CHECK(std::memcmp(got.data(), here, site_bytes) == 0);
-            break;
-          }
-          case 7:
-            field.write_site(site, value.data());
-            std::memcpy(here, value.data(), site_bytes);
-            break;
-          default:
-            field.swap(other);
-            std::swap(model, other_model);
-        }
-      }
-    }
+  for (const bool separate : {false, true})
+    for (const Type word : {Type::b1, Type::f32, Type::f64})
+      for (const std::int64_t sites : {64, 53}) check_random_accesses(separate, word, sites, random);
 }
 
 TEST_CASE("a field allocates nothing before its first use and gives everything back") {
-  const auto order = tests::random_order(16, 4096);
-  Memory& memory = Memory::instance();
-  const std::size_t before = memory.live_bytes();
-  {
-    Field field(order, Type::f64, 18);
+  for (const bool separate : {false, true}) {
+    const auto order = tests::random_order(16, 4096);
+    Home home(separate);
+    Memory& memory = home.residency().device_memory();
+    Memory& host = home.residency().host_memory();
+    const std::size_t before = memory.live_bytes();
+    {
+      Field field(order, Type::f64, 18, home.residency());
+      // On a device with memory of its own the two sides are in two pools.
+      const auto check_sides = [&](std::size_t on_device, std::size_t on_host) {
+        CHECK(memory.live_bytes() == before + on_device + (separate ? 0 : on_host));
+        if (separate) CHECK(host.live_bytes() == on_host);
+      };
+      check_sides(0, 0);
+      CHECK_FALSE(field.ever_written());
+      field.device_write(true);
+      CHECK(field.ever_written());
+      check_sides(field.device_bytes(), 0);
+      field.host_read();
+      check_sides(field.device_bytes(), field.host_bytes());
+      field.host_done();
+      check_sides(field.device_bytes(), 0);
+      field.host_write();
+      check_sides(0, field.host_bytes());
+      field.device_read();
+      check_sides(field.device_bytes(), field.host_bytes());
+      field.device_write(false);
+      check_sides(field.device_bytes(), 0);
+      field.host_overwrite();
+      check_sides(0, field.host_bytes());
+      field.host_done();
+      separate ? check_sides(0, field.host_bytes()) : check_sides(field.device_bytes(), 0);
+    }
     CHECK(memory.live_bytes() == before);
-    CHECK_FALSE(field.ever_written());
-    field.device_write(true);
-    CHECK(field.ever_written());
-    CHECK(memory.live_bytes() == before + field.device_bytes());
-    field.host_read();
-    CHECK(memory.live_bytes() == before + field.device_bytes() + field.host_bytes());
-    field.host_write();
-    CHECK(memory.live_bytes() == before + field.host_bytes());
-    field.device_read();
-    field.device_write(false);
-    CHECK(memory.live_bytes() == before + field.device_bytes());
+    if (separate) CHECK(host.live_bytes() == 0);
   }
-  CHECK(memory.live_bytes() == before);
 }
 
 TEST_CASE("poking single sites of a new field fills it") {
-  const auto order = tests::random_order(4, 30);
-  Field field(order, Type::f64, 1);
-  for (std::int64_t s = 0; s < 30; ++s) {
-    const double x = 0.5 * static_cast<double>(s);
-    field.write_site(s, &x);
+  for (const bool separate : {false, true}) {
+    Home home(separate);
+    const auto order = tests::random_order(4, 30);
+    Field field(order, Type::f64, 1, home.residency());
+    for (std::int64_t s = 0; s < 30; ++s) {
+      const double x = 0.5 * static_cast<double>(s);
+      field.write_site(s, &x);
+    }
+    for (std::int64_t s = 0; s < 30; ++s) {
+      double x = -1;
+      field.read_site(s, &x);
+      CHECK(x == 0.5 * static_cast<double>(s));
+    }
   }
-  for (std::int64_t s = 0; s < 30; ++s) {
-    double x = -1;
-    field.read_site(s, &x);
-    CHECK(x == 0.5 * static_cast<double>(s));
+}
+
+TEST_CASE("single sites are read and written where the field is, in one copy of all components") {
+  Home home(true);
+  const auto order = tests::random_order(16, 64);
+  Field field(order, Type::f64, 9, home.residency());
+  std::memset(home.poke(field.device_write(true)), 0, field.device_bytes());
+  const std::vector<double> value = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::vector<double> got(9);
+  const std::int64_t copies = home.device->copies;
+  field.write_site(17, value.data());
+  field.read_site(17, got.data());
+  CHECK(got == value);
+  CHECK(home.device->copies == copies + 2);
+  CHECK(field.host_pointer() == nullptr);
+  CHECK(home.residency().transfers().out == 0);
+}
+
+TEST_CASE("reading what was never written is harmless") {
+  for (const bool separate : {false, true}) {
+    Home home(separate);
+    const auto order = tests::random_order(16, 33);
+    Field field(order, Type::f32, 3, home.residency());
+    std::vector<float> site(3);
+    CHECK(field.device_read() != nullptr);
+    CHECK(field.host_read() != nullptr);
+    field.read_site(32, site.data());
+    field.host_done();
+    CHECK_FALSE(field.ever_written());
+    CHECK(home.residency().transfers().in + home.residency().transfers().out == 0);
+    std::memset(field.host_write(), 0, field.host_bytes());
+    field.read_site(32, site.data());
+    CHECK(site[2] == 0);
   }
 }
 
 TEST_CASE("new device memory of a padded order has zeros in the padding") {
-  const auto order = tests::random_order(16, 33);
-  {
-    Field dirty(order, Type::f32, 2);
-    std::memset(dirty.device_write(true), 0xff, dirty.device_bytes());
-  }  // its block is the next one of that size
-  Field field(order, Type::f32, 2);
-  const auto* image = static_cast<const float*>(field.device_write(true));
-  for (std::size_t p = 0; p < order->host_index.size(); ++p)
-    if (order->host_index[p] < 0)
-      for (int c = 0; c < 2; ++c) CHECK(image[word_index(16, Type::f32, 2, static_cast<std::int64_t>(p), c)] == 0);
+  for (const bool separate : {false, true}) {
+    Home home(separate);
+    const auto order = tests::random_order(16, 33);
+    const auto check_padding = [&](const void* device_side) {
+      const auto* image = home.peek(device_side);
+      for (std::size_t p = 0; p < order->host_index.size(); ++p)
+        for (int c = 0; c < 2 && order->host_index[p] < 0; ++c) {
+          float word = 1;
+          std::memcpy(&word, image + 4 * word_index(16, Type::f32, 2, static_cast<std::int64_t>(p), c), sizeof word);
+          CHECK(word == 0);
+        }
+    };
+    {
+      Field dirty(order, Type::f32, 2, home.residency());
+      std::memset(home.poke(dirty.device_write(true)), 0xff, dirty.device_bytes());
+    }  // its block is the next one of that size
+    Field field(order, Type::f32, 2, home.residency());
+    check_padding(field.device_write(true));
+    std::memset(field.host_overwrite(), 0xff, field.host_bytes());
+    check_padding(field.device_read());
+  }
 }
 
 TEST_CASE("fields of different shapes do not swap") {
   const auto order = tests::random_order(4, 16);
-  Field a(order, Type::f64, 2), b(order, Type::f64, 3), c(order, Type::f32, 2), d(tests::random_order(4, 16), Type::f64, 2);
+  Home cpu(false), home(true);
+  Residency& here = cpu.residency();
+  Field a(order, Type::f64, 2, here), b(order, Type::f64, 3, here), c(order, Type::f32, 2, here);
+  Field d(tests::random_order(4, 16), Type::f64, 2, here), elsewhere(order, Type::f64, 2, home.residency());
   CHECK_THROWS_WITH_AS(a.swap(b), doctest::Contains("f64[3]"), InternalError);
   CHECK_THROWS_AS(a.swap(c), InternalError);
   CHECK_THROWS_AS(a.swap(d), InternalError);
+  CHECK_THROWS_AS(a.swap(elsewhere), InternalError);
+}
+
+TEST_CASE("the device re-orders where it can and has room, with the same result") {
+  Home home(true);
+  int calls = 0;
+  bool able = true;
+  // What a kernel would do, by the host behind the device's back.
+  set_device_reorder([&](const DeviceReordering& r) {
+    ++calls;
+    if (!able) return false;
+    (r.to_device_order ? reorder_to_device_order : reorder_to_host_order)(
+        home.device->host(), r.order, r.word, r.components, home.peek(r.to_device_order ? r.host_order : r.device_order),
+        home.poke(r.to_device_order ? r.device_order : r.host_order));
+    return true;
+  });
+  std::mt19937 random(3);
+  const auto order = tests::random_order(16, 1000);
+  for (int way = 0; way < 3; ++way) {
+    able = way != 1;
+    calls = 0;
+    Field field(order, Type::f32, 5, home.residency());
+    if (way == 2) home.pool->release_kept();
+    home.pool->set_limit(way == 2 ? field.device_bytes() + 4096 : 0);  // no room for a second copy
+    const auto values = random_bytes(field.host_bytes(), random);
+    std::memcpy(field.host_overwrite(), values.data(), values.size());
+    field.device_write(false);
+    CHECK(std::memcmp(field.host_read(), values.data(), values.size()) == 0);
+    CHECK(calls == (way == 2 ? 0 : 2));
+    CHECK(home.pool->live_blocks() == 1);
+    CHECK(home.host_pool->live_blocks() == 1);
+  }
+  set_device_reorder({});
 }
 
 TEST_CASE("blocks are aligned, and freed ones of the same size are used again") {
@@ -260,20 +400,26 @@ TEST_CASE("running out of memory is an error with sizes, and what is kept is giv
 }
 
 TEST_CASE("a field that does not fit leaves the others as they were") {
-  const auto order = tests::random_order(16, 4096);
-  Memory& memory = Memory::instance();
-  Field small(order, Type::f64, 1);
-  static_cast<double*>(small.host_overwrite())[7] = 42;
-  memory.release_kept();
-  memory.set_limit(memory.live_bytes() + small.device_bytes());
-  Field large(order, Type::f64, 200);
-  CHECK_THROWS_WITH_AS(large.device_write(true), doctest::Contains("out of memory"), DeviceError);
-  CHECK_FALSE(large.ever_written());
-  double x = 0;
-  small.read_site(7, &x);
-  CHECK(x == 42);
-  memory.set_limit(0);
-  CHECK_NOTHROW(large.device_write(true));
+  for (const bool separate : {false, true}) {
+    Home home(separate);
+    const auto order = tests::random_order(16, 4096);
+    Memory& memory = home.residency().device_memory();
+    Field small(order, Type::f64, 1, home.residency());
+    static_cast<double*>(small.host_overwrite())[7] = 42;
+    small.device_write(false);
+    memory.release_kept();
+    memory.set_limit(memory.live_bytes() + small.device_bytes());
+    Field large(order, Type::f64, 200, home.residency());
+    home.residency().begin_statement();
+    CHECK_THROWS_WITH_AS(large.device_write(true), doctest::Contains("out of memory"), DeviceError);
+    CHECK_FALSE(large.ever_written());
+    CHECK(home.residency().transfers().spilled == 0);  // not even driven out in vain
+    double x = 0;
+    small.read_site(7, &x);
+    CHECK(x == 42);
+    memory.set_limit(0);
+    CHECK_NOTHROW(large.device_write(true));
+  }
 }
 
 TEST_CASE("sizes read as people write them") {

@@ -158,7 +158,7 @@ TEST_CASE("a second compiler finds the kernels of the first and they compute the
   Folder folder;
   Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
   for (bool again : {false, true}) {
-    jit::CpuCompiler compiler;
+    jit::Compiler compiler(jit::make_cpu_target());
     const jit::CompiledKernel kernel = compiler.compile(sample(2.5), {});
     CHECK(kernel.from_cache == again);
     CHECK(kernel.code_bytes > 0);
@@ -166,21 +166,21 @@ TEST_CASE("a second compiler finds the kernels of the first and they compute the
     CHECK(compiler.compile(sample(3.5), {}).from_cache == again);
   }
   CHECK(entries(folder.path) == 2);
-  jit::CpuCompiler compiler;
+  jit::Compiler compiler(jit::make_cpu_target());
   CHECK(!compiler.compile(sample(2.5), {.streaming = true}).from_cache);
 }
 
 TEST_CASE("a kernel asked for twice is compiled once") {
   Setting off("TESSERA_CACHE", "0");
-  jit::CpuCompiler compiler;
+  jit::Compiler compiler(jit::make_cpu_target());
   const auto first = compiler.compile(sample(4), {});
-  CHECK((compiler.compile(sample(4), {}).function == first.function));
+  CHECK((compiler.compile(sample(4), {}).code == first.code));
 }
 
 TEST_CASE("TESSERA_CACHE=0 leaves the disk alone") {
   Folder folder;
   Setting place("TESSERA_CACHE_DIR", folder.path), off("TESSERA_CACHE", "0");
-  jit::CpuCompiler compiler;
+  jit::Compiler compiler(jit::make_cpu_target());
   CHECK(!compiler.compile(sample(5), {}).from_cache);
   CHECK(entries(folder.path) == 0);
 }
@@ -188,7 +188,7 @@ TEST_CASE("TESSERA_CACHE=0 leaves the disk alone") {
 TEST_CASE("dumps are written per stage and named after kernel and hash") {
   Folder folder;
   Setting off("TESSERA_CACHE", "0"), where("TESSERA_DUMP_DIR", folder.path), what("TESSERA_DUMP", "ir,llvm,opt,asm");
-  jit::CpuCompiler compiler;
+  jit::Compiler compiler(jit::make_cpu_target());
   const auto kernel = compiler.compile(sample(6), {});
   for (const char* stage : {"ir", "llvm", "opt", "asm"}) {
     const fs::path file = folder.path / ("sample_" + kernel.hash + "." + stage);

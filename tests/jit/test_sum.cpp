@@ -50,7 +50,7 @@ double definition(const std::vector<double>& x) {
   double largest = 0;
   for (double v : x) largest = std::max(largest, std::fabs(v));
   int top = -868;
-  while (largest >= std::ldexp(1.0, top)) top += 28;
+  while (largest >= std::ldexp(1.0, top - 1)) top += 28;
   __extension__ __int128 units = 0;
   for (double v : x) units += static_cast<__int128>(std::rint(std::ldexp(static_cast<long double>(v), 84 - top)));
   return std::ldexp(static_cast<double>(units), top - 84);
@@ -121,6 +121,18 @@ TEST_CASE("a late large summand gives what an early one gives") {
   }
 }
 
+TEST_CASE("a summand rounds alike before and after one that is larger by the whole window") {
+  for (double small : {0.9, 0.5, 0.51, 0.4})
+    for (int steps : {2, 3, 4}) {
+      CAPTURE(small);
+      CAPTURE(steps);
+      const double x = std::ldexp(small, 28), large = std::ldexp(1.0, 28 * steps);
+      CHECK(same(sum({x, large, -large}, 1), sum({large, x, -large}, 1)));
+      CHECK(same(sum({x, large, -large}, 1), definition({x, large, -large})));
+      CHECK(same(sum({x, large, -large}, 1, 3), sum({large, x, -large}, 1)));
+    }
+}
+
 TEST_CASE("huge summands: no overflow on the way, infinity only in the result") {
   const double large = std::numeric_limits<double>::max();
   CHECK(sum({large, large, -large}, 1) == large);
@@ -173,6 +185,94 @@ TEST_CASE("exact sums add up, also with different windows, and accumulators can 
   }
   for (int part : {2, 0, 1}) total.add(parts[part]);
   CHECK(same(total.value(), expected));
+}
+
+namespace {
+
+using jit::SumBins;
+
+/// The index of the smallest top above |x|, as SumBins counts.
+std::uint64_t lowest_top(double x) {
+  std::uint64_t i = 0;
+  while (28 * int(i) - 981 < 1024 && std::fabs(x) >= std::ldexp(1.0, 28 * int(i) - 981)) ++i;
+  return i;
+}
+
+/// What a thread of a GPU does with one summand: digits relative to a top of its own choice, added as integers.
+void add_digits(SumBins& bins, double x, std::uint64_t top) {
+  bins.top = std::max(bins.top, lowest_top(x));
+  const bool huge = top > 70;
+  double rest = huge ? std::ldexp(x, -112) : x;
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    const int unit = 28 * int(top + 2 - k - (huge ? 4 : 0)) - 1064;
+    const double extract = std::ldexp(1.5, unit + 52), part = (rest + extract) - extract;
+    bins.bin[top + 2 - k] += static_cast<std::int64_t>(std::scalbn(part, -unit));
+    rest -= part;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("digits relative to any top up to that of all summands add up to the same bits") {
+  std::mt19937_64 engine(13);
+  const double ranges[][2] = {{0.5, 2},         {1e-40, 1e40},    {1e-300, 1e300},
+                              {1e-320, 1e-290}, {1e290, 1.7e308}, {1e-8, 1e308}};
+  for (const auto& range : ranges)
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      CAPTURE(range[0]);
+      const std::vector<double> x = random_numbers(engine, 300, range[0], range[1] / 2);
+      std::uint64_t top = 0;
+      for (double v : x) top = std::max(top, lowest_top(v));
+      SumBins bins{};
+      for (double v : x) {
+        const std::uint64_t own = lowest_top(v);
+        add_digits(bins, v, own + engine() % (top - own + 1));
+      }
+      CHECK(bins.top == top);
+      CHECK(same(jit::value_of(bins, Kind::sum), sum(x)));
+    }
+}
+
+TEST_CASE("bins join exact sums of other windows") {
+  std::mt19937_64 engine(17);
+  const std::vector<double> x = random_numbers(engine, 400, 1e-30, 1e30);
+  for (bool bins_are_larger : {false, true}) {
+    SumBins bins{};
+    SumAccumulator acc;
+    reset(acc, Kind::sum);
+    for (double v : x) {
+      const bool to_bins = (std::fabs(v) > 1e10) == bins_are_larger;
+      to_bins ? add_digits(bins, v, lowest_top(v)) : add_block(acc, &v, 1, 0);
+    }
+    ExactSum first, second;
+    first.add(bins);
+    first.add(acc);
+    second.add(acc);
+    second.add(bins);
+    CHECK(same(first.value(), sum(x)));
+    CHECK(same(second.value(), sum(x)));
+  }
+}
+
+TEST_CASE("bins of special values and extrema") {
+  SumBins bins{};
+  CHECK(same(jit::value_of(bins, Kind::sum), 0.0));
+  CHECK(jit::value_of(bins, Kind::max) == -kInfinity);
+  CHECK(jit::value_of(bins, Kind::min) == kInfinity);
+  bins.special = 2;
+  CHECK(jit::value_of(bins, Kind::sum) == kInfinity);
+  bins.special = 4;
+  CHECK(jit::value_of(bins, Kind::sum) == -kInfinity);
+  for (const std::uint64_t special : {1u, 6u, 7u}) {
+    bins.special = special;
+    CHECK(std::isnan(jit::value_of(bins, Kind::sum)));
+  }
+  for (double x : {-kInfinity, -1e300, -1.5, -0.0, 0.0, 5e-324, 2.5, kInfinity}) {
+    bins.extremum = jit::ordered_bits(std::bit_cast<std::uint64_t>(x));
+    CHECK(same(jit::value_of(bins, Kind::max), x));
+    bins.extremum = ~bins.extremum;
+    CHECK(same(jit::value_of(bins, Kind::min), x));
+  }
 }
 
 TEST_CASE("the largest and the smallest") {

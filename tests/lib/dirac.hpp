@@ -56,8 +56,8 @@ inline void check_adjoint(const Dirac& d) {
     const QDP::Subset& sites = qcd::make_preconditioned(d, preconditioning)->domain();
     const QDP::DComplex left = innerProduct(y, applied(d, preconditioning, x), sites);
     const QDP::DComplex right = innerProduct(applied(d, preconditioning, y, qcd::Sign::minus), x, sites);
-    CHECK(QDP::toDouble(real(left)) == doctest::Approx(QDP::toDouble(real(right))).epsilon(1e-12));
-    CHECK(QDP::toDouble(imag(left)) == doctest::Approx(QDP::toDouble(imag(right))).epsilon(1e-12));
+    CHECK(QDP::toDouble(real(left)) == doctest::Approx(QDP::toDouble(real(right))).epsilon(base_tol(1e-12)));
+    CHECK(QDP::toDouble(imag(left)) == doctest::Approx(QDP::toDouble(imag(right))).epsilon(base_tol(1e-12)));
   }
 }
 
@@ -70,7 +70,7 @@ inline void check_gamma5_hermiticity(const Dirac& d, const Dirac& partner) {
     CAPTURE(static_cast<int>(preconditioning));
     const QDP::LatticeFermion left = g5 * applied(d, preconditioning, g5x);
     const QDP::Subset& sites = qcd::make_preconditioned(d, preconditioning)->domain();
-    CHECK(relative(left, applied(partner, preconditioning, x, qcd::Sign::minus), sites) < 1e-13);
+    CHECK(relative(left, applied(partner, preconditioning, x, qcd::Sign::minus), sites) < base_tol(1e-13));
   }
 }
 
@@ -84,7 +84,7 @@ inline void check_gauge_covariance(const std::function<Dirac(const GaugeField&)>
     CAPTURE(static_cast<int>(preconditioning));
     const QDP::LatticeFermion there = applied(make(v), preconditioning, turned);
     const QDP::LatticeFermion here = g * applied(make(u), preconditioning, psi);
-    CHECK(relative(there, here, qcd::make_preconditioned(make(u), preconditioning)->domain()) < 1e-13);
+    CHECK(relative(there, here, qcd::make_preconditioned(make(u), preconditioning)->domain()) < base_tol(1e-13));
   }
 }
 
@@ -92,6 +92,7 @@ inline void check_gauge_covariance(const std::function<Dirac(const GaugeField&)>
 /// order.
 inline void check_derivative(const std::function<double(const GaugeField&)>& value, const GaugeField& derivative,
                              const GaugeField& u, double tolerance = 1e-8) {
+  TESSERA_NEEDS_DOUBLES("finite differences");
   const auto moved = [&](const GaugeField& x, double t) {
     GaugeField v(QDP::Nd);
     for (int mu = 0; mu < QDP::Nd; ++mu) v[mu] = qcd::su3_exp(QDP::Real(t) * x[mu]) * u[mu];
@@ -139,7 +140,7 @@ inline void check_operator_derivatives(const std::function<Dirac(const GaugeFiel
     m->add_normal_derivative(together, pairs, weights);
     for (std::size_t k : {0, 1})
       m->add_derivative(one_by_one, applied(make(u), preconditioning, pairs[k]), pairs[k], weights[k]);
-    CHECK(distance(together, one_by_one) < 1e-13 * std::sqrt(inner(one_by_one, one_by_one)));
+    CHECK(distance(together, one_by_one) < base_tol(1e-13) * std::sqrt(inner(one_by_one, one_by_one)));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "lib/hmc/simulation.hpp"
 #include "tests/lib/lattice.hpp"
+#include "tests/paths.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -82,7 +83,7 @@ inline pid_t start_program(const std::vector<std::string>& arguments, const std:
     dup2(file, STDOUT_FILENO);
     dup2(file, STDERR_FILENO);
     if (threads > 0) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
-    std::string program = TESSERA_BINARY_DIR "/bin/" + name;
+    std::string program = binary_folder() / "bin" / name;
     std::vector<std::string> copies = arguments;
     std::vector<char*> argv = {program.data()};
     for (std::string& argument : copies) argv.push_back(argument.data());

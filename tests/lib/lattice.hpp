@@ -7,6 +7,8 @@
 #include "lib/io/gauge_init.hpp"
 #include "lib/io/input.hpp"
 #include "lib/io/seed.hpp"
+#include "tests/paths.hpp"
+#include "tests/reference/base_precision.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -91,7 +93,7 @@ inline std::optional<std::string> data_file(const std::string& name) {
   std::vector<std::filesystem::path> folders;
   if (const char* folder = std::getenv("QCD_TEST_DATA")) folders.emplace_back(folder);
   for (const char* place : {"shared/data", "../shared/data"})
-    folders.push_back(std::filesystem::path(TESSERA_SOURCE_DIR) / place);
+    folders.push_back(source_folder() / place);
   for (const auto& folder : folders)
     if (std::filesystem::exists(folder / name)) return (folder / name).string();
   return std::nullopt;

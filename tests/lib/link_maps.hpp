@@ -22,7 +22,7 @@ inline void check_pull_back(const qcd::LinkMaps& maps, const GaugeField& u, doub
 }
 
 /// V transforms as U does.
-inline void check_covariance(const qcd::LinkMaps& maps, const GaugeField& u, double tolerance = 1e-12) {
+inline void check_covariance(const qcd::LinkMaps& maps, const GaugeField& u, double tolerance = base_tol(1e-12)) {
   QDP::LatticeColorMatrix omega;
   const GaugeField turned = gauge_transformed(u, omega);
   const qcd::LinkState here(u, maps), there(turned, maps);

@@ -22,7 +22,7 @@ inline std::string wilson_action(const std::string& name, const std::string& mas
 inline std::string clover_action(const std::string& name, const std::string& mass) {
   return tag("FermionAction", tag("FermAct", name) + tag("Mass", mass) + tag("clovCoeff", "1.2") + fermion_bc());
 }
-inline std::string inverter(const std::string& residual = "1.0e-13") {
+inline std::string inverter(const std::string& residual = solver_residual("1.0e-13")) {
   return tag("InvertParam", tag("invType", "CG_INVERTER") + tag("RsdCG", residual) + tag("MaxCG", "2000"));
 }
 /// x^power on an interval that holds the spectra met in the tests.

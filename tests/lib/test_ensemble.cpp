@@ -5,6 +5,7 @@
 #include "lib/heatbath/heatbath.hpp"
 #include "lib/meas/glue.hpp"
 #include "tests/lib/lattice.hpp"
+#include "tests/paths.hpp"
 #include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
@@ -63,9 +64,9 @@ void check_run(const std::string& input, Value plaquette, Value rectangle) {
   if (!std::getenv("QCD_ENSEMBLE_TESTS")) TESSERA_SKIP("statistics of minutes; set QCD_ENSEMBLE_TESTS=1");
   CAPTURE(input);
   const tests::ScratchFolder folder("ensemble");
-  const std::string command = "cd '" + folder.file("") +
-                              "' && '" TESSERA_BINARY_DIR "/bin/hmc' -i '" TESSERA_SOURCE_DIR "/examples/hmc/" + input +
-                              "' -o data.xml -l /dev/null > text";
+  const std::string program = tests::binary_folder() / "bin/hmc", document = tests::source_folder() / "examples/hmc" / input;
+  const std::string command =
+      "cd '" + folder.file("") + "' && '" + program + "' -i '" + document + "' -o data.xml -l /dev/null > text";
   REQUIRE(std::system(command.c_str()) == 0);
   XMLReader data(folder.file("data.xml"));
   const std::vector<double> p = series(data, "InlineObservables/elem/Plaquette/w_plaq");

@@ -6,6 +6,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 
 namespace {
 
@@ -70,7 +71,7 @@ TEST_CASE("the tree of staples gives the sum of the paths") {
   const GaugeField u = tests::random_field();
   for (const PathSums& paths : {fat7_paths(asqtad_weights(0.87)), fat7_paths(fat7_weights()), odd_paths()}) {
     const GaugeField expected = plain_sum(u, paths);
-    CHECK(tests::distance(FatLinks(paths).apply(u), expected) < 1e-14 * size(expected));
+    CHECK(tests::distance(FatLinks(paths).apply(u), expected) < base_tol(1e-14) * size(expected));
   }
 }
 

@@ -13,6 +13,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 
 namespace {
 
@@ -97,6 +98,7 @@ TEST_CASE("these tests know every action that an input can name") {
 }
 
 TEST_CASE("every action's force is the derivative of its value, and so is what it gives for links out of the group") {
+  TESSERA_NEEDS_DOUBLES("finite differences");
   tests::use_lattice({2, 4, 4, 2});
   const GaugeField u = tests::random_field();
   for (const std::string& name : all_actions()) {
@@ -119,7 +121,7 @@ TEST_CASE("every action's force is the derivative of its value, and so is what i
     GaugeField change(Nd), g;
     action->derivative(g, u);
     for (int mu = 0; mu < Nd; ++mu) {
-      CHECK(tests::distance(LatticeColorMatrix(taproj(u[mu] * g[mu])), f[mu]) < 1e-11);
+      CHECK(tests::distance(LatticeColorMatrix(taproj(u[mu] * g[mu])), f[mu]) < base_tol(1e-11));
       gaussian(change[mu]);
     }
     const auto difference = [&](double h) {
@@ -145,11 +147,12 @@ TEST_CASE("a gauge transformation leaves every action and rotates its force") {
   for (const std::string& name : all_actions()) {
     CAPTURE(name);
     const auto action = make(name);
-    CHECK(toDouble(action->action(v)) == doctest::Approx(toDouble(action->action(u))).epsilon(1e-12));
+    CHECK(toDouble(action->action(v)) == doctest::Approx(toDouble(action->action(u))).epsilon(base_tol(1e-12)));
     GaugeField fu, fv;
     action->force(fu, u);
     action->force(fv, v);
-    for (int mu = 0; mu < Nd; ++mu) CHECK(tests::distance(fv[mu], LatticeColorMatrix(g * fu[mu] * adj(g))) < 1e-9);
+    for (int mu = 0; mu < Nd; ++mu)
+      CHECK(tests::distance(fv[mu], LatticeColorMatrix(g * fu[mu] * adj(g))) < base_tol(1e-9));
   }
 }
 
@@ -199,10 +202,10 @@ TEST_CASE("values at U = 1 count the loops with Chroma's coefficients") {
       doctest::Approx(-4 * v * (3 + 3 * 0.75)));
   const std::string power = "<beta>2</beta><gamma>3</gamma><q>4</q>";
   for (const std::string name : {"CONSTRAINED_PLAQ", "PLAQ_PLUS_PLAQ_POWER", "PLAQ_PLUS_ADJ_POWER"})
-    CHECK(std::fabs(value("<Name>" + name + "_GAUGEACT</Name>" + power)) < 1e-10);
+    CHECK(std::fabs(value("<Name>" + name + "_GAUGEACT</Name>" + power)) < base_tol(1e-10));
   const std::string characters = "<beta_F>3</beta_F><beta_A>2</beta_A><beta_S>1</beta_S>";
   for (const std::string name : {"CHARACTER", "PLAQ_PLUS_ADJOINT"})
-    CHECK(std::fabs(value("<Name>" + name + "_GAUGEACT</Name>" + characters)) < 1e-10);
+    CHECK(std::fabs(value("<Name>" + name + "_GAUGEACT</Name>" + characters)) < base_tol(1e-10));
 }
 
 TEST_CASE("the characters of SU(3) plaquettes, from tr P alone") {
@@ -222,9 +225,9 @@ TEST_CASE("the characters of SU(3) plaquettes, from tr P alone") {
                          s + "</beta_S>")
                         ->action(u));
   };
-  CHECK(value("1", "0", "0") == doctest::Approx(plaquettes - fundamental / 3).epsilon(1e-12));
-  CHECK(value("0", "1", "0") == doctest::Approx(8 * plaquettes / 9 - adjoint / 9).epsilon(1e-12));
-  CHECK(value("0", "0", "1") == doctest::Approx((plaquettes - sextet / 6) / 2).epsilon(1e-12));
+  CHECK(value("1", "0", "0") == doctest::Approx(plaquettes - fundamental / 3).epsilon(base_tol(1e-12)));
+  CHECK(value("0", "1", "0") == doctest::Approx(8 * plaquettes / 9 - adjoint / 9).epsilon(base_tol(1e-12)));
+  CHECK(value("0", "0", "1") == doctest::Approx((plaquettes - sextet / 6) / 2).epsilon(base_tol(1e-12)));
 }
 
 TEST_CASE("the parallelograms of an action are all that there are, each once") {
@@ -257,7 +260,7 @@ TEST_CASE("the gauge action of Chroma's WEAK_FIELD start") {
   GaugeField u(Nd);
   weak_field_start(u);
   // hmc.prec_wilson, beta 5.7
-  CHECK(toDouble(wilson_action(5.7).action(u)) == doctest::Approx(-8710.03760712626).epsilon(1e-12));
+  CHECK(toDouble(wilson_action(5.7).action(u)) == doctest::Approx(-8710.03760712626).epsilon(base_tol(1e-12)));
 }
 
 TEST_CASE("action and force of a thermal configuration computed elsewhere") {
@@ -267,12 +270,13 @@ TEST_CASE("action and force of a thermal configuration computed elsewhere") {
   const GaugeField u = tests::read_field("SCIDAC", *file);
 
   // beta sum (1 - Re tr P/3) - beta 6 V
-  CHECK(toDouble(wilson_action(5.69).action(u)) == doctest::Approx(-4991.1225838723).epsilon(1e-12));
+  CHECK(toDouble(wilson_action(5.69).action(u)) == doctest::Approx(-4991.1225838723).epsilon(base_tol(1e-12)));
 
   GaugeField f;
   wilson_action(5.69).force(f, u);
-  CHECK(tests::inner(f, f) == doctest::Approx(13335.7408502983).epsilon(1e-12));  // 1/2 sum_a F_a^2 = |F|^2 (conv. 4)
+  CHECK(tests::inner(f, f) ==
+        doctest::Approx(13335.7408502983).epsilon(base_tol(1e-12)));  // 1/2 sum_a F_a^2 = |F|^2 (conv. 4)
   wilson_action(4).force(f, u);
   // The reference's generators and trace make each component twice ours: sum (2 F_a)^2 = 8 |F|^2.
-  CHECK(8 * tests::inner(f, f) == doctest::Approx(52723.299867438494).epsilon(1e-12));
+  CHECK(8 * tests::inner(f, f) == doctest::Approx(52723.299867438494).epsilon(base_tol(1e-12)));
 }

@@ -2,6 +2,7 @@
 
 #include "lib/hmc/parameters.hpp"
 #include "tests/lib/lattice.hpp"
+#include "tests/paths.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +15,7 @@ using namespace qcd;
 namespace {
 
 std::string quickstart() {
-  std::ifstream file(TESSERA_SOURCE_DIR "/examples/hmc/quickstart.xml");
+  std::ifstream file(tests::source_folder() / "examples/hmc/quickstart.xml");
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -48,7 +49,7 @@ bool contains(const std::string& text, const std::string& word) { return text.fi
 }  // namespace
 
 TEST_CASE("the example inputs are valid") {
-  for (const auto& entry : std::filesystem::directory_iterator(TESSERA_SOURCE_DIR "/examples/hmc")) {
+  for (const auto& entry : std::filesystem::directory_iterator(tests::source_folder() / "examples/hmc")) {
     if (entry.path().extension() != ".xml") continue;
     CAPTURE(entry.path().string());
     const InputFile file(entry.path().string());

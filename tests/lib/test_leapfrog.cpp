@@ -6,6 +6,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 
 namespace {
 
@@ -56,8 +57,8 @@ std::string action(const std::string& name, const std::string& elements, const s
 }
 
 void check(const Energies& got, double kinetic, double potential) {
-  CHECK(got.kinetic == doctest::Approx(kinetic).epsilon(1e-12));
-  CHECK(got.potential == doctest::Approx(potential).epsilon(1e-12));
+  CHECK(got.kinetic == doctest::Approx(kinetic).epsilon(base_tol(1e-12)));
+  CHECK(got.potential == doctest::Approx(potential).epsilon(base_tol(1e-12)));
 }
 
 }  // namespace

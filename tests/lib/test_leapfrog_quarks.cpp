@@ -8,6 +8,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 using tests::tag;
 
 namespace {
@@ -51,8 +52,9 @@ void check(const Case& c, double kinetic, double potential) {
   double dk, dp;
   read(result, "/t_leapfrog/DeltaE/DeltaKE", dk);
   read(result, "/t_leapfrog/DeltaE/DeltaPE", dp);
-  CHECK(dk == doctest::Approx(kinetic).epsilon(1e-9));
-  CHECK(dp == doctest::Approx(potential).epsilon(1e-9));
+  const double tolerance = tests::kDoubles ? 1e-9 : 1e-3;  // the solver's residual, tests::solver_residual()
+  CHECK(dk == doctest::Approx(kinetic).epsilon(tolerance));
+  CHECK(dp == doctest::Approx(potential).epsilon(tolerance));
 }
 
 std::string scheme(const std::string& name, int steps) { return tag("Name", name) + tag("n_steps", std::to_string(steps)); }
@@ -61,10 +63,11 @@ std::string aniso(const std::string& nu = "") {
   return tag("AnisoParam", tag("anisoP", "true") + tag("t_dir", "3") + tag("xi_0", "2.464") + nu);
 }
 
-std::string cg(const std::string& residual) { return tests::inverter(residual); }
+std::string cg(const std::string& residual) { return tests::inverter(tests::solver_residual(residual)); }
 
 std::string bicgstab(const std::string& residual) {
-  return tag("InvertParam", tag("invType", "BICGSTAB_INVERTER") + tag("RsdBiCGStab", residual) + tag("MaxBiCGStab", "20000"));
+  return tag("InvertParam", tag("invType", "BICGSTAB_INVERTER") + tag("RsdBiCGStab", tests::solver_residual(residual)) +
+                                tag("MaxBiCGStab", "20000"));
 }
 
 std::string stout_clover(const std::string& mass) {
@@ -155,9 +158,10 @@ TEST_CASE("hmc's first trajectory of Chroma's regression test prec_wilson: dH an
   read(data, trajectory + "deltaKE", dk);
   read(data, trajectory + "deltaPE", dp);
   read(data, trajectory + "deltaH", dh);
-  CHECK(dk == doctest::Approx(-2450.02859132141).epsilon(1e-12));
-  CHECK(dp == doctest::Approx(2451.94153971894).epsilon(1e-12));
-  CHECK(dh == doctest::Approx(1.91294839753164).epsilon(1e-9));
+  CHECK(dk == doctest::Approx(-2450.02859132141).epsilon(base_tol(1e-12)));
+  CHECK(dp == doctest::Approx(2451.94153971894).epsilon(base_tol(1e-12)));
+  CHECK(dh == doctest::Approx(1.91294839753164).epsilon(tests::kDoubles ? 1e-9 : 5e-3));
+  if (!tests::kDoubles) return;  // the count is that of a residual of 1e-7
   int first, next;
   const std::string count = "/AbsHamiltonianForce/ForcesByMonomial/elem[1]/TwoFlavorExactWilsonTypeFermMonomial/n_count";
   read(log, trajectory + "leapP[1]" + count, first);

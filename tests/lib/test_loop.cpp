@@ -10,6 +10,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 
 namespace {
 
@@ -59,10 +60,10 @@ TEST_CASE("a path's product is the product of its links, written out") {
   const LatticeColorMatrix by_hand = u[0] * shift(u[1], FORWARD, 0) * shift(shift(u[2], FORWARD, 1), FORWARD, 0) *
                                      adj(shift(shift(u[0], FORWARD, 1), FORWARD, 2)) * adj(shift(u[1], FORWARD, 2)) *
                                      adj(u[2]);
-  CHECK(tests::distance(LatticeColorMatrix(path_product(u, kTwisted)), by_hand) < 1e-12);
+  CHECK(tests::distance(LatticeColorMatrix(path_product(u, kTwisted)), by_hand) < base_tol(1e-12));
 
   const LatticeColorMatrix down = shift(adj(u[3]), BACKWARD, 3) * shift(u[1], BACKWARD, 3);
-  CHECK(tests::distance(LatticeColorMatrix(path_product(u, {backward(3), forward(1)})), down) < 1e-12);
+  CHECK(tests::distance(LatticeColorMatrix(path_product(u, {backward(3), forward(1)})), down) < base_tol(1e-12));
 
   const LatticeColorMatrix from_next = shift(u[2], FORWARD, 1);
   CHECK(tests::distance(LatticeColorMatrix(path_product(u, {forward(2)}, {forward(1)})), from_next) == 0);
@@ -75,7 +76,7 @@ TEST_CASE("long sums, computed in parts, equal the sum of their terms") {
   LatticeColorMatrix total = zero;
   for (const auto& [path, weight] : loops) total += Real(weight) * path_product(u, path);
   const LatticeColorMatrix in_parts = weighted_sum(u, loops);
-  CHECK(tests::distance(in_parts, total) < 1e-11);
+  CHECK(tests::distance(in_parts, total) < base_tol(1e-11));
 }
 
 TEST_CASE("traces of loops are gauge invariant, orientation and starting point do not matter") {
@@ -86,8 +87,8 @@ TEST_CASE("traces of loops are gauge invariant, orientation and starting point d
   for (const Path& loop : {plaquette_loop(0, 2), rectangle_loop(3, 1), rectangle_loop(1, 3), kTwisted}) {
     CAPTURE(loop.str());
     const double here = toDouble(sum_real_trace(u, {{loop, 1}}));
-    CHECK(toDouble(sum_real_trace(v, {{loop, 1}})) == doctest::Approx(here).epsilon(1e-11));
-    CHECK(toDouble(sum_real_trace(u, {{loop.reversed(), 1}})) == doctest::Approx(here).epsilon(1e-11));
-    CHECK(toDouble(sum_real_trace(u, {{loop.rotated(2), 1}})) == doctest::Approx(here).epsilon(1e-11));
+    CHECK(toDouble(sum_real_trace(v, {{loop, 1}})) == doctest::Approx(here).epsilon(base_tol(1e-11)));
+    CHECK(toDouble(sum_real_trace(u, {{loop.reversed(), 1}})) == doctest::Approx(here).epsilon(base_tol(1e-11)));
+    CHECK(toDouble(sum_real_trace(u, {{loop.rotated(2), 1}})) == doctest::Approx(here).epsilon(base_tol(1e-11)));
   }
 }

@@ -11,14 +11,15 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 using tests::measurement;
 using tests::Output;
 using tests::run_measurements;
 
 namespace {
 
-const std::string kInvert =
-    "<InvertParam><invType>CG_INVERTER</invType><RsdCG>1e-11</RsdCG><MaxCG>1000</MaxCG></InvertParam>";
+const std::string kInvert = "<InvertParam><invType>CG_INVERTER</invType><RsdCG>" + tests::solver_residual("1e-11") +
+                            "</RsdCG><MaxCG>1000</MaxCG></InvertParam>";
 const std::string kAntiperiodic = "<FermionBC><FermBC>SIMPLE_FERMBC</FermBC><boundary>1 1 1 -1</boundary></FermionBC>";
 
 template <class F>
@@ -85,10 +86,10 @@ TEST_CASE("noise sources have unit modulus in every component") {
   const double components = 12.0 * static_cast<double>(Layout::vol());
   for (TraceNoise kind : {TraceNoise::z2, TraceNoise::u1, TraceNoise::unit}) {
     const auto eta = trace_source<LatticeFermion>(kind);
-    CHECK(toDouble(norm2(eta)) == doctest::Approx(components).epsilon(1e-12));
+    CHECK(toDouble(norm2(eta)) == doctest::Approx(components).epsilon(base_tol(1e-12)));
     const LatticeReal size = localNorm2(peekColor(peekSpin(eta, 3), 1));
-    CHECK(toDouble(globalMax(size)) == doctest::Approx(1).epsilon(1e-12));
-    CHECK(toDouble(globalMin(size)) == doctest::Approx(1).epsilon(1e-12));
+    CHECK(toDouble(globalMax(size)) == doctest::Approx(1).epsilon(base_tol(1e-12)));
+    CHECK(toDouble(globalMin(size)) == doctest::Approx(1).epsilon(base_tol(1e-12)));
   }
   CHECK(toDouble(norm2(trace_source<LatticeFermion>(TraceNoise::gaussian))) ==
         doctest::Approx(components).epsilon(0.2));
@@ -120,9 +121,9 @@ TEST_CASE("CHIRAL_CONDENSATE writes each source and their average") {
   double mean = 0;
   for (const char* n : {"1", "2", "3"})
     mean += out.number(std::string("/out/elem[1]/ChiralCondensate/sources/elem[") + n + "]/scalar/re") / 3;
-  CHECK(out.number("/out/elem[1]/ChiralCondensate/scalar_mean") == doctest::Approx(mean).epsilon(1e-12));
+  CHECK(out.number("/out/elem[1]/ChiralCondensate/scalar_mean") == doctest::Approx(mean).epsilon(base_tol(1e-12)));
   CHECK(out.number("/out/elem[1]/ChiralCondensate/scalar_error") > 0);
-  CHECK(out.number("/out/elem[2]/ChiralCondensate/scalar_error") < 1e-12);  // the same source three times
+  CHECK(out.number("/out/elem[2]/ChiralCondensate/scalar_error") < base_tol(1e-12));  // the same source three times
 
   const auto errors =
       tests::measurement_errors(condensate("CHIRAL_CONDENSATE", "<FermAct>WILSON</FermAct><Kappa>0.1</Kappa>", "Z3"));
@@ -156,6 +157,6 @@ TEST_CASE("the spectrum of the staggered operator on conf.00200") {
                                           "</FermAct><Mass>0.1</Mass>" +
                                               kAntiperiodic + "</FermionAction>"),
                               u));
-  CHECK(out.number("//LowestEv//lambda") - 0.01 == doctest::Approx(0.00792635908882).epsilon(1e-9));
-  CHECK(-out.number("//HighestEv//lambda") - 0.01 == doctest::Approx(4.9378793763516).epsilon(1e-12));
+  CHECK(out.number("//LowestEv//lambda") - 0.01 == doctest::Approx(0.00792635908882).epsilon(base_tol(1e-9)));
+  CHECK(-out.number("//HighestEv//lambda") - 0.01 == doctest::Approx(4.9378793763516).epsilon(base_tol(1e-12)));
 }

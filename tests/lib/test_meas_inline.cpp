@@ -11,6 +11,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 using tests::distance;
 using tests::measurement;
 using tests::measurement_errors;
@@ -131,7 +132,7 @@ TEST_CASE("COULOMB_GAUGEFIX writes Chroma's numbers and leaves field and rotatio
   read(file, record_xml, g);
   GaugeField turned(Nd);
   for (int mu = 0; mu < Nd; ++mu) turned[mu] = g * u[mu] * adj(shift(g, FORWARD, mu));
-  CHECK(distance(turned, fixed) < 1e-10);
+  CHECK(distance(turned, fixed) < base_tol(1e-10));
 }
 
 TEST_CASE("WILSON_FLOW and GRADIENT_FLOW write one table each, and the same one for the same action") {
@@ -156,13 +157,13 @@ TEST_CASE("WILSON_FLOW and GRADIENT_FLOW write one table each, and the same one 
                        u));
   const auto chroma = out.numbers("//WilsonFlow/wilson_flow_results/wflow_gact4i");
   REQUIRE(chroma.size() == 11);
-  CHECK(chroma[10] == doctest::Approx(1.30845556806451).epsilon(1e-6));
+  CHECK(chroma[10] == doctest::Approx(1.30845556806451).epsilon(base_tol(1e-6)));
   CHECK(out.numbers("//WilsonFlow/wilson_flow_results/wflow_gactij")[10] ==
-        doctest::Approx(1.30093647082356).epsilon(1e-6));
+        doctest::Approx(1.30093647082356).epsilon(base_tol(1e-6)));
   const auto wilson = out.numbers("//WilsonFlow/wilson_flow_results/t2E_clover");
   const auto same = out.numbers("/out/elem[2]/GradientFlow/wilson_flow_results/t2E_clover");
   const auto symanzik = out.numbers("/out/elem[3]/GradientFlow/wilson_flow_results/t2E_clover");
-  CHECK(same[10] == doctest::Approx(wilson[10]).epsilon(1e-10));
+  CHECK(same[10] == doctest::Approx(wilson[10]).epsilon(base_tol(1e-10)));
   CHECK(std::fabs(symanzik[10] - wilson[10]) > 1e-5);
   CHECK(out.numbers("//WilsonFlow/wilson_flow_results/qtop").size() == 11);
 }

@@ -15,6 +15,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 using tests::distance;
 
 namespace {
@@ -22,9 +23,10 @@ namespace {
 template <class F>
 QuarkInverter<F> inverter(const GaugeField& u, const std::string& action, double residual = 1e-13,
                           const std::string& solver = "CG_INVERTER") {
-  const InputFile file = tests::input("<q><FermionAction>" + action + "</FermionAction><InvertParam><invType>" +
-                                      solver + "</invType><RsdCG>" + std::to_string(residual * 1e13) +
-                                      "e-13</RsdCG><MaxCG>2000</MaxCG></InvertParam></q>");
+  const InputFile file =
+      tests::input("<q><FermionAction>" + action + "</FermionAction><InvertParam><invType>" + solver +
+                   "</invType><RsdCG>" + tests::solver_residual(std::to_string(residual * 1e13) + "e-13") +
+                   "</RsdCG><MaxCG>2000</MaxCG></InvertParam></q>");
   const Input group = file.root().group("FermionAction");
   const auto& table = [&]() -> const auto& {
     if constexpr (std::is_same_v<F, LatticeFermion>)
@@ -61,7 +63,7 @@ LatticePropagator point_source() {
 void check_correlator(const multi1d<Double>& c, const std::vector<double>& expected, double factor, double tolerance) {
   for (std::size_t t = 0; t < expected.size(); ++t) {
     CAPTURE(t);
-    CHECK(factor * toDouble(c[static_cast<int>(t)]) == doctest::Approx(expected[t]).epsilon(tolerance));
+    CHECK(factor * toDouble(c[static_cast<int>(t)]) == doctest::Approx(expected[t]).epsilon(base_tol(tolerance)));
   }
 }
 
@@ -81,7 +83,8 @@ TEST_CASE("free pion on 8^3 x 16, antiperiodic in time") {
   const std::vector<double> exact = {.807163976769,   .0487114132086,  .0095718387433, .00396792018302, .00250090665396,
                                      .00185427789091, .00149559757962, .0013040019511, .00124313640711};
   check_correlator(pion, exact, 1, 1e-9);
-  for (int t = 1; t < 8; ++t) CHECK(toDouble(pion[16 - t]) == doctest::Approx(toDouble(pion[t])).epsilon(1e-10));
+  for (int t = 1; t < 8; ++t)
+    CHECK(toDouble(pion[16 - t]) == doctest::Approx(toDouble(pion[t])).epsilon(base_tol(1e-10)));
 }
 
 TEST_CASE("free pion with twisted spatial boundary conditions") {
@@ -112,7 +115,7 @@ TEST_CASE("Chroma's prec_wilson correlator on weak_field.lime, anisotropic with 
   const GaugeField u = tests::read_field("SCIDAC", *file);
   LatticePropagator source = point_source();
   gaussian_smear(source, u, 2.0, 5, 3);
-  CHECK(toDouble(norm2(source)) == doctest::Approx(6.6339991).epsilon(1e-8));
+  CHECK(toDouble(norm2(source)) == doctest::Approx(6.6339991).epsilon(base_tol(1e-8)));
   const LatticePropagator s =
       wilson(u, "0.135", boundary("1 1 1 -1"),
              "<AnisoParam><anisoP>true</anisoP><t_dir>3</t_dir><xi_0>2.464</xi_0><nu>0.95</nu></AnisoParam>")
@@ -133,8 +136,8 @@ TEST_CASE("the staggered inverse of a source of ones on conf.00200") {
   const auto check = [&](const std::string& bc, double re, double im) {
     const auto inverse = inverter<LatticeStaggeredFermion>(u, "<FermAct>STAGGERED</FermAct><Mass>0.1</Mass>" + bc);
     const Condensate c = estimate_condensate(inverse, ones);
-    CHECK(toDouble(real(c.scalar)) / 2 == doctest::Approx(re).epsilon(1e-10));
-    CHECK(toDouble(imag(c.scalar)) / 2 == doctest::Approx(im).epsilon(1e-10));
+    CHECK(toDouble(real(c.scalar)) / 2 == doctest::Approx(re).epsilon(base_tol(1e-10)));
+    CHECK(toDouble(imag(c.scalar)) / 2 == doctest::Approx(im).epsilon(base_tol(1e-10)));
   };
   check(boundary("1 1 1 1"), 0.20344039707296779, -0.00655061784868673);
   // exp(i pi/4) on every link in time: pi once around.
@@ -155,9 +158,9 @@ TEST_CASE("a propagator solves D S = source on all sites, whatever the precondit
       const auto inverse = inverter<LatticeFermion>(
           u, std::string("<FermAct>") + action + "</FermAct><Mass>0.2</Mass>" + boundary("1 1 1 -1"), 1e-12, solver);
       solutions.push_back(inverse(chi));
-      CHECK(inverse.residual(solutions.back(), chi) < 1e-11);
+      CHECK(inverse.residual(solutions.back(), chi) < base_tol(1e-11));
     }
-  for (const LatticeFermion& psi : solutions) CHECK(std::sqrt(toDouble(norm2(psi - solutions[0]))) < 1e-9);
+  for (const LatticeFermion& psi : solutions) CHECK(std::sqrt(toDouble(norm2(psi - solutions[0]))) < base_tol(1e-9));
 }
 
 TEST_CASE("clover, twisted-mass and staggered propagators solve D S = source on all sites") {
@@ -170,12 +173,12 @@ TEST_CASE("clover, twisted-mass and staggered propagators solve D S = source on 
   const auto solve = [&](const std::string& action) {
     const auto inverse = inverter<LatticeFermion>(u, action + mass, 1e-12);
     const LatticeFermion psi = inverse(chi);
-    CHECK(inverse.residual(psi, chi) < 1e-11);
+    CHECK(inverse.residual(psi, chi) < base_tol(1e-11));
     return psi;
   };
   const LatticeFermion clover = solve("<FermAct>CLOVER</FermAct><clovCoeff>1.5</clovCoeff>");
   const LatticeFermion all_sites = solve("<FermAct>UNPRECONDITIONED_CLOVER</FermAct><clovCoeff>1.5</clovCoeff>");
-  CHECK(std::sqrt(toDouble(norm2(clover - all_sites))) < 1e-9);
+  CHECK(std::sqrt(toDouble(norm2(clover - all_sites))) < base_tol(1e-9));
   const LatticeFermion wilson_solution = solve("<FermAct>WILSON</FermAct>");
   CHECK(std::sqrt(toDouble(norm2(clover - wilson_solution))) > 1e-3);
   const LatticeFermion twisted = solve("<FermAct>TWISTED_MASS</FermAct><TwistedMass>0.3</TwistedMass>");
@@ -184,7 +187,7 @@ TEST_CASE("clover, twisted-mass and staggered propagators solve D S = source on 
   LatticeStaggeredFermion eta;
   gaussian(eta);
   const auto inverse = inverter<LatticeStaggeredFermion>(u, "<FermAct>STAGGERED</FermAct>" + mass, 1e-12);
-  CHECK(inverse.residual(inverse(eta), eta) < 1e-11);
+  CHECK(inverse.residual(inverse(eta), eta) < base_tol(1e-11));
 }
 
 TEST_CASE("columns of a propagator are the solutions for unit vectors") {
@@ -198,7 +201,7 @@ TEST_CASE("columns of a propagator are the solutions for unit vectors") {
   for (int k : {0, 5, 11}) {
     const LatticeFermion column = s * units[static_cast<std::size_t>(k)];
     const LatticeFermion expected = inverse(LatticeFermion(source * units[static_cast<std::size_t>(k)]));
-    CHECK(std::sqrt(toDouble(norm2(column - expected))) < 1e-10);
+    CHECK(std::sqrt(toDouble(norm2(column - expected))) < base_tol(1e-10));
   }
 }
 

@@ -11,6 +11,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 using tests::distance;
 
 namespace {
@@ -48,9 +49,9 @@ TEST_CASE("the projection finds the group element of largest overlap") {
   const int sweeps = project(p, target);
   CHECK(sweeps > 1);
   CHECK(sweeps < 1000);
-  CHECK(toDouble(globalMax(LatticeReal(su3_defect(p)))) < 1e-12);
+  CHECK(toDouble(globalMax(LatticeReal(su3_defect(p)))) < base_tol(1e-12));
   // At a maximum p target^+ has no anti-Hermitian traceless part ...
-  CHECK(std::sqrt(toDouble(norm2(taproj(p * adj(target))))) < 1e-12);
+  CHECK(std::sqrt(toDouble(norm2(taproj(p * adj(target))))) < base_tol(1e-12));
   // ... and no neighbour in the group overlaps more.
   const double overlap = toDouble(sum(real(trace(p * adj(target)))));
   for (int trial = 0; trial < 5; ++trial) {
@@ -64,7 +65,7 @@ TEST_CASE("a multiple of a group element is projected onto that element in one s
   const GaugeField u = tests::random_field();
   LatticeColorMatrix p = u[0];
   project(p, LatticeColorMatrix(Real(2.5) * u[0]));
-  CHECK(distance(p, u[0]) < 1e-12);
+  CHECK(distance(p, u[0]) < base_tol(1e-12));
 }
 
 TEST_CASE("over-relaxed rotations by factor 1 are the plain ones, by factor 2 they keep the trace") {
@@ -72,10 +73,10 @@ TEST_CASE("over-relaxed rotations by factor 1 are the plain ones, by factor 2 th
   LatticeColorMatrix m;
   gaussian(m);
   const LatticeColorMatrix plain = su2_ascent(m), one = su2_over_ascent(m, Real(1));
-  CHECK(distance(plain, one) < 1e-12);
+  CHECK(distance(plain, one) < base_tol(1e-12));
   CHECK(toDouble(sum(real(trace(plain * m)))) > toDouble(sum(real(trace(m)))));
   const LatticeColorMatrix two = su2_over_ascent(m, Real(2));
-  CHECK(toDouble(sum(real(trace(two * m)))) == doctest::Approx(toDouble(sum(real(trace(m))))).epsilon(1e-11));
+  CHECK(toDouble(sum(real(trace(two * m)))) == doctest::Approx(toDouble(sum(real(trace(m))))).epsilon(base_tol(1e-11)));
 }
 
 TEST_CASE("smearing leaves the unit field and pure gauge fields alone") {
@@ -84,16 +85,16 @@ TEST_CASE("smearing leaves the unit field and pure gauge fields alone") {
   unit_start(u);
   LatticeColorMatrix g;
   u = tests::gauge_transformed(u, g);
-  CHECK(distance(ape_smeared(u, {}), u) < 1e-11);
-  CHECK(distance(hyp_smeared(u), u) < 1e-11);
+  CHECK(distance(ape_smeared(u, {}), u) < base_tol(1e-11));
+  CHECK(distance(hyp_smeared(u), u) < base_tol(1e-11));
 }
 
 TEST_CASE("smearing is gauge covariant") {
   ApeSmearing ape;
   ape.steps = 2;
-  CHECK(covariance_violation([&](const GaugeField& u) { return ape_smeared(u, ape); }) < 1e-13);
+  CHECK(covariance_violation([&](const GaugeField& u) { return ape_smeared(u, ape); }) < base_tol(1e-13));
   HypSmearing hyp;
-  CHECK(covariance_violation([&](const GaugeField& u) { return hyp_smeared(u, hyp); }) < 1e-13);
+  CHECK(covariance_violation([&](const GaugeField& u) { return hyp_smeared(u, hyp); }) < base_tol(1e-13));
 }
 
 TEST_CASE("a direction without smearing keeps its links") {

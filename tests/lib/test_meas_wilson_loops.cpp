@@ -10,6 +10,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 
 namespace {
 
@@ -27,9 +28,12 @@ TEST_CASE("small loops are the plaquette and the rectangles, in every orientatio
     for (int nu = 0; nu < Nd; ++nu) {
       if (mu == nu) continue;
       const multi2d<Double> w = planar_wilson_loops(u, mu, nu, 2, 2);
-      CHECK(toDouble(w(0, 0)) == doctest::Approx(loop_of_paths(u, {{plaquette_loop(mu, nu), 1}})).epsilon(1e-11));
-      CHECK(toDouble(w(1, 0)) == doctest::Approx(loop_of_paths(u, {{rectangle_loop(mu, nu), 1}})).epsilon(1e-11));
-      CHECK(toDouble(w(0, 1)) == doctest::Approx(loop_of_paths(u, {{rectangle_loop(nu, mu), 1}})).epsilon(1e-11));
+      CHECK(toDouble(w(0, 0)) ==
+            doctest::Approx(loop_of_paths(u, {{plaquette_loop(mu, nu), 1}})).epsilon(base_tol(1e-11)));
+      CHECK(toDouble(w(1, 0)) ==
+            doctest::Approx(loop_of_paths(u, {{rectangle_loop(mu, nu), 1}})).epsilon(base_tol(1e-11)));
+      CHECK(toDouble(w(0, 1)) ==
+            doctest::Approx(loop_of_paths(u, {{rectangle_loop(nu, mu), 1}})).epsilon(base_tol(1e-11)));
     }
 }
 
@@ -39,7 +43,7 @@ TEST_CASE("large and off-axis loops agree with the product along the path, and w
   const Step x = forward(0), y = forward(1), t = forward(3);
   const multi2d<Double> planar = planar_wilson_loops(u, 0, 3, 3, 2);
   CHECK(toDouble(planar(2, 1)) ==
-        doctest::Approx(loop_of_paths(u, {{{x, x, x, t, t, -x, -x, -x, -t, -t}, 1}})).epsilon(1e-11));
+        doctest::Approx(loop_of_paths(u, {{{x, x, x, t, t, -x, -x, -x, -t, -t}, 1}})).epsilon(base_tol(1e-11)));
 
   // One diagonal step out and back, T = 1: four combinations of orders.
   const multi2d<Double> diagonal = wilson_loops(u, averaged_orders({x, -y}), 3, 2, 1);
@@ -47,13 +51,13 @@ TEST_CASE("large and off-axis loops agree with the product along the path, and w
   for (const Path& out : {Path{x, -y}, Path{-y, x}})
     for (const Path& back : {Path{x, -y}, Path{-y, x}})
       loops.push_back({{out[0], out[1], t, -back[1], -back[0], -t}, 0.25});
-  CHECK(toDouble(diagonal(0, 0)) == doctest::Approx(loop_of_paths(u, loops)).epsilon(1e-11));
+  CHECK(toDouble(diagonal(0, 0)) == doctest::Approx(loop_of_paths(u, loops)).epsilon(base_tol(1e-11)));
 
   LatticeColorMatrix g;
   const GaugeField v = tests::gauge_transformed(u, g);
-  CHECK(std::fabs(toDouble(planar_wilson_loops(v, 0, 3, 3, 2)(2, 1)) - toDouble(planar(2, 1))) < 1e-13);
+  CHECK(std::fabs(toDouble(planar_wilson_loops(v, 0, 3, 3, 2)(2, 1)) - toDouble(planar(2, 1))) < base_tol(1e-13));
   CHECK(std::fabs(toDouble(wilson_loops(v, averaged_orders({x, -y}), 3, 2, 1)(1, 0)) - toDouble(diagonal(1, 0))) <
-        1e-13);
+        base_tol(1e-13));
 }
 
 TEST_CASE("averaged_orders lists every order once") {

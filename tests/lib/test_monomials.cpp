@@ -15,6 +15,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 using tests::tag;
 
 namespace {
@@ -33,6 +34,7 @@ TEST_CASE("every monomial has an input here") {
 }
 
 TEST_CASE("the force of every monomial is the derivative of its action, to 1e-7 along three random directions") {
+  TESSERA_NEEDS_DOUBLES("finite differences");
   tests::use_lattice({4, 4, 4, 4});
   const GaugeField u = tests::random_field();
   for (const auto& [name, elements] : tests::monomial_inputs()) {
@@ -56,6 +58,7 @@ TEST_CASE("the force of every monomial is the derivative of its action, to 1e-7 
 }
 
 TEST_CASE("forces in single precision agree with double to 1e-4, and integrate reversibly") {
+  TESSERA_NEEDS_DOUBLES("nothing to compare with");
   tests::use_lattice({4, 4, 4, 4});
   GaugeField u = tests::random_field();
   for (const auto& [name, elements] : tests::monomial_inputs()) {
@@ -124,6 +127,7 @@ TEST_CASE("refreshed pseudofermions have the action of their noise") {
 }
 
 TEST_CASE("staggered molecular dynamics from conf.00200: energies computed elsewhere") {
+  TESSERA_NEEDS_DOUBLES("energy violations to seven digits");
   const auto file = tests::data_file("conf.00200");
   if (!file) TESSERA_SKIP("conf.00200 is not here (QCD_TEST_DATA)");
   tests::use_lattice({4, 4, 4, 4});

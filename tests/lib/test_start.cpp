@@ -9,6 +9,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 
 namespace {
 
@@ -23,7 +24,7 @@ double start_kinetic_energy(void (*start)(GaugeField&), const std::vector<int>& 
 }  // namespace
 
 TEST_CASE("the kinetic energy after each start is Chroma's") {
-  const auto close_to = [](double value) { return doctest::Approx(value).epsilon(1e-12); };
+  const auto close_to = [](double value) { return doctest::Approx(value).epsilon(base_tol(1e-12)); };
   CHECK(start_kinetic_energy(unit_start, {4, 4, 4, 4}) == close_to(-9.97478824149188));
   CHECK(start_kinetic_energy(unit_start, {4, 4, 4, 8}) == close_to(71.0251442444115));
   CHECK(start_kinetic_energy(unit_start, {2, 2, 2, 2}) == close_to(11.9513880870327));
@@ -37,10 +38,10 @@ TEST_CASE("starts lie in SU(3): unit is exact, the others to rounding") {
   tests::use_lattice({4, 2, 2, 4});
   GaugeField u(Nd);
   unit_start(u);
-  CHECK(toDouble(average_plaquette(u)) == doctest::Approx(1).epsilon(1e-15));
+  CHECK(toDouble(average_plaquette(u)) == doctest::Approx(1).epsilon(base_tol(1e-15)));
   for (auto* start : {weak_field_start, disordered_start}) {
     start(u);
-    for (int mu = 0; mu < Nd; ++mu) CHECK(toDouble(globalMax(LatticeReal(su3_defect(u[mu])))) < 1e-13);
+    for (int mu = 0; mu < Nd; ++mu) CHECK(toDouble(globalMax(LatticeReal(su3_defect(u[mu])))) < base_tol(1e-13));
   }
 }
 
@@ -62,7 +63,8 @@ TEST_CASE("WEAK_FIELD with seed 11 11 11 0 is the field of weak_field.lime") {
   RNG::setrn(make_seed({11, 11, 11, 0}));
   GaugeField u(Nd);
   weak_field_start(u);
-  for (int mu = 0; mu < Nd; ++mu) CHECK(toDouble(globalMax(LatticeReal(localNorm2(u[mu] - reference[mu])))) < 1e-12);
+  for (int mu = 0; mu < Nd; ++mu)
+    CHECK(toDouble(globalMax(LatticeReal(localNorm2(u[mu] - reference[mu])))) < base_tol(1e-12));
 }
 
 TEST_CASE("momenta are unit Gaussians in every generator: <|P|^2> = 4 per link") {
@@ -72,5 +74,5 @@ TEST_CASE("momenta are unit Gaussians in every generator: <|P|^2> = 4 per link")
   const double links = static_cast<double>(Nd * Layout::vol());
   // |P|^2 = chi^2 with 8 degrees of freedom over 2: mean 4, variance 4 per link.
   CHECK(std::fabs(toDouble(kinetic_energy(p))) < 4 * std::sqrt(4 * links));
-  for (int mu = 0; mu < Nd; ++mu) CHECK(tests::distance(LatticeColorMatrix(taproj(p[mu])), p[mu]) < 1e-10);
+  for (int mu = 0; mu < Nd; ++mu) CHECK(tests::distance(LatticeColorMatrix(taproj(p[mu])), p[mu]) < base_tol(1e-10));
 }

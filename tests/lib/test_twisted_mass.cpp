@@ -5,6 +5,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 
 namespace {
 
@@ -31,9 +32,9 @@ TEST_CASE("twisted mass: D = D_W + i mu gamma_5") {
     const auto wilson = std::make_shared<const WilsonOperator<LatticeFermion>>(u, p.wilson);
     const LatticeFermion expected =
         tests::applied(wilson, Preconditioning::none, psi) + Real(p.mu) * timesI(Gamma(15) * psi);
-    CHECK(tests::relative(tests::applied(twisted(p)(u), Preconditioning::none, psi), expected) < 1e-14);
+    CHECK(tests::relative(tests::applied(twisted(p)(u), Preconditioning::none, psi), expected) < base_tol(1e-14));
     CHECK(tests::relative(tests::applied(twisted(with_mu(p, 0))(u), Preconditioning::even_odd, psi),
-                          tests::applied(wilson, Preconditioning::even_odd, psi), rb[1]) < 1e-14);
+                          tests::applied(wilson, Preconditioning::even_odd, psi), rb[1]) < base_tol(1e-14));
   }
 }
 
@@ -47,8 +48,8 @@ TEST_CASE("twisted mass: D^+ D = D_W^+ D_W + mu^2, so the doublet's determinant 
   const LatticeFermion expected =
       squared(std::make_shared<const WilsonOperator<LatticeFermion>>(u, kParameters.wilson)) +
       Real(kParameters.mu * kParameters.mu) * psi;
-  CHECK(tests::relative(squared(twisted(kParameters)(u)), expected) < 1e-13);
-  CHECK(tests::relative(squared(twisted(with_mu(kParameters, -kParameters.mu))(u)), expected) < 1e-13);
+  CHECK(tests::relative(squared(twisted(kParameters)(u)), expected) < base_tol(1e-13));
+  CHECK(tests::relative(squared(twisted(with_mu(kParameters, -kParameters.mu))(u)), expected) < base_tol(1e-13));
 }
 
 TEST_CASE("twisted mass: the diagonal's inverse and determinant") {
@@ -57,11 +58,11 @@ TEST_CASE("twisted mass: the diagonal's inverse and determinant") {
   const LatticeFermion psi = tests::random_fermion();
   for (Sign sign : {Sign::plus, Sign::minus}) {
     const LatticeFermion once = d->diagonal(+psi, sign);
-    CHECK(tests::relative(d->diagonal_inverse(+once, sign), psi) < 1e-14);
+    CHECK(tests::relative(d->diagonal_inverse(+once, sign), psi) < base_tol(1e-14));
   }
   // Eigenvalues 4.1 + 0.35 i and 4.1 - 0.35 i, six of each at every site.
   CHECK(toDouble(d->log_det_diagonal(rb[0])) ==
-        doctest::Approx(32 * 6 * std::log(4.1 * 4.1 + 0.35 * 0.35)).epsilon(1e-14));
+        doctest::Approx(32 * 6 * std::log(4.1 * 4.1 + 0.35 * 0.35)).epsilon(base_tol(1e-14)));
   CHECK(d->constant_diagonal());
 }
 
@@ -102,7 +103,7 @@ TEST_CASE("twisted mass: actions from an input, also under Chroma's name") {
     const auto action = wilson_type_action_table().find(document.root(), "FermAct")->make(document.root());
     document.require_valid();
     return tests::relative(tests::applied(action->make(u), action->preconditioning(), psi),
-                           tests::applied(twisted(p)(u), action->preconditioning(), psi), rb[1]) < 1e-14;
+                           tests::applied(twisted(p)(u), action->preconditioning(), psi), rb[1]) < base_tol(1e-14);
   };
   const double kappa = 0.177, mass = 1 / (2 * kappa) - 4;
   CHECK(same("TWISTED_MASS", "<Kappa>0.177</Kappa><TwoKappaMu>0.177</TwoKappaMu>", {{.mass = mass}, 0.5}));

@@ -6,6 +6,7 @@
 
 using namespace QDP;
 using namespace qcd;
+using tests::base_tol;
 
 namespace {
 
@@ -35,7 +36,8 @@ TEST_CASE("Wilson: the half-spinor form equals the textbook's") {
   const GaugeField u = tests::random_field();
   const LatticeFermion psi = tests::random_fermion();
   for (const WilsonParameters& p : kBoth)
-    CHECK(tests::relative(tests::applied(wilson(u, p), Preconditioning::none, psi), plain_wilson(u, p, psi)) < 1e-14);
+    CHECK(tests::relative(tests::applied(wilson(u, p), Preconditioning::none, psi), plain_wilson(u, p, psi)) <
+          base_tol(1e-14));
 }
 
 TEST_CASE("Wilson: adjoint, gamma5-hermiticity, gauge covariance and derivatives, every preconditioning") {
@@ -61,7 +63,7 @@ TEST_CASE("Wilson: apply_normal() is M^+ M, for fields on even sites too") {
     m->apply(mx, x, Sign::plus);
     m->apply(mmx, mx, Sign::minus);
     m->apply_normal(normal, x);
-    CHECK(tests::relative(normal, mmx, m->domain()) < 1e-14);
+    CHECK(tests::relative(normal, mmx, m->domain()) < base_tol(1e-14));
   }
 }
 
@@ -73,8 +75,8 @@ TEST_CASE("Wilson: the operator restricted to one parity solves the full system"
     const SchurSystem<LatticeFermion> schur(d, preconditioning);
     LatticeFermion b;
     schur.op().apply(b, psi, Sign::plus);  // psi's odd part is the solution of M x = b
-    CHECK(tests::relative(b, schur.prepare(chi), rb[1]) < 1e-13);
-    CHECK(tests::relative(schur.reconstruct(psi, chi), psi) < 1e-13);
+    CHECK(tests::relative(b, schur.prepare(chi), rb[1]) < base_tol(1e-13));
+    CHECK(tests::relative(schur.reconstruct(psi, chi), psi) < base_tol(1e-13));
   }
   CHECK_THROWS_AS(SchurSystem<LatticeFermion>(d, Preconditioning::even_source), ShapeError);
 }
@@ -93,9 +95,9 @@ TEST_CASE(
       of_square += toDouble(innerProductReal(e, tests::applied(d, Preconditioning::none, de))) * 4 * kappa * kappa;
       of_normal += toDouble(norm2(de)) * 4 * kappa * kappa;
     }
-  CHECK(of_d == doctest::Approx(12).epsilon(1e-13));
-  CHECK(of_square == doctest::Approx(12).epsilon(1e-13));
-  CHECK(of_normal == doctest::Approx(12 * (1 + 16 * kappa * kappa)).epsilon(1e-13));
+  CHECK(of_d == doctest::Approx(12).epsilon(base_tol(1e-13)));
+  CHECK(of_square == doctest::Approx(12).epsilon(base_tol(1e-13)));
+  CHECK(of_normal == doctest::Approx(12 * (1 + 16 * kappa * kappa)).epsilon(base_tol(1e-13)));
 }
 
 TEST_CASE("Wilson: free dispersion, D(p) = m + sum (1 - cos p) + i sum gamma sin p") {
@@ -120,7 +122,7 @@ TEST_CASE("Wilson: free dispersion, D(p) = m + sum (1 - cos p) + i sum gamma sin
       expected += Real(w.aniso.factor(mu) * std::sin(p[mu])) * timesI(Gamma(1 << mu) * wave);
     }
     expected += Real(scalar) * wave;
-    CHECK(tests::relative(tests::applied(wilson(u, w), Preconditioning::none, wave), expected) < 1e-14);
+    CHECK(tests::relative(tests::applied(wilson(u, w), Preconditioning::none, wave), expected) < base_tol(1e-14));
   }
 }
 

@@ -106,7 +106,7 @@ TEST_CASE("pokes nest: a colour vector is built and put into a fermion") {
         return reference::with_spin_component(v[i], reference::with_color_component(vq[i], vz[i], 1, 0), 3, 0);
       },
       0);
-  const LatticeComplex back = peekColor(peekSpin(psi, 3), 1);
+  const LatticeComplexD back = peekColor(peekSpin(psi, 3), 1);
   check_field(
       "peekColor(peekSpin)", back, [&](std::size_t i) { return vz[i]; }, 0);
 }
@@ -301,7 +301,7 @@ TEST_CASE("staggered fields have one spin component") {
       "pokeSpin", r, [&](std::size_t i) { return v[i]; }, 0);
   LatticeStaggeredPropagatorD p;
   p = outerProduct(chi, chi);
-  LatticeComplex t;
+  LatticeComplexD t;
   t = trace(p * u);
   check_field(
       "trace of a staggered propagator", t,

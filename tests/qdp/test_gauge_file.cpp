@@ -4,6 +4,7 @@
 #include "qdp/io/scidac.hpp"
 
 #include "tests/qdp/gauge_file_fixture.hpp"
+#include "tests/paths.hpp"
 #include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
@@ -20,12 +21,13 @@ using tests::TemporaryFolder;
 
 namespace {
 
-/// The folder of reference configurations: TESSERA_SHARED_DATA, or shared/data beside the sources.
+/// The folder of reference configurations: TESSERA_SHARED_DATA, or shared/data in or beside the sources.
 std::optional<std::filesystem::path> reference_folder() {
-  const char* variable = std::getenv("TESSERA_SHARED_DATA");
-  const auto folder =
-      variable ? std::filesystem::path(variable) : std::filesystem::path(TESSERA_SOURCE_DIR) / ".." / "shared" / "data";
-  return std::filesystem::is_directory(folder) ? std::optional(folder) : std::nullopt;
+  std::vector<std::filesystem::path> folders = {tests::source_folder() / "shared/data", tests::source_folder() / "../shared/data"};
+  if (const char* variable = std::getenv("TESSERA_SHARED_DATA")) folders = {variable};
+  for (const auto& folder : folders)
+    if (std::filesystem::is_directory(folder)) return folder;
+  return std::nullopt;
 }
 
 std::vector<double> read_links(const std::string& path, const SiteGeometry& geometry, ReadReport& report) {

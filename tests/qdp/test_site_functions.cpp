@@ -125,7 +125,7 @@ TEST_CASE("two and three operands, and a result of another type") {
   const auto quadratic =
       siteFunction<3>("quadratic", [](const Sym& u, const Sym& a, const Sym& b) { return a * u * u + b * u; });
   const auto overlap =
-      siteFunction<2, Complex>("overlap", [](const Sym& x, const Sym& y) { return trace(adj(x) * y); });
+      siteFunction<2, ComplexD>("overlap", [](const Sym& x, const Sym& y) { return trace(adj(x) * y); });
   const auto u = random_lattice<D::ColorMatrix>();
   const auto w = random_lattice<D::ColorMatrix>();
   const auto a = random_lattice<D::Real>();
@@ -140,7 +140,7 @@ TEST_CASE("two and three operands, and a result of another type") {
                               reference::multiply(value(b.elem()), vu[i]));
       },
       tol<double>(60));
-  LatticeComplex z;
+  LatticeComplexD z;
   z = overlap(u, w);
   check_field(
       "overlap", z, [&](std::size_t i) { return reference::local_inner_product(vu[i], vw[i]); }, tol<double>(30));

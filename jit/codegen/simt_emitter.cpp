@@ -1,0 +1,620 @@
+#include "jit/codegen/simt_emitter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <map>
+#include <tuple>
+
+#include "jit/codegen/operations.hpp"
+#include "jit/codegen/schedule.hpp"
+#include "jit/ir/abi.hpp"
+#include "jit/ir/site_layout.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#pragma GCC diagnostic pop
+
+namespace jit {
+namespace {
+
+using ir::Kernel;
+using ir::Node;
+using ir::Op;
+using ir::Place;
+using ir::Type;
+using llvm::Value;
+
+constexpr unsigned kGlobal = 1, kShared = 3;  // NVPTX address spaces
+constexpr std::uint64_t kWarp = 32;
+constexpr std::size_t kMostWaiting = 24;  // stores: a spinor
+
+// Digits are taken relative to a top 28 i - 980 (sum.hpp). A thread keeps i as the upper half of the double C_0 =
+// 1.5 * 2^(top + 24); C_1 and C_2 follow at distance kStep, and the upper half of 2^(top-1) lies kToLimit below.
+constexpr std::uint64_t kStep = 28u << 20;
+constexpr std::uint64_t kToLimit = (25u << 20) + 0x80000u;
+constexpr std::uint64_t window(std::uint64_t i) { return ((28 * i + 67) << 20) + 0x80000u; }
+constexpr std::uint64_t kLastWindow = 70;  // i of top 980; beyond it C_0 overflows
+constexpr std::uint64_t kHugeBins = 4;     // bins by which summands beyond are shifted
+
+constexpr std::uint64_t kNan = 1, kPlusInfinity = 2, kMinusInfinity = 4;  // SumBins::special
+
+constexpr std::uint64_t kBinsWords = sizeof(SumBins) / sizeof(std::uint64_t);
+constexpr std::uint64_t kTopWord = 0, kSpecialWord = 1, kExtremumWord = 2, kFirstBin = 3;
+static_assert(offsetof(SumBins, top) == 8 * kTopWord && offsetof(SumBins, special) == 8 * kSpecialWord &&
+              offsetof(SumBins, extremum) == 8 * kExtremumWord && offsetof(SumBins, bin) == 8 * kFirstBin);
+
+/// Where one slot's site is: group and lane, or only a position.
+struct Frame {
+  Value *group = nullptr, *lane = nullptr;  ///< i32; null in gathered slots
+  Value* position = nullptr;                ///< i32; group * lanes + lane, evaluated when it is asked for
+};
+
+/// What a thread has of one reduction: addresses of variables that optimisers turn into registers.
+struct State {
+  Value* window = nullptr;         ///< i32
+  std::array<Value*, 3> digits{};  ///< i64, sums of d_0, d_1, d_2 relative to the window
+  Value* extremum = nullptr;       ///< i64, as in SumBins
+};
+
+using Digits = std::array<Value*, 3>;
+
+class SimtEmitter {
+ public:
+  SimtEmitter(llvm::Module& module, const std::string& symbol, const Kernel& kernel, SimtMachine machine,
+              FunctionEmitter functions)
+      : kernel_(kernel),
+        gpu_(machine == SimtMachine::nvptx),
+        lane_bits_(std::uint64_t(std::countr_zero(unsigned(kernel.lanes)))),
+        module_(module),
+        builder_(module.getContext()),
+        operations_(builder_, std::move(functions)),
+        frames_(kernel.slots.size()),
+        known_(kernel.slots.size()),
+        addresses_(kernel.slots.size() * kernel.leaves.size()),
+        values_(kernel.nodes.size(), nullptr) {
+    create_function(symbol);
+  }
+
+  void run() {
+    builder_.SetInsertPoint(block("entry"));
+    load_parameters();
+    for (const ir::Reduction& r : kernel_.reductions) states_.push_back(make_state(r.kind));
+    Value* lanes = i64(std::uint64_t(kernel_.lanes));
+    Value* begin = builder_.CreateMul(begin_, lanes);
+    Value* end = builder_.CreateMul(end_, lanes, "last");
+    const auto sites_of = [&](Value* thread, Value* threads) {
+      loop(builder_.CreateAdd(begin, thread), end, threads, "index", [&](Value* index) { site(index); });
+    };
+    if (gpu_) {
+      const auto special = [&](llvm::Intrinsic::ID id) {
+        return builder_.CreateZExt(builder_.CreateIntrinsic(id, {}, {}), builder_.getInt64Ty());
+      };
+      Value* block_threads = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
+      Value* first = builder_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), block_threads);
+      Value* thread = builder_.CreateAdd(first, special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), "thread");
+      sites_of(thread, builder_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x), block_threads));
+      if (!kernel_.reductions.empty()) finish_block();
+    } else {
+      loop(function_->getArg(1), function_->getArg(2), i64(1), "thread",
+           [&](Value* thread) { sites_of(thread, function_->getArg(3)); });
+      for (std::size_t r = 0; r < states_.size(); ++r) finish_thread(r);
+    }
+    builder_.CreateRetVoid();
+  }
+
+ private:
+  // ---- small things ------------------------------------------------------------------------------------------------
+
+  llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(module_.getContext(), name, function_); }
+  Value* i32(std::uint64_t x) { return builder_.getInt32(std::uint32_t(x)); }
+  Value* i64(std::uint64_t x) { return builder_.getInt64(x); }
+  Value* wide(Value* x) { return builder_.CreateZExt(x, builder_.getInt64Ty()); }
+  llvm::PointerType* pointer() { return builder_.getPtrTy(gpu_ ? kGlobal : 0); }
+  Value* advance(Value* address, Value* bytes) { return builder_.CreateGEP(builder_.getInt8Ty(), address, bytes); }
+  Value* advance(Value* address, std::int64_t bytes) {
+    return bytes == 0 ? address : advance(address, i64(std::uint64_t(bytes)));
+  }
+
+  /// while (x < last) { body(x); x += step; }
+  template <class Body>
+  void loop(Value* first, Value* last, Value* step, const char* name, const Body& body) {
+    auto* before = builder_.GetInsertBlock();
+    auto* head = block(name);
+    auto* inside = block("body");
+    auto* after = block("after");
+    builder_.CreateBr(head);
+    builder_.SetInsertPoint(head);
+    llvm::PHINode* x = builder_.CreatePHI(first->getType(), 2, name);
+    x->addIncoming(first, before);
+    builder_.CreateCondBr(builder_.CreateICmpSLT(x, last), inside, after);
+    builder_.SetInsertPoint(inside);
+    body(x);
+    Value* next = builder_.CreateNSWAdd(x, step);
+    x->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateBr(head);
+    builder_.SetInsertPoint(after);
+  }
+
+  /// if (condition) body();
+  template <class Body>
+  void when(Value* condition, const Body& body) {
+    auto* inside = block("then");
+    auto* after = block("next");
+    builder_.CreateCondBr(condition, inside, after);
+    builder_.SetInsertPoint(inside);
+    body();
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+  }
+
+  /// A load of what no thread writes while the kernel runs.
+  Value* load_constant(llvm::Type* type, Value* address, std::uint64_t bytes) {
+    llvm::LoadInst* load = builder_.CreateAlignedLoad(type, address, llvm::Align(bytes));
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(module_.getContext(), {}));
+    return load;
+  }
+  Value* load_entry(Value* array, Value* index) {
+    return load_constant(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), array, wide(index)), 4);
+  }
+
+  // ---- function and parameters -------------------------------------------------------------------------------------
+
+  void create_function(const std::string& symbol) {
+    llvm::SmallVector<llvm::Type*> types;
+    if (gpu_) {
+      const auto add = [&](std::size_t count, llvm::Type* type) { types.append(count, type); };
+      add(kernel_.leaves.size() + kernel_.slots.size() - 1, pointer());
+      add(kernel_.arguments.size(), builder_.getInt64Ty());
+      add(std::size_t{kernel_.listed ? 2u : 0u} + (kernel_.reductions.empty() ? 0u : 1u), pointer());
+      add(2, builder_.getInt64Ty());
+    } else {
+      types = {builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty(), builder_.getInt64Ty()};
+    }
+    function_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), types, false),
+                                       llvm::Function::ExternalLinkage, symbol, module_);
+    function_->setDoesNotThrow();
+    if (gpu_) {
+      function_->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    } else {  // for the vector entries of elementary functions
+      function_->addFnAttr("prefer-vector-width", "512");
+      function_->addFnAttr("min-legal-vector-width", "512");
+    }
+  }
+
+  Value* parameter(llvm::Type* type) {
+    const unsigned number = parameters_++;
+    if (gpu_) return function_->getArg(number);
+    return builder_.CreateLoad(type, advance(function_->getArg(0), std::int64_t(8) * number));
+  }
+
+  void load_parameters() {
+    for (std::size_t i = 0; i < kernel_.leaves.size(); ++i) fields_.push_back(parameter(pointer()));
+    tables_.push_back(nullptr);
+    for (std::size_t i = 1; i < kernel_.slots.size(); ++i) tables_.push_back(parameter(pointer()));
+    for (Type type : kernel_.arguments) {
+      Value* bits = parameter(builder_.getInt64Ty());
+      if (type == Type::b1) {
+        scalars_.push_back(
+            builder_.CreateICmpNE(builder_.CreateTrunc(bits, builder_.getInt8Ty()), builder_.getInt8(0)));
+        continue;
+      }
+      if (ir::bytes(type) == 4) bits = builder_.CreateTrunc(bits, builder_.getInt32Ty());
+      scalars_.push_back(builder_.CreateBitCast(bits, operations_.word(type)));
+    }
+    if (kernel_.listed) {
+      groups_ = parameter(pointer());
+      masks_ = parameter(pointer());
+    }
+    if (!kernel_.reductions.empty()) bins_ = parameter(pointer());
+    begin_ = parameter(builder_.getInt64Ty());
+    end_ = parameter(builder_.getInt64Ty());
+  }
+
+  // ---- frames ------------------------------------------------------------------------------------------------------
+
+  // Positions and groups fit 32 bits, as tables hold them; only addresses are wide, by one widening multiplication.
+
+  Value* position(Frame& f) {
+    if (!f.position) f.position = builder_.CreateOr(builder_.CreateShl(f.group, i32(lane_bits_)), f.lane, "position");
+    return f.position;
+  }
+
+  Frame& frame(std::size_t number_of_slot) {
+    Frame& f = frames_[number_of_slot];
+    if (known_[number_of_slot]) return f;
+    const ir::Slot& slot = kernel_.slots[number_of_slot];
+    Frame& parent = frame(std::size_t(slot.parent));
+    known_[number_of_slot] = true;
+    if (slot.gathered) {
+      f.position = load_entry(tables_[number_of_slot], position(parent));
+      return f;
+    }
+    Value* entry = load_entry(tables_[number_of_slot], parent.group);
+    f.group = builder_.CreateLShr(entry, i32(1), "group");
+    f.lane = parent.lane;
+    if (slot.lane_xor == 0) return f;
+    Value* wraps = builder_.CreateNeg(builder_.CreateAnd(entry, i32(1)));  // all bits or none
+    f.lane = builder_.CreateXor(parent.lane, builder_.CreateAnd(wraps, i32(std::uint64_t(slot.lane_xor))), "lane");
+    return f;
+  }
+
+  /// Address of component 0 of the site that a slot names.
+  Value* address(std::size_t slot, std::size_t leaf_number) {
+    Value*& known = addresses_[slot * kernel_.leaves.size() + leaf_number];
+    if (known) return known;
+    Frame& f = frame(slot);
+    const ir::Leaf& leaf = kernel_.leaves[leaf_number];
+    const int lanes = block_lanes(kernel_, leaf);
+    const std::uint64_t size = std::uint64_t(ir::bytes(leaf.word));
+    Value *block = f.group, *lane = f.lane;
+    if (lanes != kernel_.lanes || !f.group) {
+      block = builder_.CreateLShr(position(f), i32(std::uint64_t(std::countr_zero(unsigned(lanes)))));
+      lane = builder_.CreateAnd(position(f), i32(std::uint64_t(lanes - 1)));
+    }
+    const std::uint64_t block_bytes = std::uint64_t(leaf.components) * std::uint64_t(lanes) * size;
+    Value* offset = builder_.CreateAdd(builder_.CreateMul(wide(block), i64(block_bytes)),
+                                       builder_.CreateMul(wide(lane), i64(size)));
+    return known = advance(fields_[leaf_number], offset);
+  }
+
+  Value* place(const Place& p) {
+    const ir::Leaf& leaf = kernel_.leaves[std::size_t(p.leaf)];
+    const std::int64_t bytes = std::int64_t{block_lanes(kernel_, leaf)} * ir::bytes(leaf.word);
+    Value* base = address(std::size_t(p.slot), std::size_t(p.leaf));
+    if (p.stride != 0 && trip_) {
+      Value*& moved = walking_[{p.slot, p.leaf, p.stride}];
+      if (!moved) moved = advance(base, builder_.CreateMul(trip_, i64(std::uint64_t(p.stride * bytes))));
+      base = moved;
+    }
+    return advance(base, p.component * bytes);
+  }
+
+  // ---- one site ----------------------------------------------------------------------------------------------------
+
+  void site(Value* index) {
+    Value* entry = builder_.CreateTrunc(builder_.CreateLShr(index, i64(lane_bits_)), builder_.getInt32Ty());
+    Value* lane = builder_.CreateAnd(builder_.CreateTrunc(index, builder_.getInt32Ty()),
+                                     i32(std::uint64_t(kernel_.lanes - 1)), "lane");
+    if (!kernel_.listed) return program(entry, lane);
+    Value* masks = builder_.CreateGEP(builder_.getInt64Ty(), masks_, wide(entry));
+    Value* mask = builder_.CreateLShr(load_constant(builder_.getInt64Ty(), masks, 8), wide(lane));
+    when(builder_.CreateTrunc(mask, builder_.getInt1Ty()), [&] { program(load_entry(groups_, entry), lane); });
+  }
+
+  void program(Value* group, Value* lane) {
+    frames_[0] = {group, lane, nullptr};
+    known_[0] = true;
+    const Schedule order = schedule(kernel_);
+    run_steps(order.once);
+    if (kernel_.trips == 1) return run_steps(order.each);
+    for (const Node& n : kernel_.nodes)  // addresses are the same in all trips
+      if (n.op == Op::load) address(std::size_t(n.place.slot), std::size_t(n.place.leaf));
+    for (const ir::Store& s : kernel_.stores) address(std::size_t(s.place.slot), std::size_t(s.place.leaf));
+    loop(i64(0), i64(std::uint64_t(kernel_.trips)), i64(1), "trip", [&](Value* trip) {
+      trip_ = trip;
+      run_steps(order.each);
+    });
+  }
+
+  /// ptxas moves no load of a field that is written across a store to another one: the thread would wait for memory
+  /// after every store. So stores before such a load are put off until a number of them has come together.
+  void run_steps(const std::vector<Step>& steps) {
+    const auto reads_written = [&](const Step& s) {
+      if (s.kind != Step::Kind::node) return false;
+      const Node& n = kernel_.nodes[std::size_t(s.number)];
+      return n.op == Op::load && kernel_.leaves[std::size_t(n.place.leaf)].written;
+    };
+    auto loads = std::count_if(steps.begin(), steps.end(), reads_written);
+    std::vector<int> waiting;
+    const auto send = [&] {
+      for (int number : waiting) store(kernel_.stores[std::size_t(number)]);
+      waiting.clear();
+    };
+    for (const Step& s : steps) {
+      loads -= reads_written(s);
+      switch (s.kind) {
+        case Step::Kind::node:
+          node(std::size_t(s.number));
+          break;
+        case Step::Kind::store:
+          waiting.push_back(s.number);
+          if (loads == 0 || waiting.size() == kMostWaiting) send();
+          break;
+        case Step::Kind::reduction:
+          reduction(std::size_t(s.number));
+          break;
+      }
+    }
+    send();
+  }
+
+  void node(std::size_t i) {
+    const Node& n = kernel_.nodes[i];
+    const auto operand = [&](ir::Value v) { return v == ir::kNone ? nullptr : values_[std::size_t(v)]; };
+    Value*& value = values_[i];
+    switch (n.op) {
+      case Op::constant:
+        value = operations_.constant(n);
+        break;
+      case Op::argument:
+        value = scalars_[std::size_t(n.integer)];
+        break;
+      case Op::load:
+        value = load(n);
+        break;
+      case Op::permute:
+        value = operand(n.a);
+        break;
+      default:
+        value = operations_.operation(n, kernel_.nodes[std::size_t(n.op == Op::select ? n.b : n.a)].type, operand(n.a),
+                                      operand(n.b), operand(n.c));
+    }
+  }
+
+  Value* load(const Node& n) {
+    const ir::Leaf& leaf = kernel_.leaves[std::size_t(n.place.leaf)];
+    const auto bytes = std::uint64_t(ir::bytes(leaf.word));
+    llvm::Type* type = leaf.word == Type::b1 ? builder_.getInt8Ty() : operations_.word(leaf.word);
+    Value* from = place(n.place);
+    Value* loaded =
+        leaf.written ? builder_.CreateAlignedLoad(type, from, llvm::Align(bytes)) : load_constant(type, from, bytes);
+    return leaf.word == Type::b1 ? builder_.CreateICmpNE(loaded, builder_.getInt8(0)) : loaded;
+  }
+
+  void store(const ir::Store& s) {
+    const Type word = kernel_.leaves[std::size_t(s.place.leaf)].word;
+    Value* value = values_[std::size_t(s.value)];
+    if (word == Type::b1) value = builder_.CreateZExt(value, builder_.getInt8Ty());
+    builder_.CreateAlignedStore(value, place(s.place), llvm::Align(std::uint64_t(ir::bytes(word))));
+  }
+
+  // ---- reductions: a summand
+  // -----------------------------------------------------------------------------------------
+
+  State make_state(ir::Reduction::Kind kind) {
+    const auto variable = [&](llvm::Type* type, std::uint64_t value) {
+      Value* v = builder_.CreateAlloca(type);
+      builder_.CreateStore(llvm::ConstantInt::get(type, value), v);
+      return v;
+    };
+    State s;
+    if (kind == ir::Reduction::Kind::sum) {
+      s.window = variable(builder_.getInt32Ty(), window(0));
+      for (Value*& d : s.digits) d = variable(builder_.getInt64Ty(), 0);
+    } else {
+      s.extremum = variable(builder_.getInt64Ty(), 0);
+    }
+    return s;
+  }
+
+  Value* get(Value* variable) {
+    return builder_.CreateLoad(llvm::cast<llvm::AllocaInst>(variable)->getAllocatedType(), variable);
+  }
+  void set(Value* variable, Value* value) { builder_.CreateStore(value, variable); }
+  Digits get(const State& s) { return {get(s.digits[0]), get(s.digits[1]), get(s.digits[2])}; }
+
+  Value* bits_of(Value* x) { return builder_.CreateBitCast(x, builder_.getInt64Ty()); }
+  Value* upper_half(Value* bits) {
+    return builder_.CreateTrunc(builder_.CreateLShr(bits, i64(32)), builder_.getInt32Ty());
+  }
+
+  void reduction(std::size_t r) {
+    Value* x = values_[std::size_t(kernel_.reductions[r].value)];
+    const State& s = states_[r];
+    if (kernel_.reductions[r].kind == ir::Reduction::Kind::sum) return sum(r, x);
+    Value* bits = bits_of(x);  // ordered_bits()
+    Value* flip = builder_.CreateOr(builder_.CreateAShr(bits, i64(63)), i64(std::uint64_t{1} << 63));
+    Value* key = builder_.CreateXor(bits, flip);
+    if (kernel_.reductions[r].kind == ir::Reduction::Kind::min) key = builder_.CreateNot(key);
+    key = builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), i64(0), key);
+    set(s.extremum, larger(get(s.extremum), key));
+  }
+
+  Value* larger(Value* a, Value* b) { return builder_.CreateSelect(builder_.CreateICmpUGT(a, b), a, b); }
+
+  /// Digits at a window, moved to one that is higher by `distance`.
+  Digits raise(const Digits& d, Value* distance) {
+    Value* zero = i64(0);
+    Value* by[3];
+    for (std::uint64_t k = 0; k < 3; ++k) by[k] = builder_.CreateICmpEQ(distance, i32(k * kStep));
+    const auto pick = [&](Value* condition, Value* a, Value* b) { return builder_.CreateSelect(condition, a, b); };
+    return {pick(by[0], d[0], zero), pick(by[0], d[1], pick(by[1], d[0], zero)),
+            pick(by[0], d[2], pick(by[1], d[1], pick(by[2], d[0], zero)))};
+  }
+
+  /// The digits of x < 2^(top-1) relative to top.
+  Digits digits(Value* x, Value* window_of_x) {
+    Digits d;
+    for (std::uint64_t k = 0; k < 3; ++k) {
+      Value* bits = builder_.CreateShl(wide(builder_.CreateSub(window_of_x, i32(k * kStep))), i64(32));
+      Value* constant = builder_.CreateBitCast(bits, builder_.getDoubleTy());
+      Value* rounded = builder_.CreateFAdd(x, constant);
+      d[k] = builder_.CreateSub(bits_of(rounded), bits);
+      if (k < 2) x = builder_.CreateFSub(x, builder_.CreateFSub(rounded, constant));
+    }
+    return d;
+  }
+
+  void sum(std::size_t r, Value* x) {
+    const State& s = states_[r];
+    auto* above = block("above");
+    auto* finite = block("finite");
+    auto* special = block("special");
+    auto* raised = block("raised");
+    auto* enormous = block("enormous");
+    auto* add = block("add");
+    auto* done = block("added");
+    Value* size = builder_.CreateAnd(upper_half(bits_of(x)), i32(0x7fffffff));  // upper half of |x|
+    Value* limit = builder_.CreateSub(get(s.window), i32(kToLimit));
+    builder_.CreateCondBr(builder_.CreateICmpULT(size, limit), add, above,
+                          llvm::MDBuilder(module_.getContext()).createBranchWeights(1 << 20, 1));
+
+    builder_.SetInsertPoint(above);
+    builder_.CreateCondBr(builder_.CreateICmpULT(size, i32(0x7ff00000)), finite, special);
+
+    builder_.SetInsertPoint(special);
+    Value* infinity = builder_.CreateSelect(builder_.CreateFCmpOGT(x, llvm::ConstantFP::get(x->getType(), 0)),
+                                            i64(kPlusInfinity), i64(kMinusInfinity));
+    Value* what = builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), i64(kNan), infinity);
+    atomic(llvm::AtomicRMWInst::Or, global_word(r, i64(kSpecialWord)), what);
+    builder_.CreateBr(done);
+
+    // |x| < 2^(e-1) with e = (size >> 20) - 1021, hence i = ceil((e + 980) / 28)
+    builder_.SetInsertPoint(finite);
+    Value* i = builder_.CreateUDiv(builder_.CreateSub(builder_.CreateLShr(size, i32(20)), i32(14)), i32(28));
+    builder_.CreateCondBr(builder_.CreateICmpULE(i, i32(kLastWindow)), raised, enormous);
+
+    builder_.SetInsertPoint(enormous);
+    Value* scaled = builder_.CreateFMul(x, llvm::ConstantFP::get(x->getType(), 0x1p-112));
+    add_to_bins(r, i, digits(scaled, window_of(builder_.CreateSub(i, i32(kHugeBins)))));
+    builder_.CreateBr(done);
+
+    builder_.SetInsertPoint(raised);
+    Value* higher = window_of(i);
+    const Digits moved = raise(get(s), builder_.CreateSub(higher, get(s.window)));
+    for (std::size_t k = 0; k < 3; ++k) set(s.digits[k], moved[k]);
+    set(s.window, higher);
+    builder_.CreateBr(add);
+
+    builder_.SetInsertPoint(add);
+    const Digits d = digits(x, get(s.window));
+    for (std::size_t k = 0; k < 3; ++k) set(s.digits[k], builder_.CreateAdd(get(s.digits[k]), d[k]));
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+  }
+
+  Value* window_of(Value* i) { return builder_.CreateAdd(builder_.CreateMul(i, i32(kStep)), i32(window(0))); }
+  Value* top_of(Value* window_of_top) {
+    return builder_.CreateUDiv(builder_.CreateSub(window_of_top, i32(window(0))), i32(kStep));
+  }
+
+  // ---- reductions: results
+  // -------------------------------------------------------------------------------------------
+
+  void atomic(llvm::AtomicRMWInst::BinOp operation, Value* where, Value* value) {
+    builder_.CreateAtomicRMW(operation, where, value, llvm::MaybeAlign(8), llvm::AtomicOrdering::Monotonic);
+  }
+  /// A word of SumBins `r` in device memory.
+  Value* global_word(std::size_t r, Value* word) {
+    return builder_.CreateGEP(builder_.getInt64Ty(), bins_, builder_.CreateAdd(word, i64(r * kBinsWords)));
+  }
+
+  template <class Word>
+  void add_digits(const Word& word, Value* i, const Digits& d) {
+    atomic(llvm::AtomicRMWInst::UMax, word(i64(kTopWord)), wide(i));
+    for (std::uint64_t k = 0; k < 3; ++k)
+      atomic(llvm::AtomicRMWInst::Add, word(builder_.CreateAdd(wide(i), i64(kFirstBin + 2 - k))), d[k]);
+  }
+  void add_to_bins(std::size_t r, Value* i, const Digits& d) {
+    add_digits([&](Value* word) { return global_word(r, word); }, i, d);
+  }
+
+  /// Host: the threads of this call are one.
+  void finish_thread(std::size_t r) {
+    const State& s = states_[r];
+    if (s.extremum)
+      atomic(llvm::AtomicRMWInst::UMax, global_word(r, i64(kExtremumWord)), get(s.extremum));
+    else
+      add_to_bins(r, top_of(get(s.window)), get(s));
+  }
+
+  /// Of another thread of the warp: that whose number differs in the bits `exchange`.
+  Value* from_thread(Value* x, unsigned exchange) {
+    if (x->getType()->isIntegerTy(64)) {
+      Value* low = from_thread(builder_.CreateTrunc(x, builder_.getInt32Ty()), exchange);
+      return builder_.CreateOr(wide(low), builder_.CreateShl(wide(from_thread(upper_half(x), exchange)), i64(32)));
+    }
+    return builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, {},
+                                    {i32(0xffffffff), x, i32(exchange), i32(kWarp - 1)});
+  }
+  template <class Combine>
+  Value* over_warp(Value* x, const Combine& combine) {
+    for (unsigned exchange = kWarp / 2; exchange != 0; exchange /= 2) x = combine(x, from_thread(x, exchange));
+    return x;
+  }
+
+  void finish_block() {
+    auto* words = llvm::ArrayType::get(builder_.getInt64Ty(), states_.size() * kBinsWords);
+    auto* shared = new llvm::GlobalVariable(module_, words, false, llvm::GlobalValue::InternalLinkage,
+                                            llvm::UndefValue::get(words), function_->getName() + "_bins", nullptr,
+                                            llvm::GlobalValue::NotThreadLocal, kShared);
+    shared->setAlignment(llvm::Align(8));
+    const auto shared_word = [&](Value* word) { return builder_.CreateGEP(builder_.getInt64Ty(), shared, word); };
+    const auto barrier = [&] { builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); };
+    Value* me = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {});
+    Value* threads = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x, {}, {});
+    Value* count = i32(states_.size() * kBinsWords);
+
+    loop(me, count, threads, "clear", [&](Value* w) { builder_.CreateStore(i64(0), shared_word(wide(w))); });
+    barrier();
+    Value* leads = builder_.CreateICmpEQ(builder_.CreateAnd(me, i32(kWarp - 1)), i32(0));
+    for (std::size_t r = 0; r < states_.size(); ++r) {
+      const State& s = states_[r];
+      const auto mine = [&](Value* word) { return shared_word(builder_.CreateAdd(word, i64(r * kBinsWords))); };
+      const auto max = [&](Value* a, Value* b) { return larger(a, b); };
+      if (s.extremum) {
+        Value* extremum = over_warp(get(s.extremum), max);
+        when(leads, [&] { atomic(llvm::AtomicRMWInst::UMax, mine(i64(kExtremumWord)), extremum); });
+        continue;
+      }
+      Value* highest = over_warp(get(s.window), max);
+      Digits d = raise(get(s), builder_.CreateSub(highest, get(s.window)));
+      for (Value*& x : d) x = over_warp(x, [&](Value* a, Value* b) { return builder_.CreateAdd(a, b); });
+      when(leads, [&] { add_digits(mine, top_of(highest), d); });
+    }
+    barrier();
+    loop(me, count, threads, "publish", [&](Value* w) {
+      Value* value = builder_.CreateLoad(builder_.getInt64Ty(), shared_word(wide(w)));
+      when(builder_.CreateICmpNE(value, i64(0)), [&] {
+        Value* where = builder_.CreateGEP(builder_.getInt64Ty(), bins_, wide(w));
+        auto* add = block("bin");
+        auto* max = block("maximum");
+        auto* next = block("published");
+        Value* is_bin = builder_.CreateICmpUGE(builder_.CreateURem(w, i32(kBinsWords)), i32(kFirstBin));
+        builder_.CreateCondBr(is_bin, add, max);
+        builder_.SetInsertPoint(add);
+        atomic(llvm::AtomicRMWInst::Add, where, value);
+        builder_.CreateBr(next);
+        builder_.SetInsertPoint(max);
+        atomic(llvm::AtomicRMWInst::UMax, where, value);
+        builder_.CreateBr(next);
+        builder_.SetInsertPoint(next);
+      });
+    });
+  }
+
+  const Kernel& kernel_;
+  const bool gpu_;
+  const std::uint64_t lane_bits_;
+  llvm::Module& module_;
+  llvm::IRBuilder<> builder_;
+  OperationEmitter operations_;
+  llvm::Function* function_ = nullptr;
+
+  unsigned parameters_ = 0;
+  std::vector<Value*> fields_, tables_, scalars_;
+  Value *groups_ = nullptr, *masks_ = nullptr, *bins_ = nullptr, *begin_ = nullptr, *end_ = nullptr;
+
+  std::vector<Frame> frames_;  ///< of the site at hand
+  std::vector<bool> known_;
+  std::vector<Value*> addresses_;                        ///< [slot * leaves + leaf]
+  Value* trip_ = nullptr;                                ///< i64 inside the loop over trips
+  std::map<std::tuple<int, int, int>, Value*> walking_;  ///< (slot, leaf, stride): address in this trip
+  std::vector<Value*> values_;
+  std::vector<State> states_;
+};
+
+}  // namespace
+
+void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, SimtMachine machine,
+                      FunctionEmitter functions) {
+  SimtEmitter(module, symbol, kernel, machine, std::move(functions)).run();
+}
+
+}  // namespace jit

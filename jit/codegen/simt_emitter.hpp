@@ -1,0 +1,32 @@
+// A kernel of one thread per site, on scalars: for NVIDIA GPUs, and the same code for the host, where the simulated GPU
+// runs it. Parameters and the threads' share of the domain: ir/abi.hpp.
+//
+//   for index = begin * lanes + t; index < end * lanes; index += threads:
+//     group, lane <- index, in listed domains through the list; threads whose mask bit is clear do nothing
+//     per slot, at first use: the neighbour's group and lane, or its position
+//     per field and slot: one 64-bit address, to which components add constants
+//     nodes and stores in scheduled order; summands go into digits in registers (ir/sum.hpp)
+//   digits -> sum of the warp (shuffles) -> bins of the block (shared memory) -> SumBins (one addition per block and
+//   bin)
+//
+// A thread reads its neighbour's words where they lie, lanes exchanged or not: `permute` does nothing here.
+//
+// Leaves that the kernel only reads, tables and lists are read through the read-only cache: no two leaves of a kernel
+// may share memory if one of them is written. Blocks of GPU kernels with reductions have a multiple of 32 threads.
+#pragma once
+
+#include <string>
+
+#include "jit/codegen/llvm.hpp"
+#include "jit/codegen/vector_math.hpp"
+#include "jit/ir/ir.hpp"
+
+namespace jit {
+
+enum class SimtMachine { host, nvptx };
+
+/// Adds the function `symbol` to the module: on NVPTX a kernel, on the host a SimtFunction.
+void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel, SimtMachine machine,
+                      FunctionEmitter functions);
+
+}  // namespace jit

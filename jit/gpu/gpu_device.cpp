@@ -1,0 +1,356 @@
+#include "jit/gpu/gpu_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "jit/ir/sum.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
+
+namespace jit {
+namespace {
+
+constexpr int kUsualBlock = 128;
+constexpr int kWarp = 32;
+/// Sums that never need an allocation in the middle of a run, when fields may have taken all memory.
+constexpr std::size_t kReadyBins = 64;
+/// Copies from which on waking the other threads pays: one core moves this in about 20 us.
+constexpr std::size_t kParallelCopy = std::size_t{256} << 10;
+constexpr std::int64_t kPage = 4096;
+
+std::uint64_t bits(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+std::byte* at(void* base, std::size_t offset) { return static_cast<std::byte*>(base) + offset; }
+const std::byte* at(const void* base, std::size_t offset) { return static_cast<const std::byte*>(base) + offset; }
+
+void note(GpuTraffic::Way& way, std::size_t bytes) {
+  if (bytes <= GpuDevice::kSmallCopy) return;
+  ++way.copies;
+  way.bytes += bytes;
+}
+
+std::int64_t sites_of(const DeviceLaunch& launch) {
+  return std::max<std::int64_t>(launch.end - launch.begin, 0) * launch.kernel->lanes;
+}
+
+}  // namespace
+
+GpuDevice::GpuDevice(std::string name, std::unique_ptr<GpuDriver> driver)
+    : name_(std::move(name)),
+      driver_(std::move(driver)),
+      stream_(driver_->create_stream()),
+      staging_(*driver_, stream_) {
+  for (const int block : {1024, 512, 256, 128, 64, 32})
+    if (block <= driver_->properties().largest_block) blocks_.push_back(block);
+  bins_ = driver_->allocate(kReadyBins * sizeof(SumBins));
+  if (bins_ != nullptr) most_bins_ = kReadyBins;
+  capacity_ = std::min(driver_->properties().memory, driver_->free_memory());
+}
+
+GpuDevice::~GpuDevice() {
+  try {
+    driver_->synchronize(stream_);
+  } catch (const std::exception& error) {
+    log_warn("gpu", error.what());
+  }
+  for (const GpuDriver::Event event : events_) driver_->destroy_event(event);
+  if (bins_ != nullptr) driver_->free(bins_);
+  driver_->destroy_stream(stream_);
+}
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+void* GpuDevice::allocate(std::size_t bytes) {
+  void* address = nullptr;
+  guarded("allocation", [&] { address = driver_->allocate(bytes); });
+  return address;
+}
+
+void GpuDevice::free(void* address, std::size_t) noexcept {
+  try {
+    if (!idle_) synchronize();
+  } catch (const std::exception& error) {
+    // Nothing can run on the block any more; the next call that may throw tells the same.
+    log_warn("gpu", error.what());
+  }
+  driver_->free(address);
+}
+
+void GpuDevice::clear(void* address, std::size_t bytes) {
+  idle_ = false;
+  guarded("clearing memory", [&] { driver_->clear(stream_, address, bytes); });
+}
+
+// ---- copies ---------------------------------------------------------------------------------------------------------
+
+void GpuDevice::copy_on_host(void* to, const void* from, std::size_t bytes) {
+  if (bytes < kParallelCopy || host_.threads() == 1) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  const auto size = static_cast<std::int64_t>(bytes);
+  const Range pages{0, (size + kPage - 1) / kPage};
+  host_.parallel_for({&pages, 1}, [&](std::int64_t begin, std::int64_t end) {
+    const auto first = static_cast<std::size_t>(begin * kPage);
+    std::memcpy(at(to, first), at(from, first), std::min(static_cast<std::size_t>(end * kPage), bytes) - first);
+  });
+}
+
+void GpuDevice::send(const void* host, std::size_t bytes, std::size_t step, const Transfer& transfer) {
+  if (bytes == 0) return;
+  idle_ = false;
+  guarded("copy to the device", [&] {
+    if (staging_.pieces() == 0) {
+      // The driver only reads what it is given here.
+      transfer(0, static_cast<std::byte*>(const_cast<void*>(host)), bytes);
+      driver_->synchronize(stream_);
+      return;
+    }
+    for (std::size_t offset = 0; offset < bytes; offset += step) {
+      const std::size_t n = std::min(step, bytes - offset);
+      const Staging::Part part = staging_.take(n);
+      copy_on_host(part.memory, at(host, offset), n);
+      transfer(offset, part.memory, n);
+      staging_.sent(part);
+    }
+  });
+}
+
+void GpuDevice::receive(void* host, std::size_t bytes, std::size_t step, const Transfer& transfer) {
+  if (bytes == 0) return;
+  idle_ = false;
+  guarded("copy to the host", [&] {
+    const std::size_t pieces = staging_.pieces();
+    if (pieces == 0) {
+      transfer(0, static_cast<std::byte*>(host), bytes);
+      driver_->synchronize(stream_);
+      return;
+    }
+    Staging::Part under_way[Staging::kMostPieces];
+    const std::size_t parts = (bytes + step - 1) / step;
+    for (std::size_t next = 0, done = 0; done < parts; ++done) {
+      for (; next < std::min(parts, done + pieces); ++next) {
+        const std::size_t n = std::min(step, bytes - next * step);
+        const Staging::Part part = under_way[next % pieces] = staging_.take(n);
+        transfer(next * step, part.memory, n);
+        staging_.sent(part);
+      }
+      const Staging::Part& part = under_way[done % pieces];
+      staging_.wait(part);
+      copy_on_host(at(host, done * step), part.memory, std::min(step, bytes - done * step));
+    }
+  });
+  idle_ = true;  // what was waited for last was the stream's last
+}
+
+void GpuDevice::copy_to_device(void* device, const void* host, std::size_t bytes) {
+  note(traffic_.to_device, bytes);
+  send(host, bytes, Staging::kPieceBytes, [&](std::size_t offset, std::byte* staged, std::size_t n) {
+    driver_->copy_in(stream_, at(device, offset), staged, n);
+  });
+}
+
+void GpuDevice::copy_to_host(void* host, const void* device, std::size_t bytes) {
+  note(traffic_.to_host, bytes);
+  receive(host, bytes, Staging::kPieceBytes, [&](std::size_t offset, std::byte* staged, std::size_t n) {
+    driver_->copy_out(stream_, staged, at(device, offset), n);
+  });
+}
+
+void GpuDevice::copy_rows_to_device(void* device, std::size_t pitch, const void* host, std::size_t bytes, int rows) {
+  const std::size_t count = static_cast<std::size_t>(std::max(rows, 0)), total = bytes * count;
+  if (pitch == bytes || bytes > Staging::kPieceBytes) {
+    const std::size_t pieces = pitch == bytes ? 1 : count, each = pitch == bytes ? total : bytes;
+    for (std::size_t i = 0; i < pieces; ++i) copy_to_device(at(device, i * pitch), at(host, i * bytes), each);
+    return;
+  }
+  note(traffic_.to_device, total);
+  if (bytes == 0) return;
+  const std::size_t step = Staging::kPieceBytes / bytes * bytes;
+  send(host, total, step, [&](std::size_t offset, std::byte* staged, std::size_t n) {
+    driver_->copy_rows_in(stream_, at(device, offset / bytes * pitch), pitch, staged, bytes, n / bytes);
+  });
+}
+
+void GpuDevice::copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) {
+  const std::size_t count = static_cast<std::size_t>(std::max(rows, 0)), total = bytes * count;
+  if (pitch == bytes || bytes > Staging::kPieceBytes) {
+    const std::size_t pieces = pitch == bytes ? 1 : count, each = pitch == bytes ? total : bytes;
+    for (std::size_t i = 0; i < pieces; ++i) copy_to_host(at(host, i * bytes), at(device, i * pitch), each);
+    return;
+  }
+  note(traffic_.to_host, total);
+  if (bytes == 0) return;
+  const std::size_t step = Staging::kPieceBytes / bytes * bytes;
+  receive(host, total, step, [&](std::size_t offset, std::byte* staged, std::size_t n) {
+    driver_->copy_rows_out(stream_, staged, at(device, offset / bytes * pitch), pitch, bytes, n / bytes);
+  });
+}
+
+// ---- launches -------------------------------------------------------------------------------------------------------
+
+void GpuDevice::build_packet(const DeviceLaunch& launch) {
+  const ir::Kernel& kernel = *launch.kernel;
+  const std::size_t shifts = kernel.slots.size() - 1;
+  if (launch.fields.size() != kernel.leaves.size() || launch.scalars.size() != kernel.arguments.size() ||
+      (shifts != 0 && launch.tables.size() != kernel.slots.size()))
+    throw InternalError({.what = "launch of kernel " + kernel.name,
+                         .expected = std::to_string(kernel.leaves.size()) + " fields, " + std::to_string(shifts) +
+                                     " tables, " + std::to_string(kernel.arguments.size()) + " scalars",
+                         .got = std::to_string(launch.fields.size()) + ", " + std::to_string(launch.tables.size()) +
+                                " with the unused one, " + std::to_string(launch.scalars.size())});
+  packet_.clear();
+  for (void* field : launch.fields) packet_.push_back(bits(field));
+  if (shifts != 0)
+    for (const std::int32_t* table : launch.tables.subspan(1)) packet_.push_back(bits(table));
+  packet_.insert(packet_.end(), launch.scalars.begin(), launch.scalars.end());
+  if (kernel.listed) {
+    packet_.push_back(bits(launch.groups));
+    packet_.push_back(bits(launch.masks));
+  }
+  if (!kernel.reductions.empty()) packet_.push_back(bits(bins_));
+  packet_.push_back(static_cast<std::uint64_t>(launch.begin));
+  packet_.push_back(static_cast<std::uint64_t>(launch.end));
+}
+
+void GpuDevice::clear_bins(std::size_t reductions) {
+  if (reductions > most_bins_) {
+    void* larger = allocate(reductions * sizeof(SumBins));
+    if (larger == nullptr)
+      throw DeviceError({.what = "sums on \"" + model() + "\"",
+                         .expected = std::to_string(reductions * sizeof(SumBins)) + " bytes of device memory",
+                         .got = "none left",
+                         .what_now = "Bound the memory of fields by TESSERA_MEM_MAX or use a smaller local lattice"});
+    if (bins_ != nullptr) free(bins_, most_bins_ * sizeof(SumBins));
+    bins_ = larger;
+    most_bins_ = reductions;
+  }
+  clear(bins_, reductions * sizeof(SumBins));
+}
+
+void GpuDevice::read_results(const DeviceLaunch& launch) {
+  const auto& reductions = launch.kernel->reductions;
+  host_bins_.resize(reductions.size());
+  receive(host_bins_.data(), reductions.size() * sizeof(SumBins), Staging::kPieceBytes,
+          [&](std::size_t offset, std::byte* staged, std::size_t n) {
+            driver_->copy_out(stream_, staged, at(bins_, offset), n);
+          });
+  for (std::size_t i = 0; i < reductions.size(); ++i) launch.results[i] = value_of(host_bins_[i], reductions[i].kind);
+}
+
+LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t threads) {
+  const GpuProperties& gpu = driver_->properties();
+  std::int64_t blocks = (threads + last_block_ - 1) / last_block_;
+  if (!launch.kernel->reductions.empty()) {
+    // As many as run at once: every further block would only add to the same bins in memory.
+    const int at_once = std::max(gpu.threads_per_multiprocessor / last_block_, 1) * gpu.multiprocessors;
+    blocks = std::min<std::int64_t>(blocks, at_once);
+  }
+  blocks =
+      std::min<std::int64_t>(blocks, std::numeric_limits<std::int32_t>::max());  // threads begin again beyond the grid
+  return driver_->launch(stream_, launch.code, static_cast<unsigned>(blocks), static_cast<unsigned>(last_block_),
+                         packet_.data(), packet_.size());
+}
+
+bool GpuDevice::launch(const DeviceLaunch& launch) {
+  const ir::Kernel& kernel = *launch.kernel;
+  const std::int64_t threads = sites_of(launch);
+  if (threads == 0) {
+    for (std::size_t i = 0; i < kernel.reductions.size(); ++i)
+      launch.results[i] = value_of(SumBins{}, kernel.reductions[i].kind);
+    return true;
+  }
+  if (!kernel.reductions.empty() && threads > kMostSummands / kernel.trips)
+    throw DeviceError({.what = "sum in kernel " + kernel.name,
+                       .expected = "at most 2^34 summands on one GPU",
+                       .got = std::to_string(threads) + " sites, " + std::to_string(kernel.trips) + " of each",
+                       .what_now = "Use a smaller local lattice"});
+
+  if (!kernel.reductions.empty()) clear_bins(kernel.reductions.size());
+  build_packet(launch);
+  last_name_ = kernel.name;
+  last_sites_ = threads;
+  last_block_ = launch.block != 0 ? launch.block : std::min(kUsualBlock, driver_->properties().largest_block);
+  idle_ = false;
+  LaunchStatus status{};
+  try {
+    status = launch_blocks(launch, threads);
+    while (status == LaunchStatus::too_large && launch.block == 0 && last_block_ > kWarp) {
+      last_block_ /= 2;
+      status = launch_blocks(launch, threads);
+    }
+    if (env().sync) synchronize_stream();
+  } catch (const DeviceError& error) {
+    throw DeviceError(std::string(error.what()) + " [" + last_kernel() + "]");
+  }
+  if (status == LaunchStatus::too_large) {
+    if (launch.block != 0) return false;
+    throw DeviceError({.what = "launch of " + last_kernel(),
+                       .expected = "a kernel of which one warp fits a multiprocessor",
+                       .got = "too large",
+                       .where = model(),
+                       .what_now = "Split the statement"});
+  }
+  if (!kernel.reductions.empty()) read_results(launch);
+  return true;
+}
+
+void GpuDevice::synchronize() {
+  guarded("synchronisation", [&] { synchronize_stream(); });
+}
+
+void GpuDevice::synchronize_stream() {
+  driver_->synchronize(stream_);
+  idle_ = true;
+}
+
+// ---- time -----------------------------------------------------------------------------------------------------------
+
+Device::Mark GpuDevice::mark() {
+  guarded("timing", [&] {
+    if (free_marks_.empty()) {
+      events_.push_back(driver_->create_event());
+      free_marks_.push_back(events_.size() - 1);
+    }
+    driver_->record(events_[free_marks_.back()], stream_);
+  });
+  const Mark mark = free_marks_.back();
+  free_marks_.pop_back();
+  return mark;
+}
+
+double GpuDevice::seconds_between(Mark from, Mark to) {
+  double seconds = 0;
+  guarded("timing", [&] { seconds = driver_->seconds(events_[from], events_[to]); });
+  drop(from);
+  drop(to);
+  return seconds;
+}
+
+// The list has had room for this mark before.
+void GpuDevice::drop(Mark mark) noexcept { free_marks_.push_back(mark); }
+
+// ---- errors ---------------------------------------------------------------------------------------------------------
+
+std::string GpuDevice::last_kernel() const {
+  return "kernel " + last_name_ + ", " + std::to_string(last_sites_) + " sites, block " + std::to_string(last_block_);
+}
+
+/// Kernels fail after the call that launched them, so every error names the last one.
+template <class Operation>
+void GpuDevice::guarded(const char* operation, Operation&& body) {
+  try {
+    body();
+  } catch (const DeviceError& error) {
+    std::string text = std::string(error.what()) + " [" + operation;
+    if (!last_name_.empty()) {
+      text += " after " + last_kernel();
+      if (!env().sync) text += "; TESSERA_SYNC=1 tells which kernel fails, if one does";
+    }
+    throw DeviceError(text + "]");
+  }
+}
+
+}  // namespace jit

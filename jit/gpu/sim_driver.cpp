@@ -1,0 +1,560 @@
+// The simulated GPU: SIMT kernels on threads of the host, behind the interface of a driver. It exists to find mistakes
+// in the code above that interface, so it is as late, as unordered and as unforgiving as the interface allows:
+//
+// - Each stream is a thread that runs its operations one after the other and rests before some of them. Copies read and
+//   write host memory when they run, pinned or not.
+// - Blocks of a launch run in a scrambled order on a pool of threads.
+// - Addresses are checked at the call, against what is allocated then; what an operation refers to cannot be freed
+//   before the operation has run. Device memory itself: sim_memory.hpp.
+// - An error in the work of a stream, or in a call that cannot throw, is kept: no further work is done, and every
+//   synchronisation from then on throws it, as after an error in a kernel of CUDA.
+#include "jit/gpu/sim_driver.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "jit/device/thread_pool.hpp"
+#include "jit/gpu/driver.hpp"
+#include "jit/gpu/sim_memory.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
+
+namespace jit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLargestBlock = 1024;      // of the device; SimulatedGpu::largest_block is that of its kernels
+constexpr std::uint64_t kRestEvery = 8;  // operations, on average
+constexpr std::uint64_t kLongestRest_us = 50;
+
+std::uint64_t as_number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+/// Next of a sequence of pseudo-random numbers (splitmix64: Steele, Lea, Flood, OOPSLA 2014).
+std::uint64_t next_random(std::uint64_t& state) {
+  std::uint64_t z = state += 0x9E37'79B9'7F4A'7C15;
+  z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9;
+  z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EB;
+  return z ^ (z >> 31);
+}
+
+/// Calls of one kind in the process, and which of them fails.
+struct Tally {
+  std::atomic<std::int64_t> calls{0}, failing{0};
+
+  /// Counts a call; its number if it is the one to fail, else 0.
+  std::int64_t count() {
+    const std::int64_t number = calls.fetch_add(1) + 1;
+    return number == failing.load() ? number : 0;
+  }
+  void fail(std::int64_t next) { failing.store(next > 0 ? calls.load() + next : 0); }
+};
+
+struct Tallies {
+  Tally allocations, launches, copies;
+};
+Tallies& tallies() {
+  static Tallies counts;
+  return counts;
+}
+
+[[noreturn]] void fail_as_asked(const char* kind, std::int64_t number) {
+  throw DeviceError(std::string("simulated fault: ") + kind + " " + std::to_string(number));
+}
+
+/// One recording of an event.
+class Record {
+ public:
+  void finish() {
+    std::lock_guard lock(mutex_);
+    done_ = true;
+    time_ = Clock::now();
+    passed_.notify_all();
+  }
+  Clock::time_point wait() {
+    std::unique_lock lock(mutex_);
+    passed_.wait(lock, [this] { return done_; });
+    return time_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable passed_;
+  bool done_ = false;
+  Clock::time_point time_;
+};
+
+struct Operation {
+  std::function<void()> run;
+  std::vector<SimBlock*> uses;  ///< what must stay allocated until it has run
+  bool orders_streams = false;  ///< runs even after an error, or streams would wait for ever
+};
+
+/// A thread that runs operations in the order of push().
+class SimStream {
+ public:
+  /// `execute` runs an operation and lets go of its blocks.
+  SimStream(std::function<void(Operation&)> execute, std::uint64_t seed, bool rests)
+      : execute_(std::move(execute)), random_(seed), rests_(rests), worker_([this] { work(); }) {}
+  /// Runs what is left.
+  ~SimStream() {
+    {
+      std::lock_guard lock(mutex_);
+      quit_ = true;
+    }
+    wake_.notify_one();
+    worker_.join();
+  }
+  SimStream(const SimStream&) = delete;
+  SimStream& operator=(const SimStream&) = delete;
+
+  void push(Operation operation) {
+    {
+      std::lock_guard lock(mutex_);
+      queue_.push_back(std::move(operation));
+      ++pushed_;
+    }
+    wake_.notify_one();
+  }
+  /// Waits for what has been pushed until now.
+  void drain() {
+    std::unique_lock lock(mutex_);
+    passed_.wait(lock, [this, until = pushed_] { return finished_ >= until; });
+  }
+
+ private:
+  void work() {
+    for (;;) {
+      Operation operation;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return quit_ || !queue_.empty(); });
+        if (queue_.empty()) return;
+        operation = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      if (rests_ && next_random(random_) % kRestEvery == 0)
+        std::this_thread::sleep_for(std::chrono::microseconds(next_random(random_) % (kLongestRest_us + 1)));
+      execute_(operation);
+      std::lock_guard lock(mutex_);
+      ++finished_;
+      passed_.notify_all();
+    }
+  }
+
+  std::function<void(Operation&)> execute_;
+  std::uint64_t random_;
+  const bool rests_;
+  std::mutex mutex_;
+  std::condition_variable wake_, passed_;
+  std::deque<Operation> queue_;
+  std::uint64_t pushed_ = 0, finished_ = 0;
+  bool quit_ = false;
+  std::thread worker_;  // last: the others exist when it starts
+};
+
+struct SimEvent {
+  std::shared_ptr<Record> latest;  ///< nullptr before the first record()
+};
+
+/// A call of a kernel, with addresses that the host can follow.
+struct SimLaunch {
+  SimtFunction function;
+  std::vector<std::uint64_t> packet;
+  std::uint64_t blocks, threads;
+  std::uint64_t seed;
+
+  void run(ThreadPool& pool) const {
+    // Block number (first + i stride) mod blocks for i = 0, 1, ...: every block once if the two have no common factor.
+    std::uint64_t random = seed;
+    const std::uint64_t first = next_random(random) % blocks;
+    std::uint64_t stride = next_random(random) % blocks + 1;
+    while (std::gcd(stride, blocks) != 1) ++stride;
+    pool.run([&](int part) {
+      const Share mine = share(0, static_cast<std::int64_t>(blocks), part, pool.threads());
+      for (std::int64_t i = mine.begin; i < mine.end; ++i) {
+        const std::uint64_t block = (first + static_cast<std::uint64_t>(i) * stride) % blocks;
+        function(packet.data(), static_cast<std::int64_t>(block * threads),
+                 static_cast<std::int64_t>((block + 1) * threads), static_cast<std::int64_t>(blocks * threads));
+      }
+    });
+  }
+};
+
+class SimDriver final : public GpuDriver {
+ public:
+  explicit SimDriver(const SimulatedGpu& gpu) : gpu_(gpu), memory_(gpu.memory), pool_(ThreadPool::default_threads()) {
+    properties_.model = "simulated GPU";
+    properties_.driver = "simulated, " + std::to_string(pool_.threads()) + " threads";
+    properties_.sm = 90;
+    properties_.memory = memory_.free_bytes();
+    properties_.multiprocessors = 4;
+    properties_.largest_block = kLargestBlock;
+    set_simulated_faults({gpu.failing_allocation, gpu.failing_launch, gpu.failing_copy});
+  }
+
+  ~SimDriver() override {
+    for (auto& [handle, stream] : streams_) stream.reset();  // runs what is left
+    if (!error_.empty() && !error_told_) log_error("gpu", error_);
+    for (SimBlocks* blocks : {&memory_.blocks(), &pinned_})
+      for (const auto& [address, block] : blocks->live())
+        log_debug("gpu", "simulated GPU: ", blocks == &pinned_ ? "pinned memory" : "device memory",
+                  " never freed: ", block.bytes, " bytes at ", format_address(address));
+    if (!streams_.empty()) log_debug("gpu", "simulated GPU: ", streams_.size(), " streams never destroyed");
+    if (!events_.empty()) log_debug("gpu", "simulated GPU: ", events_.size(), " events never destroyed");
+    for (const auto& [address, block] : pinned_.live()) std::free(reinterpret_cast<void*>(block.address));
+  }
+
+  // The code of this device is made by the host's target, which loads it itself.
+  std::string assemble(const std::string&, int, std::string&) override { refuse_code("assemble"); }
+  KernelCode load(const std::string&, const std::string&, KernelResources&) override { refuse_code("load"); }
+  std::unique_ptr<Target> make_target() override { return make_simt_host_target(); }
+
+  const GpuProperties& properties() const override { return properties_; }
+
+  void* allocate(std::size_t bytes) override {
+    if (tallies().allocations.count() != 0) return nullptr;
+    std::lock_guard lock(mutex_);
+    return reinterpret_cast<void*>(memory_.allocate(bytes));
+  }
+
+  void free(void* address) noexcept override {
+    keep_errors([&] {
+      if (address == nullptr) return;
+      std::lock_guard lock(mutex_);
+      memory_.free(as_number(address));
+    });
+  }
+
+  std::size_t free_memory() override {
+    std::lock_guard lock(mutex_);
+    return memory_.free_bytes();
+  }
+
+  void* allocate_pinned(std::size_t bytes) override {
+    const std::size_t whole_pages = (bytes + 4095) / 4096 * 4096;
+    void* memory = bytes == 0 || whole_pages < bytes ? nullptr : std::aligned_alloc(4096, whole_pages);
+    if (memory == nullptr) return nullptr;
+    SimMemory::poison(memory, bytes);
+    std::lock_guard lock(mutex_);
+    pinned_.insert(as_number(memory), bytes);
+    return memory;
+  }
+
+  void free_pinned(void* address) noexcept override {
+    keep_errors([&] {
+      if (address == nullptr) return;
+      {
+        std::lock_guard lock(mutex_);
+        pinned_.erase(as_number(address));
+      }
+      std::free(address);
+    });
+  }
+
+  Stream create_stream() override {
+    std::lock_guard lock(mutex_);
+    const Stream handle = new_handle();
+    streams_[handle] =
+        std::make_unique<SimStream>([this](Operation& operation) { execute(operation); }, handles_made_, gpu_.delays);
+    return handle;
+  }
+
+  void destroy_stream(Stream stream) noexcept override {
+    keep_errors([&] {
+      std::unique_ptr<SimStream> last;  // ends after the lock, which its thread needs for what is left
+      std::lock_guard lock(mutex_);
+      find_stream(stream);
+      std::swap(last, streams_.at(stream));
+      streams_.erase(stream);
+    });
+  }
+
+  void synchronize(Stream stream) override {
+    stream_of(stream).drain();
+    throw_kept_error("synchronize");
+  }
+
+  void copy_in(Stream stream, void* device, const void* host, std::size_t bytes) override {
+    copy("copy_in", stream, device, bytes, host, bytes, 1, Direction::in);
+  }
+  void copy_out(Stream stream, void* host, const void* device, std::size_t bytes) override {
+    copy("copy_out", stream, device, bytes, host, bytes, 1, Direction::out);
+  }
+  void copy_rows_in(Stream stream, void* device, std::size_t device_pitch, const void* host, std::size_t bytes,
+                    std::size_t rows) override {
+    copy("copy_rows_in", stream, device, device_pitch, host, bytes, rows, Direction::in);
+  }
+  void copy_rows_out(Stream stream, void* host, const void* device, std::size_t device_pitch, std::size_t bytes,
+                     std::size_t rows) override {
+    copy("copy_rows_out", stream, device, device_pitch, host, bytes, rows, Direction::out);
+  }
+
+  void clear(Stream stream, void* device, std::size_t bytes) override {
+    if (const std::int64_t number = tallies().copies.count()) fail_as_asked("copy", number);
+    std::lock_guard lock(mutex_);
+    SimStream& queue = find_stream(stream);
+    if (bytes == 0) return;
+    SimBlock& block = memory_.blocks().require(as_number(device), bytes, "clear");
+    push(queue, {[to = memory_.host(as_number(device)), bytes] { std::memset(to, 0, bytes); }, {&block}});
+  }
+
+  Event create_event() override {
+    std::lock_guard lock(mutex_);
+    const Event handle = new_handle();
+    events_[handle] = {};
+    return handle;
+  }
+
+  void destroy_event(Event event) noexcept override {
+    keep_errors([&] {
+      std::lock_guard lock(mutex_);
+      find_event(event);
+      events_.erase(event);
+    });
+  }
+
+  void record(Event event, Stream stream) override {
+    std::lock_guard lock(mutex_);
+    auto point = std::make_shared<Record>();
+    find_event(event).latest = point;
+    push(find_stream(stream), {.run = [point] { point->finish(); }, .uses = {}, .orders_streams = true});
+  }
+
+  void wait(Stream stream, Event event) override {
+    std::lock_guard lock(mutex_);
+    SimStream& queue = find_stream(stream);
+    if (const std::shared_ptr<Record> point = find_event(event).latest)
+      push(queue, {.run = [point] { point->wait(); }, .uses = {}, .orders_streams = true});
+  }
+
+  void synchronize_event(Event event) override {
+    if (const std::shared_ptr<Record> point = record_of(event)) point->wait();
+    throw_kept_error("synchronize_event");
+  }
+
+  double seconds(Event from, Event to) override {
+    const std::shared_ptr<Record> first = record_of(from), last = record_of(to);
+    if (!first || !last)
+      throw InternalError(
+          {.what = "simulated GPU: seconds", .expected = "two recorded events", .got = "one that was never recorded"});
+    const double seconds = std::chrono::duration<double>(last->wait() - first->wait()).count();
+    throw_kept_error("seconds");
+    return seconds;
+  }
+
+  LaunchStatus launch(Stream stream, KernelCode code, unsigned blocks, unsigned threads, const std::uint64_t* packet,
+                      std::size_t parameters) override {
+    if (const std::int64_t number = tallies().launches.count()) fail_as_asked("launch", number);
+    if (code == nullptr) throw InternalError({.what = "simulated GPU: launch", .expected = "code", .got = "nullptr"});
+    if (blocks == 0 || blocks > 0x7FFF'FFFF || threads == 0)
+      throw DeviceError({.what = "simulated GPU: launch",
+                         .expected = "1 to 2147483647 blocks of at least one thread",
+                         .got = std::to_string(blocks) + " blocks of " + std::to_string(threads)});
+    if (threads > static_cast<unsigned>(std::min(gpu_.largest_block, kLargestBlock))) return LaunchStatus::too_large;
+
+    std::lock_guard lock(mutex_);
+    SimStream& queue = find_stream(stream);
+    SimLaunch call{.function = reinterpret_cast<SimtFunction>(const_cast<void*>(code)),
+                   .packet = std::vector<std::uint64_t>(packet, packet + parameters),
+                   .blocks = blocks,
+                   .threads = threads,
+                   .seed = ++launches_made_};
+    std::vector<SimBlock*> uses;
+    for (std::uint64_t& parameter : call.packet)
+      if (SimMemory::is_address(parameter)) {
+        uses.push_back(&memory_.blocks().require(parameter, 1, "parameter of a launch"));
+        parameter = as_number(memory_.host(parameter));
+      }
+    push(queue, {[this, call = std::move(call)] { call.run(pool_); }, std::move(uses)});
+    return LaunchStatus::done;
+  }
+
+ private:
+  enum class Direction { in, out };
+
+  [[noreturn]] static void refuse_code(const char* call) {
+    throw InternalError({.what = std::string("simulated GPU: ") + call,
+                         .expected = "code of the host's SIMT target",
+                         .got = "code of another target"});
+  }
+
+  /// The one copy of all four. `host` is written if the direction is out: it was not const then.
+  void copy(const char* what, Stream stream, const void* device, std::size_t pitch, const void* host, std::size_t bytes,
+            std::size_t rows, Direction direction) {
+    if (const std::int64_t number = tallies().copies.count()) fail_as_asked("copy", number);
+    std::lock_guard lock(mutex_);
+    SimStream& queue = find_stream(stream);
+    if (bytes == 0 || rows == 0) return;
+    if (pitch < bytes)
+      throw InternalError({.what = std::string("simulated GPU: ") + what,
+                           .expected = "a pitch of at least one row",
+                           .got = "rows of " + std::to_string(bytes) + " bytes, " + std::to_string(pitch) + " apart"});
+    if (host == nullptr || SimMemory::is_address(as_number(host)))
+      throw InternalError(
+          {.what = std::string("simulated GPU: ") + what,
+           .expected = "host memory",
+           .got = host == nullptr ? "nullptr" : "the device's address " + format_address(as_number(host))});
+    if (rows - 1 > (SimMemory::kLargest - bytes) / pitch)
+      throw InternalError({.what = std::string("simulated GPU: ") + what,
+                           .expected = "rows inside device memory",
+                           .got = std::to_string(rows) + " rows, " + std::to_string(pitch) + " bytes apart"});
+
+    std::vector<SimBlock*> uses{&memory_.blocks().require(as_number(device), (rows - 1) * pitch + bytes, what)};
+    if (pinned_.find(as_number(host)) != nullptr) uses.push_back(&pinned_.require(as_number(host), rows * bytes, what));
+
+    std::byte* there = memory_.host(as_number(device));
+    auto* here = static_cast<std::byte*>(const_cast<void*>(host));
+    push(queue, {[=] {
+                   for (std::size_t row = 0; row < rows; ++row) {
+                     std::byte *far = there + row * pitch, *near = here + row * bytes;
+                     if (direction == Direction::in)
+                       std::memcpy(far, near, bytes);
+                     else
+                       std::memcpy(near, far, bytes);
+                   }
+                 },
+                 std::move(uses)});
+  }
+
+  /// With the lock held.
+  void push(SimStream& stream, Operation operation) {
+    for (SimBlock* block : operation.uses) ++block->users;
+    stream.push(std::move(operation));
+  }
+
+  /// On the stream's thread.
+  void execute(Operation& operation) {
+    if (operation.orders_streams || !has_failed()) keep_errors(operation.run);
+    std::lock_guard lock(mutex_);
+    for (SimBlock* block : operation.uses) --block->users;
+  }
+
+  /// Of a stream or event; none is used twice, so that stale ones are found.
+  void* new_handle() { return reinterpret_cast<void*>(++handles_made_); }
+  SimStream& find_stream(Stream stream) {
+    const auto found = streams_.find(stream);
+    if (found == streams_.end())
+      throw InternalError({.what = "simulated GPU", .expected = "a live stream", .got = "an unknown or destroyed one"});
+    return *found->second;
+  }
+  SimEvent& find_event(Event event) {
+    const auto found = events_.find(event);
+    if (found == events_.end())
+      throw InternalError({.what = "simulated GPU", .expected = "a live event", .got = "an unknown or destroyed one"});
+    return found->second;
+  }
+  SimStream& stream_of(Stream stream) {
+    std::lock_guard lock(mutex_);
+    return find_stream(stream);
+  }
+  std::shared_ptr<Record> record_of(Event event) {
+    std::lock_guard lock(mutex_);
+    return find_event(event).latest;
+  }
+
+  template <class Body>
+  void keep_errors(const Body& body) noexcept {
+    std::string text;
+    try {
+      body();
+      return;
+    } catch (const std::exception& error) {
+      text = error.what();
+    } catch (...) {
+      text = "simulated GPU: an unknown exception in the work of a stream";
+    }
+    std::lock_guard lock(error_mutex_);
+    if (error_.empty()) error_ = std::move(text);
+  }
+  bool has_failed() {
+    std::lock_guard lock(error_mutex_);
+    return !error_.empty();
+  }
+  void throw_kept_error(const char* call) {
+    std::lock_guard lock(error_mutex_);
+    if (error_.empty()) return;
+    error_told_ = true;
+    throw InternalError({.what = error_, .where = std::string("found by ") + call});
+  }
+
+  const SimulatedGpu gpu_;
+  GpuProperties properties_;
+  std::mutex mutex_;  ///< of all below up to error_mutex_; never held while an operation runs
+  SimMemory memory_;
+  SimBlocks pinned_{"pinned memory"};
+  std::unordered_map<Stream, std::unique_ptr<SimStream>> streams_;
+  std::unordered_map<Event, SimEvent> events_;
+  std::uint64_t handles_made_ = 0, launches_made_ = 0;
+  std::mutex error_mutex_;
+  std::string error_;  ///< the first one
+  bool error_told_ = false;
+  ThreadPool pool_;
+};
+
+[[noreturn]] void reject_fault(const std::string& got) {
+  throw UserError({.what = "TESSERA_SIM_FAULT",
+                   .expected = "list of allocate:<n>, launch:<n>, copy:<n>, block:<threads>",
+                   .got = "\"" + got + "\"",
+                   .where = "environment"});
+}
+
+}  // namespace
+
+SimulatedCounts simulated_counts() {
+  return {tallies().allocations.calls, tallies().launches.calls, tallies().copies.calls};
+}
+
+void set_simulated_faults(const SimulatedCounts& next) {
+  tallies().allocations.fail(next.allocations);
+  tallies().launches.fail(next.launches);
+  tallies().copies.fail(next.copies);
+}
+
+SimulatedGpu simulated_gpu_from_environment() {
+  SimulatedGpu gpu;
+  gpu.memory = env().sim_memory;
+  gpu.delays = env().sim_delay;
+  const std::string& list = env().sim_fault;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string item = list.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t colon = item.find(':');
+    if (colon == std::string::npos) reject_fault(item);
+    const std::string kind = item.substr(0, colon);
+    std::int64_t number = 0;
+    const char* stop = item.data() + item.size();
+    const auto [last, failure] = std::from_chars(item.data() + colon + 1, stop, number);
+    if (failure != std::errc{} || last != stop || number < 1) reject_fault(item);
+    if (kind == "allocate")
+      gpu.failing_allocation = number;
+    else if (kind == "launch")
+      gpu.failing_launch = number;
+    else if (kind == "copy")
+      gpu.failing_copy = number;
+    else if (kind == "block" && number <= kLargestBlock)
+      gpu.largest_block = static_cast<int>(number);
+    else
+      reject_fault(item);
+  }
+  return gpu;
+}
+
+std::unique_ptr<GpuDriver> open_simulated_driver(const SimulatedGpu& gpu) { return std::make_unique<SimDriver>(gpu); }
+
+}  // namespace jit

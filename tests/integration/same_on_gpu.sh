@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Every example of hmc gives the same bits on the processor and on the (simulated) GPU: with memory for everything, for a
+# quarter of the working set, and for one statement at a time.
+# Usage: same_on_gpu.sh HMC EXAMPLES FOLDER
+# Compared: the data's checksums of the configuration after two trajectories, and every energy.
+set -euo pipefail
+hmc=$(realpath "$1") examples=$(realpath "$2") folder=$3
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+
+checksums() { grep -ao '<sum[ab]>[0-9a-f]*' "$1"; }
+energies() { grep -o '<delta[A-Z]*>[^<]*' "$1"; }
+run() {  # NAME PLACE, environment as given
+  mkdir -p "$2"
+  (cd "$2" && "$hmc" -i "../$1.xml" -o "$1.out.xml" -l "$1.log.xml" >"$1.txt" 2>&1) || { tail -n 30 "$2/$1.txt"; echo "$1 on $2 does not run"; exit 1; }
+}
+compare() {  # NAME PLACE
+  local config=$1_cfg_2.lime
+  if [ "$(checksums "cpu/$config")" != "$(checksums "$2/$config")" ] ||
+     [ "$(energies "cpu/$1.out.xml")" != "$(energies "$2/$1.out.xml")" ]; then
+    echo "$1: $2 and the processor differ"
+    diff <(energies "cpu/$1.out.xml") <(energies "$2/$1.out.xml") | head
+    exit 1
+  fi
+}
+
+count=0
+for example in "$examples"/*.xml; do
+  name=$(basename "$example" .xml)
+  sed -e 's#<nrow>[^<]*<#<nrow>4 4 4 4<#' -e 's#<NUpdatesThisRun>[^<]*<#<NUpdatesThisRun>2<#' \
+      -e 's#<SaveInterval>[^<]*<#<SaveInterval>2<#' -e "s#<SavePrefix>[^<]*<#<SavePrefix>$name<#" "$example" >"$name.xml"
+  TESSERA_DEVICE=cpu run "$name" cpu
+  export TESSERA_DEVICE=sim
+  TESSERA_LOG=debug,memory run "$name" sim
+  compare "$name" sim
+  peak=$(sed -n 's/.*peak \([0-9]*\) bytes; largest statement.*/\1/p' "sim/$name.txt")
+  statement=$(sed -n 's/.*largest statement \([0-9]*\) bytes.*/\1/p' "sim/$name.txt")
+  [ -n "$peak" ] && [ -n "$statement" ] || { echo "$name: no line about memory in the log"; exit 1; }
+  # A quarter, but never less than one statement and the tables of neighbours (not spilled) take.
+  tables=$((256 * 1024)) quarter=$((peak / 4))
+  [ "$quarter" -ge $((statement + tables)) ] || quarter=$((statement + tables))
+  TESSERA_MEM_MAX=$quarter run "$name" sim_quarter
+  compare "$name" sim_quarter
+  TESSERA_SPILL=1 run "$name" sim_statement
+  compare "$name" sim_statement
+  unset TESSERA_DEVICE
+  echo "$name: peak $peak bytes, run in $quarter, largest statement $statement"
+  count=$((count + 1))
+done
+[ "$count" -ge 11 ]

@@ -1,0 +1,357 @@
+// The kernels that every code generator is tested with: all operations, all conversions, frames, trips, random
+// programs.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "codegen_lab.hpp"
+#include "jit/ir/builder.hpp"
+
+namespace lab {
+
+using jit::ir::arity;
+using jit::ir::is_float;
+using jit::ir::is_int;
+
+constexpr int kWidths[] = {32, 16, 8, 4, 2, 1};
+
+inline Value push(Kernel& k, Node n) {
+  k.nodes.push_back(n);
+  return Value(k.nodes.size()) - 1;
+}
+
+inline Value load(Kernel& k, int leaf, int component, int slot = 0, int stride = 0) {
+  Node n{.op = Op::load, .type = k.leaves[std::size_t(leaf)].word};
+  n.place = {std::int16_t(leaf), std::int16_t(slot), std::int16_t(component), std::int16_t(stride)};
+  return push(k, n);
+}
+
+inline Value apply(Kernel& k, Op op, Type type, Value a, Value b = jit::ir::kNone, Value c = jit::ir::kNone) {
+  return push(k, {.op = op, .type = type, .a = a, .b = b, .c = c});
+}
+
+inline Value permute(Kernel& k, int slot, Value v) {
+  return push(k, {.op = Op::permute, .type = k.nodes[std::size_t(v)].type, .a = v, .integer = slot});
+}
+
+inline void store(Kernel& k, int leaf, int component, Value v, int stride = 0) {
+  k.stores.push_back({{std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride)}, v});
+}
+
+inline bool takes(Op op, Type t) {
+  switch (op) {
+    case Op::constant:
+    case Op::argument:
+    case Op::load:
+    case Op::permute:
+    case Op::convert:
+    case Op::select:
+      return false;
+    case Op::eq:
+    case Op::ne:
+      return true;
+    case Op::and_:
+    case Op::or_:
+    case Op::xor_:
+    case Op::not_:
+      return !is_float(t);
+    case Op::rem:
+    case Op::shl:
+    case Op::shr:
+      return is_int(t);
+    default:
+      break;
+  }
+  if (op == Op::fma || op == Op::sqrt || op == Op::floor || op == Op::ceil || (op >= Op::sin && op <= Op::fmod))
+    return is_float(t);
+  return t != Type::b1;
+}
+
+inline bool compares(Op op) { return op == Op::lt || op == Op::le || op == Op::eq || op == Op::ne; }
+
+/// All operations on words of one type, each stored in a leaf component of its own.
+inline Kernel all_operations(Type t, int lanes) {
+  Kernel k;
+  k.name = std::string("all_") + jit::ir::name(t);
+  k.lanes = lanes;
+  k.leaves = {{t, 3, true, false}, {Type::b1, 1, true, false}, {t, 64, false, true}, {Type::b1, 8, false, true}};
+  const Value a = load(k, 0, 0), b = load(k, 0, 1), c = load(k, 0, 2), truth = load(k, 1, 0);
+  int results = 0, truths = 0;
+  for (int i = 0; i <= int(Op::convert); ++i) {
+    const Op op = Op(i);
+    if (!takes(op, t)) continue;
+    const Value v = apply(k, op, compares(op) ? Type::b1 : t, a, arity(op) > 1 ? b : -1, arity(op) > 2 ? c : -1);
+    compares(op) ? store(k, 3, truths++, v) : store(k, 2, results++, v);
+  }
+  store(k, 2, results++, apply(k, Op::select, t, truth, a, b));
+  return k;
+}
+
+/// Two words of one type converted to another.
+inline Kernel conversion(Type from, Type to, int lanes) {
+  Kernel k;
+  k.name = "convert";
+  k.lanes = lanes;
+  k.leaves = {{from, 2, true, false}, {to, 2, false, true}};
+  store(k, 1, 0, apply(k, Op::convert, to, load(k, 0, 0)));
+  store(k, 1, 1, apply(k, Op::convert, to, load(k, 0, 1)));
+  return k;
+}
+
+/// Integer quotient and remainder, a float made integer: three words of one site.
+inline Kernel corners() {
+  Kernel k;
+  k.name = "corners";
+  k.leaves = {{Type::i32, 2, true, false}, {Type::f64, 1, true, false}, {Type::i32, 3, false, true}};
+  const Value a = load(k, 0, 0), b = load(k, 0, 1);
+  store(k, 2, 0, apply(k, Op::div, Type::i32, a, b));
+  store(k, 2, 1, apply(k, Op::rem, Type::i32, a, b));
+  store(k, 2, 2, apply(k, Op::convert, Type::i32, load(k, 1, 0)));
+  return k;
+}
+
+/// Runs corners() by `disagreements` and compares what it gives with what the IR's meaning says.
+template <class Disagreements>
+void check_corners(const Disagreements& disagreements) {
+  const Kernel k = corners();
+  Lab bench(k, 1);
+  const std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
+  const std::int32_t dividends[] = {7, lowest, lowest, -9}, divisors[] = {0, -1, 0, 4},
+                     quotients[] = {0, lowest, 0, -2}, remainders[] = {0, 0, 0, -1};
+  const double reals[] = {1e30, -1e30, std::nan(""), -2.9};
+  const std::int32_t integers[] = {std::numeric_limits<std::int32_t>::max(), lowest, 0, -2};
+  for (int p = 0; p < bench.sites(); ++p) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &reals[p % 4], sizeof bits);
+    bench.fields()[0].set(p, 0, std::uint32_t(dividends[p % 4]));
+    bench.fields()[0].set(p, 1, std::uint32_t(divisors[p % 4]));
+    bench.fields()[1].set(p, 0, bits);
+  }
+  CHECK(disagreements(bench) == 0);
+  for (int p = 0; p < 4; ++p) {
+    CHECK(std::int32_t(bench.fields()[2].get(p, 0).bits) == quotients[p]);
+    CHECK(std::int32_t(bench.fields()[2].get(p, 1).bits) == remainders[p]);
+    CHECK(std::int32_t(bench.fields()[2].get(p, 2).bits) == integers[p]);
+  }
+}
+
+/// a * b + c, rounded once and rounded twice.
+inline Kernel rounding() {
+  Kernel k;
+  k.name = "rounding";
+  k.leaves = {{Type::f64, 3, true, false}, {Type::f64, 2, false, true}};
+  const Value a = load(k, 0, 0), b = load(k, 0, 1), c = load(k, 0, 2);
+  store(k, 1, 0, apply(k, Op::fma, Type::f64, a, b, c));
+  store(k, 1, 1, apply(k, Op::add, Type::f64, apply(k, Op::mul, Type::f64, a, b), c));
+  return k;
+}
+
+/// Runs rounding() by `run` where the two differ.
+template <class Run>
+void check_rounding(const Run& run) {
+  const Kernel k = rounding();
+  Lab bench(k, 1);
+  const double x = 1 + std::ldexp(1.0, -30), z = -1 - std::ldexp(1.0, -29);
+  for (int p = 0; p < bench.sites(); ++p)
+    for (int i = 0; i < 3; ++i) {
+      std::uint64_t bits;
+      std::memcpy(&bits, i < 2 ? &x : &z, sizeof bits);
+      bench.fields()[0].set(p, i, bits);
+    }
+  run(bench, k);
+  CHECK(bench.fields()[1].get(5, 0).real() == std::ldexp(1.0, -60));
+  CHECK(bench.fields()[1].get(5, 1).real() == 0);
+}
+
+/// Five trips: loads and stores with strides, reductions over the trips.
+inline Kernel trips(int lanes) {
+  Kernel k;
+  k.name = "trips";
+  k.lanes = lanes;
+  k.trips = 5;
+  k.leaves = {{Type::f32, 10, true, false}, {Type::f64, 5, false, true}};
+  const Value x = load(k, 0, 0, 0, 2), y = load(k, 0, 9);
+  const Value z = apply(k, Op::convert, Type::f64, apply(k, Op::mul, Type::f32, x, y));
+  store(k, 1, 4, z, -1);
+  k.reductions = {{jit::ir::Reduction::Kind::sum, z}, {jit::ir::Reduction::Kind::min, z}};
+  return k;
+}
+
+/// Nested exchanges of lanes, the second one of the halves of a group, then a gathered slot.
+inline Kernel halves(int lanes, int exchange) {
+  Kernel k;
+  k.name = "halves";
+  k.lanes = lanes;
+  k.leaves = {{Type::f64, 1, true, false}, {Type::f32, 1, true, false}, {Type::f64, 2, false, true}};
+  k.slots.push_back({0, false, std::int16_t(exchange)});
+  k.slots.push_back({1, false, std::int16_t(lanes / 2)});
+  k.slots.push_back({2, true, 0});
+  store(k, 2, 0, permute(k, 1, load(k, 0, 0, 1)));
+  const Value deep = permute(k, 3, apply(k, Op::convert, Type::f64, load(k, 1, 0, 3)));
+  store(k, 2, 1, permute(k, 1, permute(k, 2, apply(k, Op::add, Type::f64, deep, load(k, 0, 0, 2)))));
+  return k;
+}
+
+/// A Wilson hopping term: for eight neighbours a half spinor times a link, 18 reals per link. Leaf 0: spinor [4][3][2],
+/// leaves 1 to 4: links [3][3][2], leaf 5: result.
+inline Kernel wilson_hop(Type t, int lanes) {
+  Kernel k;
+  k.name = std::string("hop_") + jit::ir::name(t);
+  k.lanes = lanes;
+  k.leaves.push_back({t, 24, true, false});
+  for (int mu = 0; mu < 4; ++mu) k.leaves.push_back({t, 18, true, false});
+  k.leaves.push_back({t, 24, false, true});
+  jit::ir::Builder b(k);
+  struct Complex {
+    Value re, im;
+  };
+  const auto word = [&](int leaf, int slot, int c) {
+    return b.load({std::int16_t(leaf), std::int16_t(slot), std::int16_t(c), 0});
+  };
+  const auto number = [&](int leaf, int slot, int c) {
+    return Complex{word(leaf, slot, 2 * c), word(leaf, slot, 2 * c + 1)};
+  };
+  const auto add = [&](Complex x, Complex y) { return Complex{b.add(x.re, y.re), b.add(x.im, y.im)}; };
+  const auto times_power_of_i = [&](Complex x, int power) {
+    for (; power % 4 != 0; ++power) x = {x.im, b.neg(x.re)};  // times -i
+    return x;
+  };
+  const auto multiply_add = [&](Complex x, bool conjugate, Complex y, Complex z) {  // x y + z
+    const Value im = conjugate ? b.neg(x.im) : x.im;
+    z.re = b.fma(x.re, y.re, b.fma(b.neg(im), y.im, z.re));
+    z.im = b.fma(x.re, y.im, b.fma(im, y.re, z.im));
+    return z;
+  };
+  // gamma_mu takes spin s (0, 1) to partner, times i^phase (DeGrand-Rossi)
+  constexpr int kPartner[4][2] = {{3, 2}, {3, 2}, {2, 3}, {2, 3}}, kPhase[4][2] = {{1, 1}, {2, 0}, {1, 3}, {0, 0}};
+  std::vector<Complex> out;
+  for (int i = 0; i < 12; ++i) out.push_back({b.constant(t, 0), b.constant(t, 0)});
+  for (int mu = 0; mu < 4; ++mu)
+    for (const bool forward : {true, false}) {
+      const int slot = int(k.slots.size());
+      k.slots.push_back({0, false, std::int16_t((1 << mu) % lanes)});
+      Complex half[2][3], product[2][3];
+      for (int s = 0; s < 2; ++s)
+        for (int c = 0; c < 3; ++c) {
+          const int phase = kPhase[mu][s] + (forward ? 2 : 0);
+          half[s][c] =
+              add(number(0, slot, 3 * s + c), times_power_of_i(number(0, slot, 3 * kPartner[mu][s] + c), phase));
+          if (forward) half[s][c] = {b.permute(slot, half[s][c].re), b.permute(slot, half[s][c].im)};
+        }
+      for (int s = 0; s < 2; ++s)
+        for (int a = 0; a < 3; ++a) {
+          Complex z{b.constant(t, 0), b.constant(t, 0)};
+          for (int c = 0; c < 3; ++c) {
+            const Complex u = forward ? number(1 + mu, 0, 3 * a + c) : number(1 + mu, slot, 3 * c + a);
+            z = multiply_add(u, !forward, half[s][c], z);
+          }
+          if (!forward) z = {b.permute(slot, z.re), b.permute(slot, z.im)};
+          product[s][a] = z;
+        }
+      for (int s = 0; s < 2; ++s)
+        for (int a = 0; a < 3; ++a) {
+          Complex& low = out[std::size_t(3 * kPartner[mu][s] + a)];
+          out[std::size_t(3 * s + a)] = add(out[std::size_t(3 * s + a)], product[s][a]);
+          low = add(low, times_power_of_i(product[s][a], 4 - kPhase[mu][s] + (forward ? 2 : 0)));
+        }
+    }
+  for (int i = 0; i < 12; ++i) {
+    store(k, 5, 2 * i, out[std::size_t(i)].re);
+    store(k, 5, 2 * i + 1, out[std::size_t(i)].im);
+  }
+  b.finish();
+  return k;
+}
+
+/// A random program: leaves and arguments of all types, nested structured and gathered slots, any operation.
+inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
+  Dice dice(seed);
+  Kernel k;
+  k.name = "random_" + std::to_string(seed);
+  k.lanes = lanes;
+  k.trips = dice.below(3) == 0 ? 3 : 1;
+  k.listed = dice.below(2) == 0;
+  const auto any_type = [&] {
+    const Type t = kTypes[dice.below(5)];
+    return small_words && jit::ir::bytes(t) == 8 ? (t == Type::i64 ? Type::i32 : Type::f32) : t;
+  };
+  for (int i = 0; i < 4; ++i) k.leaves.push_back({any_type(), 4, true, false});
+  for (int i = 0; i < 3; ++i) k.leaves.push_back({any_type(), 4, i == 2, true});
+  for (int i = 0; i < 3; ++i) k.arguments.push_back(any_type());
+  const int slots = dice.below(5);
+  for (int i = 1; i <= slots; ++i) {
+    const int parent = dice.below(i);
+    const bool gathered = k.slots[std::size_t(parent)].gathered || dice.below(4) == 0;
+    k.slots.push_back({std::int16_t(parent), gathered, std::int16_t(gathered ? 0 : dice.below(lanes))});
+  }
+  std::vector<int> frame;  // of each node; -1: all
+  const auto note = [&](int f, Value v) {
+    frame.resize(std::size_t(v) + 1);
+    frame[std::size_t(v)] = f;
+    return v;
+  };
+  const auto stride = [&](int component) { return k.trips > 1 && component < 2 && dice.below(2) ? 1 : 0; };
+  const auto leaf_value = [&](int f) -> Value {
+    if (dice.below(5) == 0) {
+      const int n = dice.below(3);
+      return note(-1, push(k, {.op = Op::argument, .type = k.arguments[std::size_t(n)], .integer = n}));
+    }
+    if (dice.below(5) == 0) {
+      const Type t = any_type();
+      return note(-1, push(k, {.op = Op::constant,
+                               .type = t,
+                               .real = is_float(t) ? dice.below(9) - 4.25 : 0,
+                               .integer = is_float(t)     ? 0
+                                          : t == Type::b1 ? dice.below(2)
+                                                          : dice.below(9) - 4}));
+    }
+    const int component = dice.below(4);
+    // The read-and-written leaf is read in the site's frame only: neighbours may be overwritten already.
+    const int leaf = f == 0 && dice.below(6) == 0 ? 6 : dice.below(4);
+    return note(f, load(k, leaf, component, f, leaf == 6 ? 0 : stride(component)));
+  };
+  // A value of this type in this frame: one that exists, converted if need be.
+  const auto operand = [&](int f, Type t) -> Value {
+    for (int tries = 0; tries < 40 && !k.nodes.empty(); ++tries) {
+      const Value v = dice.below(int(k.nodes.size()));
+      if ((frame[std::size_t(v)] == f || frame[std::size_t(v)] == -1) && k.nodes[std::size_t(v)].type == t) return v;
+    }
+    const Value v = leaf_value(f);
+    return k.nodes[std::size_t(v)].type == t ? v : note(frame[std::size_t(v)], apply(k, Op::convert, t, v));
+  };
+  for (int i = 0; i < 60; ++i) {
+    const int f = dice.below(slots + 1);
+    if (f != 0 && dice.below(3) == 0) {
+      const Value v = operand(f, any_type());
+      note(frame[std::size_t(v)] == -1 ? -1 : k.slots[std::size_t(f)].parent, permute(k, f, v));
+      continue;
+    }
+    const Type t = any_type();
+    Op op;
+    do op = Op(int(Op::add) + dice.below(int(Op::select) - int(Op::add) + 1));
+    while ((!takes(op, t) && op != Op::select) || (op >= Op::sin && op <= Op::fmod));
+    Node n{.op = op, .type = compares(op) ? Type::b1 : t};
+    n.a = operand(f, op == Op::select ? Type::b1 : t);
+    if (arity(op) > 1) n.b = operand(f, t);
+    if (arity(op) > 2) n.c = operand(f, t);
+    int result = -1;
+    for (Value v : {n.a, n.b, n.c})
+      if (v != jit::ir::kNone && frame[std::size_t(v)] != -1) result = f;
+    note(result, push(k, n));
+  }
+  for (int leaf = 4; leaf < 7; ++leaf)
+    for (int c = 0; c < (k.trips > 1 ? 2 : 4); ++c) {
+      const int s = k.trips > 1 && leaf != 6 ? 1 : 0;
+      store(k, leaf, c * (s ? 1 : 2) % 4, operand(0, k.leaves[std::size_t(leaf)].word), s);
+    }
+  if (!small_words)
+    for (int kind = 0; kind < 3; ++kind)
+      k.reductions.push_back({jit::ir::Reduction::Kind(kind), operand(0, Type::f64)});
+  return k;
+}
+
+}  // namespace lab

@@ -1,0 +1,450 @@
+// CUDA's driver without CUDA: libraries that are not there, too old or refuse, and one that works on host memory and
+// shows what it was asked (tests/jit/fake_cuda).
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+#include <thread>
+
+#include "fake_cuda/fake_cuda.hpp"
+#include "jit/gpu/cuda_api.hpp"
+#include "jit/gpu/driver.hpp"
+#include "jit/gpu/gpu_device.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+
+using jit::DeviceError;
+using jit::GpuDriver;
+using jit::InternalError;
+
+namespace {
+
+namespace cuda = jit::cuda;
+
+std::string path_of(const std::string& variant) {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fake_cuda" / ("libcuda_" + variant + ".so"))
+      .string();
+}
+
+/// TESSERA_LIBCUDA for the life of the object.
+struct Library {
+  explicit Library(const std::string& path) : path_(path) {
+    ::setenv("TESSERA_LIBCUDA", path.c_str(), 1);
+    jit::reload_env();
+  }
+  ~Library() {
+    ::unsetenv("TESSERA_LIBCUDA");
+    jit::reload_env();
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  /// The state of a fake library, as new.
+  FakeCuda& fresh() const {
+    void* library = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(library != nullptr, path_);
+    auto* state = reinterpret_cast<FakeCuda* (*)()>(dlsym(library, "fake_cuda"))();
+    const int contexts = state->contexts;
+    *state = FakeCuda{};
+    state->contexts = contexts;
+    return *state;
+  }
+  std::string path_;
+};
+
+/// The working library with a driver open on it.
+struct Open {
+  Library library{path_of("works")};
+  FakeCuda& fake = library.fresh();
+  std::unique_ptr<GpuDriver> driver = jit::open_cuda_driver(0);
+
+  jit::KernelCode kernel() {
+    jit::KernelResources resources;
+    return driver->load("cubin of k", "k", resources);
+  }
+};
+
+std::string message_of_opening(int ordinal = 0) {
+  try {
+    jit::open_cuda_driver(ordinal);
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found) MESSAGE("\"", part, "\" is not in: ", text);
+  return found;
+}
+
+}  // namespace
+
+// ---- libraries and machines that do not do --------------------------------------------------------------------------
+
+TEST_CASE("no library: the message says what, where and what to do, and there are no GPUs") {
+  Library library("/no/such/folder/libcuda.so.1");
+  const std::string message = message_of_opening();
+  CHECK(contains(message, "/no/such/folder/libcuda.so.1"));
+  CHECK(contains(message, "TESSERA_LIBCUDA"));
+  CHECK(contains(message, "Install NVIDIA's driver"));
+  CHECK(contains(message, "TESSERA_DEVICE=cpu"));
+  CHECK(jit::count_cuda_devices() == 0);
+}
+
+TEST_CASE("a library that lacks functions: the first of them are named, with the file") {
+  Library library(path_of("lacking"));
+  const std::string message = message_of_opening();
+  CHECK(contains(message, "without cuGetErrorName, cuGetErrorString, cuDeviceGet and "));
+  CHECK(contains(message, "libcuda_lacking.so"));
+  CHECK(contains(message, "Update NVIDIA's driver"));
+  CHECK(jit::count_cuda_devices() == 0);
+}
+
+TEST_CASE("a driver that finds no GPU") {
+  Library library(path_of("without_device"));
+  const std::string message = message_of_opening();
+  CHECK(contains(message, "cuInit: got CUDA_ERROR_NO_DEVICE = 100"));
+  CHECK(contains(message, "shows no NVIDIA GPU"));
+  CHECK(contains(message, "CUDA_VISIBLE_DEVICES"));
+  CHECK(contains(message, "libcuda_without_device.so"));
+  CHECK(jit::count_cuda_devices() == 0);
+}
+
+TEST_CASE("a GPU that refuses a context is counted and cannot be opened") {
+  Library library(path_of("refusing"));
+  CHECK(jit::count_cuda_devices() == 2);
+  const std::string message = message_of_opening();
+  CHECK(contains(message, "cuDevicePrimaryCtxRetain for cuda:0 (\"Fake GPU\")"));
+  CHECK(contains(message, "CUDA_ERROR_DEVICE_UNAVAILABLE"));
+  CHECK(contains(message, "compute mode"));
+}
+
+TEST_CASE("each reason of cuInit has its own advice") {
+  Library library(path_of("works"));
+  FakeCuda& fake = library.fresh();
+  for (const auto& [code, advice] : std::map<int, std::string>{{34, "toolkit"},
+                                                               {803, "reboot"},
+                                                               {804, "LD_LIBRARY_PATH"},
+                                                               {802, "fabric manager"},
+                                                               {806, "CUDA_MPS_PIPE_DIRECTORY"},
+                                                               {999, "nvidia-smi"},
+                                                               {304, "device files"},
+                                                               {12345, "nvidia-smi"}}) {
+    fake.init_result = code;
+    const std::string message = message_of_opening();
+    CHECK(contains(message, "cuInit"));
+    CHECK(contains(message, "= " + std::to_string(code)));
+    CHECK(contains(message, advice));
+    CHECK(jit::count_cuda_devices() == 0);
+  }
+}
+
+TEST_CASE("a number beyond the GPUs of the machine") {
+  Library library(path_of("works"));
+  FakeCuda& fake = library.fresh();
+  for (const int ordinal : {2, -1}) CHECK(contains(message_of_opening(ordinal), "expected cuda:0 to cuda:1"));
+  fake.devices = 1;
+  CHECK(contains(message_of_opening(1), "cuda:1: expected cuda:0, the only GPU here"));
+  fake.devices = 0;
+  CHECK(contains(message_of_opening(0), "expected a machine with an NVIDIA GPU"));
+  CHECK(fake.count("cuDevicePrimaryCtxRetain") == 0);
+}
+
+TEST_CASE("a GPU older than our code") {
+  Library library(path_of("works"));
+  library.fresh().compute_capability = 70;
+  const std::string message = message_of_opening();
+  CHECK(contains(message, "cuda:0 (\"Fake GPU\"): expected compute capability 7.5 or newer, got 7.0"));
+  CHECK(contains(message, "TESSERA_DEVICE=cpu"));
+  CHECK(library.fresh().contexts == 0);
+}
+
+TEST_CASE("counting touches no GPU") {
+  Library library(path_of("works"));
+  FakeCuda& fake = library.fresh();
+  CHECK(jit::count_cuda_devices() == 2);
+  CHECK((fake.calls == std::vector<std::string>{"cuInit", "cuDeviceGetCount"}));
+}
+
+// ---- a driver that works --------------------------------------------------------------------------------------------
+
+TEST_CASE("the GPU's properties") {
+  Open open;
+  const auto& gpu = open.driver->properties();
+  CHECK(gpu.model == "Fake GPU");
+  CHECK(gpu.driver == "CUDA 12.8");
+  CHECK(gpu.sm == 90);
+  CHECK(gpu.memory == std::size_t{64} << 30);
+  CHECK(gpu.multiprocessors == 132);
+  CHECK(gpu.largest_block == 1024);
+  CHECK(gpu.threads_per_multiprocessor == 1536);
+}
+
+TEST_CASE("everything is given back at the end") {
+  Open open;
+  open.kernel();
+  open.kernel();
+  CHECK(open.fake.contexts == 1);
+  CHECK(open.fake.modules == 2);
+  open.driver.reset();
+  CHECK(open.fake.contexts == 0);
+  CHECK(open.fake.modules == 0);
+}
+
+TEST_CASE("memory: no more left is nullptr, anything else an error with the request") {
+  Open open;
+  void* memory = open.driver->allocate(1000);
+  REQUIRE(memory != nullptr);
+  CHECK(reinterpret_cast<std::uintptr_t>(memory) % 256 == 0);
+  open.driver->free(memory);
+  CHECK(open.fake.allocations == 0);
+  CHECK(open.driver->allocate(std::size_t{60} << 30) == nullptr);
+  open.fake.failures["cuMemAlloc_v2"] = cuda::kIllegalAddress;
+  try {
+    open.driver->allocate(std::size_t{3} << 29);
+    FAIL("no error");
+  } catch (const DeviceError& error) {
+    CHECK(contains(
+        error.what(),
+        "cuMemAlloc_v2(1.50 GiB) on \"Fake GPU\": got CUDA_ERROR_ILLEGAL_ADDRESS = 700 (words of the fake driver)"));
+    CHECK(contains(error.what(), "context is lost"));
+    CHECK(contains(error.what(), "TESSERA_SYNC=1"));
+  }
+}
+
+TEST_CASE("some memory is left to the driver itself") {
+  Open open;
+  CHECK(open.driver->free_memory() == (std::size_t{48} << 30) - (std::size_t{512} << 20));
+  open.fake.memory = std::size_t{8} << 30;
+  CHECK(open.driver->free_memory() == (std::size_t{48} << 30) - (std::size_t{256} << 20));
+  open.fake.free_memory = 1000;
+  CHECK(open.driver->free_memory() == 0);
+}
+
+TEST_CASE("pinned memory, or nullptr for whatever reason") {
+  Open open;
+  void* memory = open.driver->allocate_pinned(4096);
+  CHECK(memory != nullptr);
+  CHECK(open.fake.host_alloc_flags == cuda::kHostAllocPortable);
+  open.driver->free_pinned(memory);
+  CHECK(open.fake.pinned == 0);
+  open.fake.failures["cuMemHostAlloc"] = cuda::kOutOfMemory;
+  CHECK(open.driver->allocate_pinned(4096) == nullptr);
+  open.fake.failures["cuMemHostAlloc"] = cuda::kNotPermitted;
+  CHECK(open.driver->allocate_pinned(4096) == nullptr);
+}
+
+TEST_CASE("copies, rows and clears reach the bytes they name") {
+  Open open;
+  GpuDriver& driver = *open.driver;
+  const auto stream = driver.create_stream();
+  CHECK(open.fake.stream_flags == cuda::kStreamNonBlocking);
+  auto* device = static_cast<unsigned char*>(driver.allocate(64));  // this library's device memory is host memory
+  std::vector<unsigned char> host(64), back(12), expected(64);
+  std::iota(host.begin(), host.end(), static_cast<unsigned char>(1));
+  driver.copy_in(stream, device, host.data(), 64);
+  CHECK(std::equal(host.begin(), host.end(), device));
+  driver.clear(stream, device + 8, 16);
+  std::fill_n(host.begin() + 8, 16, static_cast<unsigned char>(0));
+  CHECK(std::equal(host.begin(), host.end(), device));
+
+  driver.copy_rows_out(stream, back.data(), device + 4, 20, 4, 3);
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t i = 0; i < 4; ++i) CHECK(back[4 * row + i] == host[4 + 20 * row + i]);
+  std::fill(back.begin(), back.end(), static_cast<unsigned char>(200));
+  driver.copy_rows_in(stream, device + 1, 20, back.data(), 4, 3);
+  for (std::size_t row = 0; row < 3; ++row)
+    std::fill_n(host.begin() + 1 + static_cast<std::ptrdiff_t>(20 * row), 4, static_cast<unsigned char>(200));
+  CHECK(std::equal(host.begin(), host.end(), device));
+  driver.copy_out(stream, back.data(), device + 30, 12);
+  CHECK(std::equal(back.begin(), back.end(), host.begin() + 30));
+
+  open.fake.failures["cuMemcpyHtoDAsync_v2"] = cuda::kLaunchFailed;
+  CHECK_THROWS_WITH_AS(driver.copy_in(stream, device, host.data(), 64), doctest::Contains("cuMemcpyHtoDAsync_v2(64 B)"),
+                       DeviceError);
+  open.fake.failures["cuMemcpy2DAsync_v2"] = cuda::kEccUncorrectable;
+  CHECK_THROWS_WITH_AS(driver.copy_rows_out(stream, back.data(), device, 20, 4, 3),
+                       doctest::Contains("hardware failed"), DeviceError);
+  driver.free(device);
+  driver.destroy_stream(stream);
+  CHECK(open.fake.streams == 0);
+}
+
+TEST_CASE("events take part in timing") {
+  Open open;
+  GpuDriver& driver = *open.driver;
+  const auto stream = driver.create_stream();
+  const auto from = driver.create_event(), to = driver.create_event();
+  CHECK(open.fake.event_flags == cuda::kEventDefault);
+  driver.record(from, stream);
+  driver.record(to, stream);
+  driver.wait(stream, from);
+  CHECK(driver.seconds(from, to) == doctest::Approx(2.5e-3));
+  CHECK(open.fake.count("cuEventSynchronize") == 1);
+  driver.destroy_event(from);
+  driver.destroy_event(to);
+  driver.destroy_stream(stream);
+  CHECK(open.fake.events == 0);
+}
+
+TEST_CASE("the assembler gets PTX, the bound on registers and room for its logs") {
+  Open open;
+  std::string log;
+  CHECK(open.driver->assemble("ptx of k", 128, log) == "cubin of ptx of k");
+  CHECK(open.fake.ptx == std::string("ptx of k\0", 9));
+  CHECK(log == open.fake.info_log);
+  auto& options = open.fake.link_options;
+  CHECK(options.at(cuda::kJitMaxRegisters) == 128);
+  CHECK(options.at(cuda::kJitLogVerbose) == 1);
+  CHECK(options.at(cuda::kJitInfoLog) == 1);
+  CHECK(options.at(cuda::kJitErrorLog) == 1);
+  CHECK(options.at(cuda::kJitInfoLogBytes) >= 4096);
+  CHECK(options.at(cuda::kJitErrorLogBytes) >= 4096);
+  CHECK(options.contains(cuda::kJitTargetFromContext));
+  open.driver->assemble("ptx of k", 0, log);
+  CHECK(!options.contains(cuda::kJitMaxRegisters));
+  CHECK(open.fake.links == 0);
+}
+
+TEST_CASE("PTX that is refused is our mistake, and the first lines of the assembler's errors are shown") {
+  Open open;
+  std::string log;
+  for (int line = 1; line <= 100; ++line) open.fake.error_log += "ptxas error in line " + std::to_string(line) + "\n";
+  for (const char* call : {"cuLinkAddData_v2", "cuLinkComplete"}) {
+    open.fake.failures[call] = cuda::kInvalidPtx;
+    try {
+      open.driver->assemble("nonsense", 0, log);
+      FAIL("no error");
+    } catch (const InternalError& error) {
+      CHECK(contains(error.what(), std::string(call) + " for sm_90: got CUDA_ERROR_INVALID_PTX"));
+      CHECK(contains(error.what(), "ptxas error in line 1\n"));
+      CHECK(contains(error.what(), "ptxas error in line 8\n"));
+      CHECK(std::string(error.what()).find("line 9") == std::string::npos);
+    }
+    CHECK(open.fake.links == 0);
+  }
+}
+
+TEST_CASE("an assembler that is too old or not there is the machine's fault") {
+  Open open;
+  std::string log;
+  open.fake.failures["cuLinkAddData_v2"] = cuda::kUnsupportedPtxVersion;
+  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", 0, log), doctest::Contains("update it"), DeviceError);
+  open.fake.failures["cuLinkAddData_v2"] = cuda::kJitCompilerNotFound;
+  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", 0, log), doctest::Contains("libnvidia-ptxjitcompiler"),
+                       DeviceError);
+  open.fake.failures["cuLinkCreate_v2"] = cuda::kOutOfMemory;
+  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", 0, log), doctest::Contains("48.0 GiB free of 64.0 GiB"),
+                       DeviceError);
+}
+
+TEST_CASE("loading tells what a kernel takes, and refuses what is no code of this GPU") {
+  Open open;
+  jit::KernelResources resources;
+  CHECK(open.driver->load("cubin of k", "k", resources) != nullptr);
+  CHECK(resources.registers == 40);
+  CHECK(resources.spill_bytes == 16);
+  CHECK(resources.shared_bytes == 48);
+  CHECK(resources.largest_block == 640);
+  CHECK_THROWS_WITH_AS(open.driver->load("garbage", "k", resources), doctest::Contains("cuModuleLoadDataEx for sm_90"),
+                       InternalError);
+  CHECK_THROWS_WITH_AS(open.driver->load("cubin of k", "other", resources),
+                       doctest::Contains("cuModuleGetFunction(other)"), InternalError);
+  open.fake.failures["cuModuleLoadDataEx"] = cuda::kOutOfMemory;
+  CHECK_THROWS_WITH_AS(open.driver->load("cubin of k", "k", resources), doctest::Contains("TESSERA_MEM_MAX"),
+                       DeviceError);
+}
+
+TEST_CASE("a launch passes grid, block, stream and packet") {
+  Open open;
+  const auto stream = open.driver->create_stream();
+  const std::vector<std::uint64_t> packet{1, ~std::uint64_t{0}, 3, 4, 5};
+  REQUIRE(open.driver->launch(stream, open.kernel(), 1000, 128, packet.data(), packet.size()) ==
+          jit::LaunchStatus::done);
+  REQUIRE(open.fake.launches.size() == 1);
+  const auto& launch = open.fake.launches.front();
+  CHECK((std::vector<unsigned>{launch.grid[0], launch.grid[1], launch.grid[2]} == std::vector<unsigned>{1000, 1, 1}));
+  CHECK((std::vector<unsigned>{launch.block[0], launch.block[1], launch.block[2]} == std::vector<unsigned>{128, 1, 1}));
+  CHECK(launch.shared_bytes == 0);
+  CHECK((launch.stream == stream));
+  CHECK((launch.packet == packet));
+  open.driver->destroy_stream(stream);
+}
+
+TEST_CASE("a block that the kernel's registers do not allow is too large, other refusals are errors") {
+  Open open;
+  const auto stream = open.driver->create_stream();
+  const auto kernel = open.kernel();
+  const std::uint64_t packet[] = {1, 2};
+  const auto launch = [&](unsigned threads) { return open.driver->launch(stream, kernel, 10, threads, packet, 2); };
+  CHECK(launch(1024) == jit::LaunchStatus::too_large);
+  CHECK(launch(641) == jit::LaunchStatus::too_large);
+  CHECK(open.fake.launches.empty());
+  CHECK(launch(640) == jit::LaunchStatus::done);
+  open.fake.failures["cuLaunchKernel"] = cuda::kLaunchOutOfResources;
+  CHECK(launch(64) == jit::LaunchStatus::too_large);
+  open.fake.failures["cuLaunchKernel"] = cuda::kLaunchOutOfResources;
+  CHECK_THROWS_WITH_AS(launch(32), doctest::Contains("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"), DeviceError);
+  open.fake.failures["cuLaunchKernel"] = cuda::kInvalidValue;
+  CHECK_THROWS_WITH_AS(launch(128), doctest::Contains("cuLaunchKernel(10 blocks of 128 threads, 2 parameters)"),
+                       DeviceError);
+  open.driver->destroy_stream(stream);
+}
+
+TEST_CASE("other threads may use the driver, and a second driver in one process") {
+  Open open;
+  void* memory = nullptr;
+  std::thread([&] { memory = open.driver->allocate(256); }).join();
+  CHECK(memory != nullptr);
+  open.driver->free(memory);
+  open.driver.reset();
+  open.driver = jit::open_cuda_driver(1);
+  CHECK_NOTHROW(open.driver->free(open.driver->allocate(256)));
+  CHECK(open.fake.allocations == 0);
+}
+
+TEST_CASE("a device on top of it copies, launches and goes, leaving nothing behind") {
+  Open open;
+  {
+    jit::GpuDevice device("cuda:0", std::move(open.driver));
+    CHECK(device.name() == "cuda:0");
+    CHECK(device.capacity() == (std::size_t{48} << 30) - (std::size_t{512} << 20));
+    std::vector<double> there(1'000'000), back(there.size());
+    std::iota(there.begin(), there.end(), 0.0);
+    void* memory = device.allocate(there.size() * 8);
+    device.copy_to_device(memory, there.data(), there.size() * 8);
+    device.copy_to_host(back.data(), memory, there.size() * 8);
+    CHECK((back == there));
+
+    jit::ir::Kernel kernel;
+    kernel.name = "k";
+    kernel.lanes = 32;
+    kernel.leaves.resize(1);
+    jit::KernelResources resources;
+    jit::DeviceLaunch launch;
+    launch.kernel = &kernel;
+    launch.code = device.driver().load("cubin of k", "k", resources);
+    launch.fields = {&memory, 1};
+    launch.end = 100;
+    CHECK(device.launch(launch));
+    CHECK(open.fake.launches.back().grid[0] == 25);
+    CHECK((open.fake.launches.back().packet ==
+           std::vector<std::uint64_t>{reinterpret_cast<std::uint64_t>(memory), 0, 100}));
+    launch.block = 1024;
+    CHECK(!device.launch(launch));
+    launch.block = 0;
+    open.fake.failures["cuLaunchKernel"] = cuda::kIllegalAddress;
+    CHECK_THROWS_WITH_AS(device.launch(launch), doctest::Contains("[kernel k, 3200 sites, block 128]"), DeviceError);
+    const auto from = device.mark();
+    CHECK(device.seconds_between(from, device.mark()) == doctest::Approx(2.5e-3));
+    device.free(memory, there.size() * 8);
+  }
+  CHECK(open.fake.allocations + open.fake.pinned + open.fake.streams + open.fake.events + open.fake.modules +
+            open.fake.contexts ==
+        0);
+}

@@ -1,0 +1,600 @@
+// The part of a GPU that is the same for every driver: staging, packets, grids, sums, timing, errors. The simulated
+// driver stands behind it, which checks every address and every use after free; `Watched` looks at what it is asked.
+#include "jit/gpu/gpu_device.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "jit/codegen/codegen.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+
+using jit::DeviceError;
+using jit::DeviceLaunch;
+using jit::GpuDevice;
+using jit::GpuDriver;
+using jit::Staging;
+using jit::SumBins;
+
+namespace {
+
+constexpr std::size_t kPiece = Staging::kPieceBytes;
+
+/// Passes everything on, notes launches and copies, and refuses what it is told to refuse.
+class Watched final : public GpuDriver {
+ public:
+  struct Launch {
+    unsigned blocks, threads;
+    std::vector<std::uint64_t> packet;
+  };
+
+  explicit Watched(const jit::SimulatedGpu& gpu = {}) : under_(jit::open_simulated_driver(gpu)) {}
+
+  std::vector<Launch> launches;
+  int copies = 0;
+  int pinned_left = 100;
+  bool failing_synchronization = false;
+
+  std::string assemble(const std::string& ptx, int registers, std::string& log) override {
+    return under_->assemble(ptx, registers, log);
+  }
+  jit::KernelCode load(const std::string& binary, const std::string& symbol, jit::KernelResources& resources) override {
+    return under_->load(binary, symbol, resources);
+  }
+  const jit::GpuProperties& properties() const override { return under_->properties(); }
+  std::unique_ptr<jit::Target> make_target() override { return under_->make_target(); }
+  void* allocate(std::size_t bytes) override { return under_->allocate(bytes); }
+  void free(void* address) noexcept override { under_->free(address); }
+  std::size_t free_memory() override { return under_->free_memory(); }
+  void* allocate_pinned(std::size_t bytes) override {
+    return pinned_left-- > 0 ? under_->allocate_pinned(bytes) : nullptr;
+  }
+  void free_pinned(void* address) noexcept override { under_->free_pinned(address); }
+  Stream create_stream() override { return under_->create_stream(); }
+  void destroy_stream(Stream stream) noexcept override { under_->destroy_stream(stream); }
+  void synchronize(Stream stream) override {
+    if (failing_synchronization) throw DeviceError("the GPU fell off the bus");
+    under_->synchronize(stream);
+  }
+  void copy_in(Stream stream, void* device, const void* host, std::size_t bytes) override {
+    ++copies;
+    under_->copy_in(stream, device, host, bytes);
+  }
+  void copy_out(Stream stream, void* host, const void* device, std::size_t bytes) override {
+    ++copies;
+    under_->copy_out(stream, host, device, bytes);
+  }
+  void copy_rows_in(Stream stream, void* device, std::size_t pitch, const void* host, std::size_t bytes,
+                    std::size_t rows) override {
+    ++copies;
+    under_->copy_rows_in(stream, device, pitch, host, bytes, rows);
+  }
+  void copy_rows_out(Stream stream, void* host, const void* device, std::size_t pitch, std::size_t bytes,
+                     std::size_t rows) override {
+    ++copies;
+    under_->copy_rows_out(stream, host, device, pitch, bytes, rows);
+  }
+  void clear(Stream stream, void* device, std::size_t bytes) override { under_->clear(stream, device, bytes); }
+  Event create_event() override { return under_->create_event(); }
+  void destroy_event(Event event) noexcept override { under_->destroy_event(event); }
+  void record(Event event, Stream stream) override { under_->record(event, stream); }
+  void wait(Stream stream, Event event) override { under_->wait(stream, event); }
+  void synchronize_event(Event event) override { under_->synchronize_event(event); }
+  double seconds(Event from, Event to) override { return under_->seconds(from, to); }
+  jit::LaunchStatus launch(Stream stream, jit::KernelCode code, unsigned blocks, unsigned threads,
+                           const std::uint64_t* packet, std::size_t parameters) override {
+    launches.push_back({blocks, threads, {packet, packet + parameters}});
+    return under_->launch(stream, code, blocks, threads, packet, parameters);
+  }
+
+ private:
+  std::unique_ptr<GpuDriver> under_;
+};
+
+/// A device and the eyes on its driver.
+struct Bench {
+  explicit Bench(const jit::SimulatedGpu& gpu = {}, int pinned = 100)
+      : watched(new Watched(gpu)), device("sim", std::unique_ptr<GpuDriver>(watched)) {
+    watched->pinned_left = pinned;
+  }
+  Watched* watched;
+  GpuDevice device;
+};
+
+std::vector<unsigned char> noise(std::size_t bytes) {
+  std::vector<unsigned char> data(bytes);
+  std::uint32_t state = 12345;
+  for (auto& byte : data) byte = static_cast<unsigned char>((state = state * 1664525u + 1013904223u) >> 24);
+  return data;
+}
+
+template <class T>
+T* pointer(std::uint64_t parameter) {
+  return reinterpret_cast<T*>(parameter);
+}
+
+jit::KernelCode code_of(jit::SimtFunction function) { return reinterpret_cast<jit::KernelCode>(function); }
+
+// ---- kernels, as a code generator would make them: 32 lanes
+// -----------------------------------------------------------
+
+/// x[p] = a x[p] + 1 for int32 at the positions of the domain. Packet: x, a, begin, end.
+void scale(const std::uint64_t* packet, std::int64_t first, std::int64_t last, std::int64_t threads) {
+  auto* x = pointer<std::int32_t>(packet[0]);
+  const auto a = static_cast<std::int32_t>(packet[1]);
+  const auto begin = static_cast<std::int64_t>(packet[2]), end = static_cast<std::int64_t>(packet[3]);
+  for (std::int64_t t = first; t < last; ++t)
+    for (std::int64_t p = begin * 32 + t; p < end * 32; p += threads) x[p] = a * x[p] + 1;
+}
+
+jit::ir::Kernel scale_kernel() {
+  jit::ir::Kernel kernel;
+  kernel.name = "scale";
+  kernel.lanes = 32;
+  kernel.leaves = {{jit::ir::Type::i32, 1, true, true}};
+  kernel.arguments = {jit::ir::Type::i32};
+  return kernel;
+}
+
+/// Sum and number of x[p], small integers, in units of 2^0, which bin 38 holds. Packet: x, bins, begin, end.
+void add_up(const std::uint64_t* packet, std::int64_t first, std::int64_t last, std::int64_t threads) {
+  const auto* x = pointer<const std::int32_t>(packet[0]);
+  auto* bins = pointer<SumBins>(packet[1]);
+  const auto begin = static_cast<std::int64_t>(packet[2]), end = static_cast<std::int64_t>(packet[3]);
+  for (std::int64_t t = first; t < last; ++t) {
+    std::int64_t sum = 0, sites = 0;
+    for (std::int64_t p = begin * 32 + t; p < end * 32; p += threads) {
+      sum += x[p];
+      ++sites;
+    }
+    std::atomic_ref(bins[0].bin[38]) += sum;
+    std::atomic_ref(bins[1].bin[38]) += sites;
+    for (int i : {0, 1}) std::atomic_ref(bins[i].top) = (28 + 980) / 28;
+  }
+}
+
+jit::ir::Kernel sum_kernel() {
+  jit::ir::Kernel kernel;
+  kernel.name = "add_up";
+  kernel.lanes = 32;
+  kernel.leaves = {{jit::ir::Type::i32, 1, true, false}};
+  kernel.reductions.resize(2);
+  return kernel;
+}
+
+void doze(const std::uint64_t* packet, std::int64_t first, std::int64_t, std::int64_t) {
+  if (first != 0) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  *pointer<std::int32_t>(packet[0]) = 7;
+}
+
+/// An array of the device and what a launch of `scale` on it takes.
+struct Array {
+  Array(GpuDevice& on, std::int64_t n)
+      : device(on), sites(n), bytes(static_cast<std::size_t>(n) * 4), memory(on.allocate(bytes)) {
+    REQUIRE(memory != nullptr);
+    fill(0);
+  }
+  ~Array() { device.free(memory, bytes); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
+  void fill(std::int32_t first) {
+    std::vector<std::int32_t> x(static_cast<std::size_t>(sites));
+    std::iota(x.begin(), x.end(), first);
+    device.copy_to_device(memory, x.data(), bytes);
+  }
+  std::vector<std::int32_t> read() const {
+    std::vector<std::int32_t> x(static_cast<std::size_t>(sites));
+    device.copy_to_host(x.data(), memory, bytes);
+    return x;
+  }
+  DeviceLaunch launch(const jit::ir::Kernel& kernel, jit::SimtFunction function) {
+    DeviceLaunch l;
+    l.kernel = &kernel;
+    l.code = code_of(function);
+    l.fields = {&memory, 1};
+    l.scalars = {&factor, kernel.arguments.size()};
+    l.end = sites / 32;
+    return l;
+  }
+
+  GpuDevice& device;
+  std::int64_t sites;
+  std::size_t bytes;
+  void* memory;
+  std::uint64_t factor = 2;
+};
+
+/// Sets an environment variable for jit::env() and takes it away again.
+struct Setting {
+  Setting(const char* name, const char* value) : name_(name) {
+    ::setenv(name, value, 1);
+    jit::reload_env();
+  }
+  ~Setting() {
+    ::unsetenv(name_);
+    jit::reload_env();
+  }
+  const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("copies of every size come back, and host memory is free for use when they return") {
+  for (const int pinned : {100, 1, 2, 0}) {
+    Bench bench({}, pinned);
+    for (const std::size_t bytes :
+         {std::size_t{1}, std::size_t{100}, kPiece - 1, kPiece, kPiece + 1, 9 * kPiece + 17}) {
+      CAPTURE(pinned);
+      CAPTURE(bytes);
+      const auto original = noise(bytes);
+      auto host = original;
+      void* memory = bench.device.allocate(bytes);
+      REQUIRE(memory != nullptr);
+      bench.device.copy_to_device(memory, host.data(), bytes);
+      std::memset(host.data(), 0xEE, bytes);
+      bench.device.copy_to_host(host.data(), memory, bytes);
+      CHECK((host == original));
+      bench.device.free(memory, bytes);
+    }
+  }
+}
+
+TEST_CASE("many small copies do not overtake each other") {
+  Bench bench;
+  Array x(bench.device, 64);
+  for (std::int32_t i = 0; i < 3000; ++i) {
+    std::int32_t host = i;
+    bench.device.copy_to_device(static_cast<std::byte*>(x.memory) + 4 * (i % 64), &host, 4);
+    host = -1;
+  }
+  const auto result = x.read();
+  for (std::int32_t i = 0; i < 64; ++i) CHECK(result[static_cast<std::size_t>(i)] == 2944 + i + (i >= 56 ? -64 : 0));
+}
+
+TEST_CASE("rows lie apart on the device and dense on the host") {
+  struct Shape {
+    std::size_t bytes, pitch;
+    int rows;
+  };
+  for (const int pinned : {100, 0})
+    for (const Shape s : {Shape{4, 128, 24}, Shape{12, 12, 100}, Shape{1000, 1500, 5000},
+                          Shape{kPiece + 8, kPiece + 40, 3}, Shape{4, 8, 0}}) {
+      Bench bench({}, pinned);
+      CAPTURE(s.bytes);
+      CAPTURE(pinned);
+      const std::size_t all = s.pitch * static_cast<std::size_t>(s.rows) + 1,
+                        dense = s.bytes * static_cast<std::size_t>(s.rows);
+      void* memory = bench.device.allocate(all);
+      REQUIRE(memory != nullptr);
+      bench.device.clear(memory, all);
+      auto rows = noise(dense);
+      const auto original = rows;
+      bench.device.copy_rows_to_device(memory, s.pitch, rows.data(), s.bytes, s.rows);
+      std::fill(rows.begin(), rows.end(), static_cast<unsigned char>(0));
+
+      std::vector<unsigned char> flat(all), expected(all, 0);
+      for (std::size_t row = 0; row < static_cast<std::size_t>(s.rows); ++row)
+        std::copy_n(original.data() + row * s.bytes, s.bytes, expected.data() + row * s.pitch);
+      bench.device.copy_to_host(flat.data(), memory, all);
+      CHECK((flat == expected));
+
+      bench.device.copy_rows_to_host(rows.data(), memory, s.pitch, s.bytes, s.rows);
+      CHECK((rows == original));
+      bench.device.free(memory, all);
+    }
+}
+
+TEST_CASE("the rows of one site take one call of the driver, and are not counted as a field") {
+  Bench bench;
+  void* memory = bench.device.allocate(1 << 16);
+  const std::vector<float> components(288, 1.5f);
+  bench.device.copy_rows_to_device(memory, 128, components.data(), 4, 288);
+  CHECK(bench.watched->copies == 1);
+  CHECK(bench.device.traffic().to_device.copies == 0);
+  std::vector<float> back(288);
+  bench.device.copy_rows_to_host(back.data(), memory, 128, 4, 288);
+  CHECK(bench.watched->copies == 2);
+  CHECK(bench.device.traffic().to_host.copies == 0);
+  CHECK((back == components));
+  bench.device.free(memory, 1 << 16);
+}
+
+TEST_CASE("copies of more than 4 KiB are counted with their bytes") {
+  Bench bench;
+  std::vector<unsigned char> host(3 * kPiece);
+  void* memory = bench.device.allocate(host.size());
+  bench.device.copy_to_device(memory, host.data(), host.size());
+  bench.device.copy_to_device(memory, host.data(), 4096);
+  bench.device.copy_rows_to_device(memory, 200, host.data(), 100, 50);
+  CHECK(bench.device.traffic().to_device.copies == 2);
+  CHECK(bench.device.traffic().to_device.bytes == host.size() + 5000);
+  bench.device.copy_to_host(host.data(), memory, 4097);
+  CHECK(bench.device.traffic().to_host.copies == 1);
+  CHECK(bench.device.traffic().to_host.bytes == 4097);
+  bench.device.free(memory, host.size());
+}
+
+TEST_CASE("launches, clears and copies happen in the order of the calls") {
+  Bench bench;
+  const auto kernel = scale_kernel();
+  Array x(bench.device, 32 * 100);
+  for (int round = 0; round < 20; ++round) {
+    x.fill(round);
+    CHECK(bench.device.launch(x.launch(kernel, scale)));
+    CHECK(bench.device.launch(x.launch(kernel, scale)));
+    const auto result = x.read();
+    int wrong = 0;
+    for (std::int32_t i = 0; i < 3200; ++i) wrong += result[static_cast<std::size_t>(i)] != 4 * (round + i) + 3;
+    CHECK(wrong == 0);
+    bench.device.clear(x.memory, 8);
+    CHECK(bench.device.launch(x.launch(kernel, scale)));
+    CHECK(x.read()[1] == 1);
+  }
+}
+
+TEST_CASE("one thread per site, in blocks of the size asked for") {
+  Bench bench;
+  const auto kernel = scale_kernel();
+  Array x(bench.device, 32 * 11);
+  auto launch = x.launch(kernel, scale);
+  launch.begin = 3;
+  for (const auto& [block, blocks] : {std::pair{0, 2}, {128, 2}, {256, 1}, {32, 8}, {1024, 1}}) {
+    launch.block = block;
+    CHECK(bench.device.launch(launch));
+    CHECK(bench.watched->launches.back().blocks == static_cast<unsigned>(blocks));
+    CHECK(bench.watched->launches.back().threads == static_cast<unsigned>(block != 0 ? block : 128));
+  }
+  CHECK(x.read()[95] == 95);
+  CHECK(x.read()[96] != 96);
+}
+
+TEST_CASE("the packet holds fields, tables, scalars, lists, bins and domain in this order") {
+  Bench bench;
+  // Does nothing, so the addresses need not belong to anything but the device.
+  const jit::SimtFunction nothing = [](const std::uint64_t*, std::int64_t, std::int64_t, std::int64_t) {};
+  std::vector<std::byte*> at;
+  for (int i = 0; i < 6; ++i) at.push_back(static_cast<std::byte*>(bench.device.allocate(256)));
+  jit::ir::Kernel kernel;
+  kernel.name = "everything";
+  kernel.lanes = 32;
+  kernel.leaves.resize(2);
+  kernel.slots.resize(3);
+  kernel.arguments.resize(2);
+  kernel.listed = true;
+  kernel.reductions.resize(1);
+  void* const fields[] = {at[0], at[1]};
+  const std::int32_t* const tables[] = {nullptr, reinterpret_cast<std::int32_t*>(at[2]),
+                                        reinterpret_cast<std::int32_t*>(at[3])};
+  const std::uint64_t scalars[] = {11, 12};
+  double result = -1;
+  DeviceLaunch launch;
+  launch.kernel = &kernel;
+  launch.code = code_of(nothing);
+  launch.fields = fields;
+  launch.tables = tables;
+  launch.scalars = scalars;
+  launch.groups = reinterpret_cast<std::int32_t*>(at[4]);
+  launch.masks = reinterpret_cast<std::uint64_t*>(at[5]);
+  launch.begin = 21;
+  launch.end = 23;
+  launch.results = &result;
+  REQUIRE(bench.device.launch(launch));
+  const auto& packet = bench.watched->launches.back().packet;
+  REQUIRE(packet.size() == 11);
+  const auto bits = [](const void* address) { return reinterpret_cast<std::uint64_t>(address); };
+  CHECK((std::vector(packet.begin(), packet.begin() + 8) == std::vector<std::uint64_t>{bits(at[0]), bits(at[1]),
+                                                                                       bits(at[2]), bits(at[3]), 11, 12,
+                                                                                       bits(at[4]), bits(at[5])}));
+  CHECK((std::vector(packet.begin() + 9, packet.end()) == std::vector<std::uint64_t>{21, 23}));
+  CHECK(result == 0);
+
+  launch.scalars = {};
+  CHECK_THROWS_WITH_AS(bench.device.launch(launch), doctest::Contains("kernel everything"), jit::InternalError);
+  for (std::byte* address : at) bench.device.free(address, 256);
+}
+
+TEST_CASE("sums come back at the end of the launch, from few blocks, and begin at zero each time") {
+  Bench bench;
+  const auto kernel = sum_kernel();
+  const std::int64_t sites = 32 * 20000;
+  Array x(bench.device, sites);
+  const auto& gpu = bench.watched->properties();
+  const auto traffic = bench.device.traffic().to_host.copies;
+  for (const int block : {0, 64, 1024})
+    for (int again = 0; again < 2; ++again) {
+      double results[2] = {-1, -1};
+      auto launch = x.launch(kernel, add_up);
+      launch.block = block;
+      launch.results = results;
+      const int copies = bench.watched->copies;
+      REQUIRE(bench.device.launch(launch));
+      CHECK(results[0] == static_cast<double>(sites) * static_cast<double>(sites - 1) / 2);
+      CHECK(results[1] == static_cast<double>(sites));
+      CHECK(bench.watched->copies == copies + 1);
+      const auto& done = bench.watched->launches.back();
+      CHECK(done.blocks * done.threads == static_cast<unsigned>(gpu.threads_per_multiprocessor * gpu.multiprocessors));
+    }
+  CHECK(bench.device.traffic().to_host.copies == traffic);
+}
+
+TEST_CASE("more reductions than the ready bins") {
+  Bench bench;
+  auto kernel = sum_kernel();
+  kernel.reductions.resize(300);
+  Array x(bench.device, 3200);
+  std::vector<double> results(300, -1);
+  auto launch = x.launch(kernel, add_up);
+  launch.results = results.data();
+  for (int again = 0; again < 2; ++again) {
+    REQUIRE(bench.device.launch(launch));
+    CHECK(results[1] == 3200);
+    CHECK(results[299] == 0);
+  }
+}
+
+TEST_CASE("an empty domain launches nothing and has the results of nothing") {
+  Bench bench;
+  auto kernel = sum_kernel();
+  using Kind = jit::ir::Reduction::Kind;
+  kernel.reductions = {{Kind::sum, 0}, {Kind::max, 0}, {Kind::min, 0}};
+  Array x(bench.device, 32);
+  double results[3] = {5, 5, 5};
+  auto launch = x.launch(kernel, add_up);
+  launch.begin = launch.end;
+  launch.results = results;
+  CHECK(bench.device.launch(launch));
+  CHECK(bench.watched->launches.empty());
+  CHECK(results[0] == 0);
+  CHECK(results[1] == -std::numeric_limits<double>::infinity());
+  CHECK(results[2] == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("sums of more sites than the bins can hold are refused") {
+  Bench bench;
+  const auto kernel = sum_kernel();
+  Array x(bench.device, 32);
+  auto launch = x.launch(kernel, add_up);
+  launch.end = (GpuDevice::kMostSummands >> 5) + 1;
+  CHECK_THROWS_WITH_AS(bench.device.launch(launch), doctest::Contains("2^34 summands"), DeviceError);
+  CHECK(bench.watched->launches.empty());
+}
+
+TEST_CASE("a block that is too large does nothing; without a wish the device finds one that fits") {
+  Bench bench({.largest_block = 64});
+  const auto kernel = scale_kernel();
+  Array x(bench.device, 32 * 8);
+  auto launch = x.launch(kernel, scale);
+  launch.block = 128;
+  CHECK(!bench.device.launch(launch));
+  CHECK(x.read()[5] == 5);
+  launch.block = 64;
+  CHECK(bench.device.launch(launch));
+  CHECK(x.read()[5] == 11);
+  launch.block = 0;
+  CHECK(bench.device.launch(launch));
+  CHECK(bench.watched->launches.back().threads == 64);
+  CHECK(x.read()[5] == 23);
+
+  Bench none({.largest_block = 16});
+  Array y(none.device, 32);
+  CHECK_THROWS_WITH_AS(none.device.launch(y.launch(kernel, scale)),
+                       doctest::Contains("launch of kernel scale, 32 sites"), DeviceError);
+}
+
+TEST_CASE("the blocks that may be asked for") {
+  Bench bench;
+  CHECK((std::vector(bench.device.blocks().begin(), bench.device.blocks().end()) ==
+         std::vector<int>{1024, 512, 256, 128, 64, 32}));
+}
+
+TEST_CASE("a refused launch names kernel, sites and block, and the next one runs") {
+  Bench bench({.failing_launch = 2});
+  const auto kernel = scale_kernel();
+  Array x(bench.device, 64);
+  auto launch = x.launch(kernel, scale);
+  launch.block = 256;
+  CHECK(bench.device.launch(launch));
+  CHECK_THROWS_WITH_AS(bench.device.launch(launch), doctest::Contains("[kernel scale, 64 sites, block 256]"),
+                       DeviceError);
+  CHECK(bench.device.launch(launch));
+  CHECK(x.read()[5] == 23);
+}
+
+TEST_CASE("a failed copy names the last kernel, and the device goes on") {
+  // One copy per Array, then 5 parts, the third of which fails.
+  for (const bool in : {true, false}) {
+    Bench bench({.failing_copy = 1 + 3});
+    const auto kernel = scale_kernel();
+    Array x(bench.device, 64);
+    CHECK(bench.device.launch(x.launch(kernel, scale)));
+    std::vector<unsigned char> host(5 * kPiece, 1);
+    void* memory = bench.device.allocate(host.size());
+    const auto copy = [&] {
+      in ? bench.device.copy_to_device(memory, host.data(), host.size())
+         : bench.device.copy_to_host(host.data(), memory, host.size());
+    };
+    CHECK_THROWS_WITH_AS(copy(), doctest::Contains("after kernel scale, 64 sites, block 128"), DeviceError);
+    CHECK_NOTHROW(copy());
+    CHECK(x.read()[5] == 11);
+    bench.device.free(memory, host.size());
+  }
+}
+
+TEST_CASE("what goes wrong in a kernel is told by the next call that waits, or at once with TESSERA_SYNC=1") {
+  const auto kernel = scale_kernel();
+  for (const bool sync : {false, true}) {
+    Setting setting("TESSERA_SYNC", sync ? "1" : "0");
+    Bench bench;
+    Array x(bench.device, 64);
+    auto launch = x.launch(kernel, scale);
+    bench.watched->failing_synchronization = true;
+    if (sync) {
+      CHECK_THROWS_WITH_AS(bench.device.launch(launch), doctest::Contains("fell off the bus [kernel scale, 64 sites"),
+                           DeviceError);
+    } else {
+      CHECK(bench.device.launch(launch));
+      CHECK_THROWS_WITH_AS(bench.device.synchronize(),
+                           doctest::Contains("after kernel scale, 64 sites, block 128; TESSERA_SYNC=1"), DeviceError);
+    }
+    bench.watched->failing_synchronization = false;
+  }
+}
+
+TEST_CASE("memory is not given back while a launch uses it") {
+  Bench bench;
+  auto kernel = scale_kernel();
+  for (int i = 0; i < 3; ++i) {
+    Array x(bench.device, 32);
+    REQUIRE(bench.device.launch(x.launch(kernel, doze)));
+  }
+  CHECK_NOTHROW(bench.device.synchronize());  // the simulated driver keeps the error of a free too early
+}
+
+TEST_CASE("allocation ends with nullptr, and the capacity is what can be had") {
+  Bench bench({.memory = 16 << 20});
+  CHECK(bench.device.capacity() <= 16 << 20);
+  CHECK(bench.device.capacity() > 15 << 20);
+  void* all = bench.device.allocate(bench.device.capacity());
+  CHECK(all != nullptr);
+  CHECK(bench.device.allocate(256) == nullptr);
+  bench.device.free(all, bench.device.capacity());
+}
+
+TEST_CASE("marks measure the time between launches and are used again") {
+  Bench bench;
+  auto kernel = scale_kernel();
+  Array x(bench.device, 32);
+  for (int i = 0; i < 10; ++i) {
+    const auto from = bench.device.mark();
+    REQUIRE(bench.device.launch(x.launch(kernel, doze)));
+    const auto to = bench.device.mark();
+    CHECK(bench.device.seconds_between(from, to) >= 0.005);
+    CHECK(std::max(from, to) < 3);
+    bench.device.drop(bench.device.mark());
+  }
+  CHECK(!bench.device.marks_are_free());
+}
+
+TEST_CASE("the device has the name it was opened with, a model, and a host") {
+  Bench bench;
+  CHECK(bench.device.name() == "sim");
+  CHECK(bench.device.model() == bench.watched->properties().model);
+  CHECK(!bench.device.host_accessible());
+  CHECK(bench.device.host().host_accessible());
+  bench.device.set_threads(3);
+  CHECK(bench.device.threads() == 3);
+  std::atomic<std::int64_t> seen{0};
+  const jit::Range range{0, 1000};
+  bench.device.parallel_for({&range, 1}, [&](std::int64_t begin, std::int64_t end) { seen += end - begin; });
+  CHECK(seen == 1000);
+}

@@ -1,0 +1,287 @@
+// PTX of all kinds of kernels: the assembler takes it for every supported GPU, nothing is fused or rounded otherwise
+// than the IR says, and large kernels stay in registers.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "codegen_kernels.hpp"
+#include "jit/codegen/libdevice.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "tests/paths.hpp"
+#include "tests/skip.hpp"
+
+using namespace lab;
+using Kind = jit::ir::Reduction::Kind;
+
+namespace {
+
+class NoNotes : public jit::BuildNotes {
+ public:
+  bool wants(const char*) const override { return false; }
+  void stage(const char*, const std::string&) override {}
+  void emitted() override {}
+};
+
+std::string ptx_of(jit::Target& target, const Kernel& kernel, const std::string& symbol) {
+  jit::ir::verify(kernel);
+  NoNotes notes;
+  return target.build(kernel, symbol, {.check = true}, notes);
+}
+
+/// Path of ptxas, empty if there is none.
+std::string find_assembler() {
+  std::vector<std::string> folders;
+  if (const char* path = std::getenv("PATH")) {
+    std::istringstream stream(path);
+    for (std::string folder; std::getline(stream, folder, ':');) folders.push_back(folder);
+  }
+  folders.push_back("/usr/local/cuda/bin");
+  for (const std::string& folder : folders)
+    if (const std::string file = folder + "/ptxas"; access(file.c_str(), X_OK) == 0) return file;
+  return {};
+}
+
+struct Usage {
+  int registers = 0, spilled = 0;
+};
+
+/// What ptxas says about some kernels.
+struct Assembly {
+  bool accepted = false;
+  std::string log;
+  std::map<std::string, Usage> usage;  ///< by kernel
+};
+
+/// One call of ptxas for many modules: they become one, without all headers but the first.
+Assembly assemble(const std::vector<std::string>& modules, int sm) {
+  const auto folder = std::filesystem::temp_directory_path() / ("tessera_ptx_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  const std::string source = (folder / "kernels.ptx").string(), log = (folder / "log").string();
+  {
+    std::ofstream file(source);
+    const std::regex header("\\.(version|target|address_size)[^\n]*\n");
+    for (std::size_t i = 0; i < modules.size(); ++i)
+      file << (i == 0 ? modules[i] : std::regex_replace(modules[i], header, ""));
+  }
+  const std::string command =
+      find_assembler() + " -v -arch=sm_" + std::to_string(sm) + " -o /dev/null " + source + " 2> " + log;
+  Assembly result;
+  result.accepted = std::system(command.c_str()) == 0;
+  std::ifstream file(log);
+  std::string kernel;
+  for (std::string line; std::getline(file, line);) {
+    std::smatch found;
+    result.log += line + "\n";
+    if (std::regex_search(line, found, std::regex("entry function '([^']*)'"))) kernel = found[1];
+    if (std::regex_search(line, found, std::regex("([0-9]+) bytes spill stores")))
+      result.usage[kernel].spilled = std::stoi(found[1]);
+    if (std::regex_search(line, found, std::regex("Used ([0-9]+) registers")))
+      result.usage[kernel].registers = std::stoi(found[1]);
+  }
+  std::filesystem::remove_all(folder);
+  return result;
+}
+
+int count(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  return int(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
+}
+
+/// The operation without those that call functions.
+Kernel exact_operations(Type t) {
+  Kernel k = all_operations(t, 32);
+  for (Node& n : k.nodes)
+    if (n.op >= Op::sin && n.op <= Op::fmod) {
+      if (arity(n.op) == 2) n.b = jit::ir::kNone;
+      n.op = Op::neg;
+    }
+  return k;
+}
+
+Kernel conversions_from(Type from) {
+  Kernel k;
+  k.name = "convert";
+  k.lanes = 32;
+  k.leaves = {{from, 1, true, false}};
+  const Value x = load(k, 0, 0);
+  for (Type to : kTypes) {
+    k.leaves.push_back({to, 1, false, true});
+    store(k, int(k.leaves.size()) - 1, 0, apply(k, Op::convert, to, x));
+  }
+  return k;
+}
+
+/// Every kind of kernel that calls no elementary function.
+std::vector<Kernel> exact_kernels() {
+  std::vector<Kernel> kernels;
+  for (Type t : kTypes) kernels.push_back(exact_operations(t));
+  for (Type t : kTypes) kernels.push_back(conversions_from(t));
+  for (int lanes : {64, 32, 2, 1}) kernels.push_back(trips(lanes));
+  kernels.push_back(halves(32, 4));
+  kernels.push_back(wilson_hop(Type::f32, 32));
+  kernels.push_back(wilson_hop(Type::f64, 32));
+  for (unsigned seed = 1; seed <= 20; ++seed) kernels.push_back(random_kernel(seed, 32, seed % 2 == 0));
+  for (unsigned seed = 21; seed <= 24; ++seed) kernels.push_back(random_kernel(seed, 4, false));
+  return kernels;
+}
+
+/// Puts a variable of the environment back.
+struct Restore {
+  std::string name;
+  std::string old;
+  bool was_set;
+  explicit Restore(const char* variable) : name(variable), was_set(std::getenv(variable) != nullptr) {
+    if (was_set) old = std::getenv(variable);
+  }
+  ~Restore() {
+    was_set ? setenv(name.c_str(), old.c_str(), 1) : unsetenv(name.c_str());
+    jit::reload_env();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the assembler takes every kind of kernel for every supported architecture") {
+  if (find_assembler().empty()) TESSERA_SKIP("no ptxas");
+  const std::vector<Kernel> kernels = exact_kernels();
+  for (int sm : {75, 80, 90}) {
+    const auto target = jit::make_nvptx_target(sm, nullptr);
+    std::vector<std::string> modules;
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      modules.push_back(ptx_of(*target, kernels[i], "kernel_" + std::to_string(i)));
+    const Assembly result = assemble(modules, sm);
+    CAPTURE(sm);
+    CHECK_MESSAGE(result.accepted, result.log);
+    CHECK(result.usage.size() == kernels.size());
+  }
+}
+
+TEST_CASE("a newer GPU than LLVM knows gets the PTX of the newest that it knows") {
+  const auto newest = jit::make_nvptx_target(90, nullptr), newer = jit::make_nvptx_target(120, nullptr);
+  CHECK(ptx_of(*newer, trips(32), "k") == ptx_of(*newest, trips(32), "k"));
+  CHECK(newest->description() == newer->description());
+  CHECK(ptx_of(*jit::make_nvptx_target(89, nullptr), trips(32), "k").find(".target sm_89") != std::string::npos);
+  CHECK_THROWS_WITH_AS(jit::make_nvptx_target(70, nullptr), doctest::Contains("7.5 or higher"), jit::DeviceError);
+}
+
+TEST_CASE("additions and products are rounded one by one, fma is where the IR has it, denormals are kept") {
+  const auto target = jit::make_nvptx_target(90, nullptr);
+  for (const Kernel& k : exact_kernels()) {
+    CAPTURE(k.name);
+    const std::string ptx = ptx_of(*target, k, "k");
+    int fused = 0;
+    for (const Node& n : k.nodes) fused += n.op == Op::fma && is_float(n.type);
+    CHECK(count(ptx, "\\b(fma|mad)\\.[a-z.]*f(32|64)") <= fused);
+    CHECK(count(ptx, "\\b(add|sub|mul)\\.f(32|64)") == 0);  // ptxas may fuse these; not add.rn
+    CHECK(count(ptx, "\\b(div|sqrt|rcp)\\.(approx|full)") == 0);
+    CHECK(count(ptx, "\\.ftz") == 0);
+  }
+  const std::string hop = ptx_of(*target, wilson_hop(Type::f32, 32), "hop");
+  CHECK(count(hop, "fma\\.rn\\.f32") > 500);
+  CHECK(count(hop, "(add|sub)\\.rn\\.f32") > 100);
+}
+
+TEST_CASE("what a kernel only reads comes through the read-only cache, with constant offsets") {
+  const auto target = jit::make_nvptx_target(90, nullptr);
+  Kernel k;
+  k.name = "axpy";
+  k.lanes = 32;
+  k.leaves = {{Type::f32, 24, true, false}, {Type::f32, 24, true, true}};
+  k.slots.push_back({0, false, 4});
+  k.listed = true;
+  for (int c = 0; c < 24; ++c)
+    store(k, 1, c, apply(k, Op::add, Type::f32, permute(k, 1, load(k, 0, c, 1)), load(k, 1, c)));
+  const std::string ptx = ptx_of(*target, k, "k");
+  CHECK(count(ptx, "ld\\.global\\.nc\\.f32") == 24);
+  CHECK(count(ptx, "ld\\.global\\.f32") == 24);
+  CHECK(count(ptx, "ld\\.global\\.nc\\.[bu](32|64)") == 3);  // list, mask, table
+  CHECK(count(ptx, "st\\.global\\.f32") == 24);
+  CHECK(count(ptx, "(ld|st)\\.(f32|b32|u32)") == 0);  // no generic address
+  CHECK(count(ptx, "\\+2944\\]") == 3);               // component 23 of blocks of 32 floats
+  // all loads before the first store, which ptxas could not move them across
+  CHECK(ptx.rfind("ld.global") < ptx.find("st.global"));
+}
+
+TEST_CASE("sums go through shuffles and shared memory, and one kernel's bins do not clash with another's") {
+  const auto target = jit::make_nvptx_target(80, nullptr);
+  const std::string ptx = ptx_of(*target, trips(32), "sums");
+  CHECK(count(ptx, "shfl\\.sync\\.bfly") == 5 * (1 + 3 * 2) + 5 * 2);  // top, three digits of 64 bits; a minimum
+  CHECK(count(ptx, "bar\\.sync") == 2);
+  CHECK(count(ptx, "atom\\.shared|red\\.shared") == 4 + 1);
+  CHECK(ptx.find("sums_bins") != std::string::npos);
+  CHECK(ptx_of(*target, wilson_hop(Type::f32, 32), "hop").find("bar.sync") == std::string::npos);
+}
+
+TEST_CASE("elementary functions come from libdevice, inlined or beside the kernel") {
+  try {
+    jit::find_libdevice();
+  } catch (const jit::DeviceError& error) {
+    TESSERA_SKIP(error.what());
+  }
+  if (find_assembler().empty()) TESSERA_SKIP("no ptxas");
+  for (int sm : {75, 80, 90}) {
+    const auto target = jit::make_nvptx_target(sm, nullptr);
+    for (Type t : {Type::f32, Type::f64}) {
+      const std::string ptx = ptx_of(*target, all_operations(t, 32), "k");
+      CAPTURE(sm);
+      CHECK(count(ptx, "__nvvm_reflect") == 0);
+      CHECK(count(ptx, "\\.extern \\.func") == 0);
+      CHECK(count(ptx, "\\.visible \\.func") == 0);
+      CHECK(count(ptx, "\\.(add|mul|fma|ex2|rcp|sqrt)[a-z.]*\\.ftz\\.f32") == 0);
+      const Assembly result = assemble({ptx}, sm);
+      REQUIRE_MESSAGE(result.accepted, result.log);
+      CHECK(result.usage.at("k").spilled == 0);
+    }
+  }
+}
+
+TEST_CASE("without libdevice a kernel that needs it is refused with every place looked at, and others are not") {
+  const Restore restore[] = {Restore("TESSERA_LIBDEVICE"), Restore("CUDA_HOME"), Restore("CUDA_PATH")};
+  setenv("CUDA_HOME", "/nonexistent/home", 1);
+  setenv("CUDA_PATH", "/nonexistent/path", 1);
+  unsetenv("TESSERA_LIBDEVICE");
+  jit::reload_env();
+  const std::vector<std::string> places = jit::libdevice_places();
+  REQUIRE(places.size() >= 4);
+  CHECK(places[0] == "/nonexistent/home/nvvm/libdevice/libdevice.10.bc");
+  CHECK(places[1] == "/nonexistent/path/nvvm/libdevice/libdevice.10.bc");
+  CHECK(places[2] == "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc");
+  CHECK(places.back() == "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc");
+
+  const auto target = jit::make_nvptx_target(90, nullptr);
+  setenv("TESSERA_LIBDEVICE", "/nonexistent/libdevice.bc", 1);
+  jit::reload_env();
+  CHECK_NOTHROW(ptx_of(*target, trips(32), "k"));
+  CHECK_THROWS_WITH_AS(ptx_of(*target, all_operations(Type::f32, 32), "k"),
+                       doctest::Contains("no file /nonexistent/libdevice.bc"), jit::DeviceError);
+  setenv("TESSERA_LIBDEVICE", (tests::source_folder() / "README.md").c_str(), 1);
+  jit::reload_env();
+  CHECK_THROWS_WITH_AS(ptx_of(*target, all_operations(Type::f32, 32), "k"), doctest::Contains("can read"),
+                       jit::DeviceError);
+}
+
+TEST_CASE("large kernels stay in registers") {
+  if (find_assembler().empty()) TESSERA_SKIP("no ptxas");
+  for (int sm : {80, 90}) {
+    const auto target = jit::make_nvptx_target(sm, nullptr);
+    const Assembly result = assemble(
+        {ptx_of(*target, wilson_hop(Type::f32, 32), "hop_f32"), ptx_of(*target, wilson_hop(Type::f64, 32), "hop_f64")},
+        sm);
+    REQUIRE_MESSAGE(result.accepted, result.log);
+    for (const auto& [name, usage] : result.usage)
+      std::printf("sm_%d %s: %d registers, %d bytes spilled\n", sm, name.c_str(), usage.registers, usage.spilled);
+    CHECK(result.usage.at("hop_f32").registers <= 96);
+    CHECK(result.usage.at("hop_f64").registers <= 168);
+    CHECK(result.usage.at("hop_f32").spilled == 0);
+    CHECK(result.usage.at("hop_f64").spilled == 0);
+  }
+}

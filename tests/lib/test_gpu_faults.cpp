@@ -1,0 +1,153 @@
+// Every allocation, launch and copy of a trajectory on a GPU fails once, in turn: the trajectory ends as if nothing had
+// been, or in an error that says what failed. And the process goes on as before.
+//
+// CI takes a sample; QCD_ENSEMBLE_TESTS=1 takes them all (minutes).
+#include "jit/gpu/sim_driver.hpp"
+#include "tests/lib/simulated_gpu.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+using namespace QDP;
+
+namespace {
+
+[[maybe_unused]] const bool simulated = tests::compute_on_simulated_gpu();
+
+/// Where a trajectory ends.
+struct End {
+  std::vector<std::byte> links;  ///< all of them, as the host sees them
+  double delta_h = 0;
+  bool accepted = false;
+  std::vector<int> seed;
+  bool operator==(const End&) const = default;
+};
+
+void append(std::vector<std::byte>& bytes, const LatticeColorMatrix& field) {
+  const std::size_t old = bytes.size(), sites = static_cast<std::size_t>(Layout::sitesOnNode());
+  bytes.resize(old + sites * sizeof(field.elem(0)));
+  std::memcpy(bytes.data() + old, &field.elem(0), sites * sizeof(field.elem(0)));
+}
+
+/// A trajectory from nothing: layout, tables, start and generator are new each time, so their calls may fail too.
+/// 64 sites fill whole groups: fields are re-ordered on the device.
+End trajectory() {
+  tests::use_lattice({4, 4, 2, 2});
+  tests::GaugeField u(Nd);
+  qcd::weak_field_start(u);
+  const qcd::TrajectoryResult result = tests::two_flavor_dynamics().run(u);
+  End end{.links = {}, .delta_h = result.delta_h, .accepted = result.accepted, .seed = {}};
+  for (int mu = 0; mu < Nd; ++mu) append(end.links, u[mu]);
+  Seed seed;
+  RNG::savern(seed);
+  for (int i = 0; i < 4; ++i) end.seed.push_back(seed.elem().elem().elem(i).elem());
+  return end;
+}
+
+/// What is allocated when no program runs.
+struct Held {
+  std::size_t device_bytes = 0, host_bytes = 0, free_on_device = 0;
+  std::int64_t device_blocks = 0, host_blocks = 0, fields = 0;
+  bool operator==(const Held&) const = default;
+};
+
+Held held() {
+  tests::use_lattice({4, 4, 2, 2});  // the tables of the old one go
+  RNG::finalizeRNG();
+  jit::Memory &device = jit::Memory::instance(), &host = jit::Memory::host();
+  device.release_kept();
+  return {.device_bytes = device.live_bytes(),
+          .host_bytes = host.live_bytes(),
+          .free_on_device = tests::gpu().driver().free_memory(),
+          .device_blocks = device.live_blocks(),
+          .host_blocks = host.live_blocks(),
+          .fields = jit::Residency::instance().resident_fields()};
+}
+
+struct Kind {
+  const char* name;
+  std::int64_t jit::SimulatedCounts::* count;
+  std::vector<std::string> words;  ///< of the error
+};
+const std::vector<Kind> kKinds = {{"allocation", &jit::SimulatedCounts::allocations, {"out of memory on \"sim\""}},
+                                  {"launch", &jit::SimulatedCounts::launches, {"simulated fault: launch ", "kernel "}},
+                                  {"copy", &jit::SimulatedCounts::copies, {"simulated fault: copy ", " after kernel "}}};
+
+/// 1..calls, or about `most` of them: one of each stretch, the first and the last among them.
+std::vector<std::int64_t> sample(std::int64_t calls, std::int64_t most) {
+  std::vector<std::int64_t> chosen;
+  if (std::getenv("QCD_ENSEMBLE_TESTS") != nullptr || calls <= most) {
+    for (std::int64_t n = 1; n <= calls; ++n) chosen.push_back(n);
+    return chosen;
+  }
+  for (std::int64_t i = 0; i < most; ++i) chosen.push_back(1 + i * (calls - 1) / (most - 1));
+  return chosen;
+}
+
+struct Tally {
+  std::int64_t survived = 0, refused = 0;
+};
+
+/// Lets the n-th call of a kind fail, for each n.
+Tally fail_each(const Kind& kind, const End& undisturbed, const jit::SimulatedCounts& calls, const Held& nothing,
+                std::int64_t most) {
+  Tally tally;
+  for (const std::int64_t n : sample(calls.*kind.count, most)) {
+    CAPTURE(n);
+    jit::SimulatedCounts faults;
+    faults.*kind.count = n;
+    std::string error;
+    try {
+      jit::set_simulated_faults(faults);
+      const End end = trajectory();
+      CHECK(end == undisturbed);
+      ++tally.survived;
+    } catch (const jit::Error& caught) {
+      error = caught.what();
+      ++tally.refused;
+      CAPTURE(error);
+      for (const std::string& word : kind.words) CHECK_MESSAGE(error.find(word) != std::string::npos, error);
+    }
+    jit::set_simulated_faults({});
+    CHECK(held() == nothing);
+    if (error.empty()) continue;
+    CHECK(trajectory() == undisturbed);
+    CHECK(held() == nothing);
+  }
+  return tally;
+}
+
+jit::SimulatedCounts operator-(const jit::SimulatedCounts& a, const jit::SimulatedCounts& b) {
+  return {a.allocations - b.allocations, a.launches - b.launches, a.copies - b.copies};
+}
+
+void check_all(std::int64_t most) {
+  trajectory();  // compiles
+  const Held nothing = held();
+  CHECK(nothing.fields == 0);
+  const jit::SimulatedCounts before = jit::simulated_counts();
+  const End undisturbed = trajectory();
+  const jit::SimulatedCounts calls = jit::simulated_counts() - before;
+  CHECK(std::isfinite(undisturbed.delta_h));
+  CHECK(held() == nothing);
+  for (const Kind& kind : kKinds) {
+    CAPTURE(kind.name);
+    CHECK(calls.*kind.count > 20);
+    const Tally tally = fail_each(kind, undisturbed, calls, nothing, most);
+    MESSAGE(kind.name, "s: ", calls.*kind.count, ", survived ", tally.survived, ", refused ", tally.refused);
+    CHECK(tally.survived + tally.refused > 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each allocation, launch and copy of a trajectory may fail once") { check_all(30); }
+
+TEST_CASE("the same where every field leaves the device after each statement") {
+  tests::set_variable("TESSERA_SPILL", "1");
+  check_all(30);
+  tests::set_variable("TESSERA_SPILL", nullptr);
+}
