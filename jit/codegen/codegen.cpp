@@ -49,7 +49,8 @@ std::string dump(const CompiledKernel& kernel, const char* stage, const std::str
   return path;
 }
 
-/// The notes of one kernel: dumps and times. Writing dumps is not counted.
+/// The notes of one kernel: dumps and times. Writing dumps is not counted. The last stage told is kept for the case that
+/// the kernel is refused.
 class KernelNotes : public BuildNotes {
  public:
   explicit KernelNotes(CompiledKernel& kernel) : kernel_(kernel) {}
@@ -57,6 +58,8 @@ class KernelNotes : public BuildNotes {
   bool wants(const char* stage) const override { return env().dumps(stage); }
   void stage(const char* stage, const std::string& text) override {
     spent_ += watch_.lap();
+    last_stage_ = stage;
+    last_text_ = text;
     if (wants(stage)) dump(kernel_, stage, text);
     watch_.lap();
   }
@@ -65,11 +68,16 @@ class KernelNotes : public BuildNotes {
     spent_ = 0;
   }
   void finished() { kernel_.compile_seconds = spent_ + watch_.lap(); }
+  /// Writes the last stage, wanted or not; ", <its file>" for a message, empty if there was none.
+  std::string dump_last() const {
+    return last_stage_.empty() ? "" : ", " + dump(kernel_, last_stage_.c_str(), last_text_);
+  }
 
  private:
   CompiledKernel& kernel_;
   Stopwatch watch_;
   double spent_ = 0;
+  std::string last_stage_, last_text_;
 };
 
 }  // namespace
@@ -79,17 +87,40 @@ struct Compiler::State {
   std::optional<KernelCache> cache = KernelCache::from_environment();
   std::unordered_map<std::string, CompiledKernel> loaded;  ///< by hash
 
-  std::string build(const ir::Kernel& kernel, const std::string& ir_text, CompiledKernel& result) {
+  /// Builds and loads; the object, for the cache.
+  std::string make(const ir::Kernel& kernel, const std::string& ir_text, CompiledKernel& result) {
+    KernelNotes notes(result);
     try {
-      KernelNotes notes(result);
       std::string object = target->build(kernel, symbol(result), result.options, notes);
       notes.finished();
+      load(object, result);
       return object;
     } catch (const InternalError& error) {
       throw InternalError({.what = "compile kernel " + result.name,
                            .got = error.what(),
-                           .where = dump(result, "ir", ir_text),
-                           .what_now = "Please report it with that file"});
+                           .where = dump(result, "ir", ir_text) + notes.dump_last(),
+                           .what_now = "Please report it with what is named there"});
+    }
+  }
+
+  void load(const std::string& object, CompiledKernel& result) {
+    Stopwatch watch;
+    result.code = target->load(object, symbol(result), result.resources);
+    result.code_bytes = object.size();
+    result.load_seconds = watch.lap();
+  }
+
+  /// True if the cache has the kernel and the device takes it.
+  bool load_cached(const std::string& key, CompiledKernel& result) {
+    const std::optional<std::string> object = cache ? cache->load(key) : std::nullopt;
+    if (!object) return false;
+    try {
+      load(*object, result);
+      return true;
+    } catch (const InternalError& error) {
+      log_warn("codegen", "kernel ", result.name, " ", result.hash, " of the kernel cache is made anew: ", error.what());
+      result.resources = {};
+      return false;
     }
   }
 
@@ -118,18 +149,12 @@ CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& op
   }
   if (env().dumps("ir")) dump(result, "ir", key.ir);
 
-  std::optional<std::string> object;
-  if (state_->cache) object = state_->cache->load(key_text);
-  result.from_cache = object.has_value();
-  if (!object) {
+  result.from_cache = state_->load_cached(key_text, result);
+  if (!result.from_cache) {
     ir::verify(kernel);
-    object = state_->build(kernel, key.ir, result);
-    if (state_->cache) state_->cache->store(key_text, *object);
+    const std::string object = state_->make(kernel, key.ir, result);
+    if (state_->cache) state_->cache->store(key_text, object);
   }
-  Stopwatch watch;
-  result.code = target.load(*object, State::symbol(result), result.resources);
-  result.code_bytes = object->size();
-  result.load_seconds = watch.lap();
   const KernelResources& uses = result.resources;
   log_info("codegen", "kernel ", result.name, " ", result.hash, ": ", kernel.nodes.size(), " nodes, ",
            result.code_bytes, " bytes, ", result.from_cache ? "hit" : "miss", ", IR ", 1e3 * result.codegen_seconds,

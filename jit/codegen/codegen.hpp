@@ -44,6 +44,8 @@ class BuildNotes {
  public:
   virtual ~BuildNotes() = default;
   virtual bool wants(const char* stage) const = 0;
+  /// A stage that was not wanted may be told all the same: what comes next may refuse the text, and whoever is told so
+  /// wants to see it.
   virtual void stage(const char* stage, const std::string& text) = 0;
   virtual void emitted() = 0;  ///< code generation is over, compilation begins
 };
@@ -80,6 +82,8 @@ class GpuLoader {
   /// PTX to a binary for this GPU, with at most `registers` registers per thread (0: no bound). `log` receives what the
   /// assembler says about resources. Throws InternalError with the assembler's errors.
   virtual std::string assemble(const std::string& ptx, int registers, std::string& log) = 0;
+  /// What assembles, with its version; part of the cache key.
+  virtual std::string assembler() const = 0;
   virtual KernelCode load(const std::string& binary, const std::string& symbol, KernelResources& resources) = 0;
 };
 

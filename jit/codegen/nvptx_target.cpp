@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "jit/codegen/codegen.hpp"
 #include "jit/codegen/cpu_target.hpp"
@@ -9,6 +10,7 @@
 #include "jit/codegen/simt_emitter.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
@@ -34,17 +36,15 @@ namespace jit {
 namespace {
 
 /// Raise it with every change of the code that is made from the same IR and options.
-constexpr int kGeneratorVersion = 2;
+constexpr int kGeneratorVersion = 3;
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 
 // The IR is free of common sub-expressions and ptxas optimises after us, so a few passes do: variables into registers,
-// the reflections and branches of libdevice resolved and its functions inlined, the loop over sites turned so that it
-// is entered once. LLVM's -O2 takes twice the time, and ptxas ends with the same registers (Wilson hopping term, f32 /
-// f64: 64 / 128); without turning the loop and combining instructions after it: 72 / 166.
+// the reflections and branches of libdevice resolved and its functions inlined. LLVM's -O2 takes twice the time, and ptxas
+// ends with the same registers (Dslash, f32 / f64: 64 / 128).
 constexpr const char* kInlining = "function(nvvm-reflect,simplifycfg),always-inline,globaldce";
-constexpr const char* kPasses =
-    "function(sroa,simplifycfg,early-cse,loop(loop-rotate),instcombine<no-verify-fixpoint>,simplifycfg)";
+constexpr const char* kPasses = "function(sroa,simplifycfg,early-cse,simplifycfg)";
 
 /// What LLVM 19 knows, and the oldest PTX that has it: an older PTX suits more drivers.
 struct Architecture {
@@ -53,6 +53,8 @@ struct Architecture {
 };
 constexpr Architecture kArchitectures[] = {{75, "+ptx63"}, {80, "+ptx70"}, {86, "+ptx71"},
                                            {87, "+ptx74"}, {89, "+ptx78"}, {90, "+ptx78"}};
+
+constexpr const char* kManyParameters = "+ptx81";  // newer than all of these
 
 const Architecture& architecture_for(int sm) {
   const Architecture* best = nullptr;
@@ -108,7 +110,7 @@ class ErrorsOf {
 
 }  // namespace
 
-NvptxTarget::NvptxTarget(int sm) {
+NvptxTarget::NvptxTarget(int sm, Parameters parameters) {
   const Architecture& architecture = architecture_for(sm);
   initialise_nvptx();
   std::string message;
@@ -117,10 +119,11 @@ NvptxTarget::NvptxTarget(int sm) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // add.rn and mul.rn: ptxas does not fuse these either
   const std::string cpu = "sm_" + std::to_string(architecture.sm);
-  machine_.reset(target->createTargetMachine(kTriple, cpu, architecture.ptx, options, llvm::Reloc::PIC_, std::nullopt,
+  const char* ptx = parameters == Parameters::few ? architecture.ptx : kManyParameters;
+  machine_.reset(target->createTargetMachine(kTriple, cpu, ptx, options, llvm::Reloc::PIC_, std::nullopt,
                                              llvm::CodeGenOptLevel::Default));
   if (!machine_) refuse(std::string("target ") + kTriple, "no machine for " + cpu);
-  description_ = cpu + " " + (architecture.ptx + 1) + ", LLVM " + llvm_version();
+  description_ = cpu + " " + (ptx + 1) + ", LLVM " + llvm_version();
 }
 
 NvptxTarget::~NvptxTarget() = default;
@@ -192,16 +195,20 @@ namespace {
 
 class NvptxBackend : public Target {
  public:
-  NvptxBackend(int sm, GpuLoader* loader) : target_(sm), loader_(loader) {}
+  NvptxBackend(int sm, GpuLoader* loader) : sm_(sm), loader_(loader), target_(sm), description_(target_.description()) {
+    // The PTX may be that of an older GPU, the binary is this GPU's and this assembler's.
+    if (loader_) description_ += ", sm_" + std::to_string(sm) + " by " + loader_->assembler();
+  }
 
-  const std::string& description() const override { return target_.description(); }
+  const std::string& description() const override { return description_; }
   int generator_version() const override { return kGeneratorVersion; }
 
   std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                     BuildNotes& notes) override {
+    const NvptxTarget& target = target_for(kernel);
     llvm::LLVMContext context;
     llvm::Module module(symbol, context);
-    target_.adopt(module);
+    target.adopt(module);
     emit_simt_kernel(module, symbol, kernel, SimtMachine::nvptx, libdevice());
     if (notes.wants("llvm")) notes.stage("llvm", text_of(module));
     if (env().check || options.check) {
@@ -209,14 +216,16 @@ class NvptxBackend : public Target {
       if (!objection.empty()) throw InternalError({.what = "LLVM's verifier", .got = objection});
     }
     notes.emitted();
-    target_.link_libdevice(module);
-    target_.optimise(module);
+    target.link_libdevice(module);
+    target.optimise(module);
     if (notes.wants("opt")) notes.stage("opt", text_of(module));
-    const std::string ptx = target_.compile(module);
-    if (notes.wants("ptx")) notes.stage("ptx", ptx);
+    const std::string ptx = target.compile(module);
+    notes.stage("ptx", ptx);
     if (!loader_) return ptx;
     std::string log;
-    return loader_->assemble(ptx, options.registers, log);
+    std::string binary = loader_->assemble(ptx, options.registers, log);
+    log_debug("codegen", kernel.name, ": ", log);
+    return binary;
   }
 
   KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) override {
@@ -225,8 +234,17 @@ class NvptxBackend : public Target {
   }
 
  private:
-  NvptxTarget target_;
+  const NvptxTarget& target_for(const ir::Kernel& kernel) {
+    if (sizeof(std::uint64_t) * simt_parameters(kernel) <= kFewParameters) return target_;
+    if (!roomy_) roomy_.emplace(sm_, NvptxTarget::Parameters::many);
+    return *roomy_;
+  }
+
+  int sm_;
   GpuLoader* loader_;
+  NvptxTarget target_;
+  std::optional<NvptxTarget> roomy_;
+  std::string description_;
 };
 
 }  // namespace

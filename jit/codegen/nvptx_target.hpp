@@ -1,6 +1,7 @@
 // NVIDIA GPUs as LLVM knows them: PTX from kernels. make_nvptx_target() (codegen.hpp) makes the target of it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -12,10 +13,15 @@ class TargetMachine;
 
 namespace jit {
 
+constexpr std::size_t kFewParameters = 4352;  ///< bytes that every PTX allows; PTX 8.1 allows 32764
+
 class NvptxTarget {
  public:
+  enum class Parameters { few, many };
+
   /// The newest architecture LLVM knows that GPUs of compute capability `sm` run. Throws DeviceError below 75.
-  explicit NvptxTarget(int sm);
+  /// `many`: for kernels of more than kFewParameters bytes of parameters; drivers before that of CUDA 12.1 refuse them.
+  explicit NvptxTarget(int sm, Parameters parameters = Parameters::few);
   ~NvptxTarget();
 
   const std::string& description() const { return description_; }

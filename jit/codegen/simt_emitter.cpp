@@ -81,28 +81,30 @@ class SimtEmitter {
     create_function(symbol);
   }
 
+  /// Positions, and so the threads' numbers, fit 32 bits, as tables hold them; only addresses are wide.
   void run() {
     builder_.SetInsertPoint(block("entry"));
     load_parameters();
     for (const ir::Reduction& r : kernel_.reductions) states_.push_back(make_state(r.kind));
-    Value* lanes = i64(std::uint64_t(kernel_.lanes));
-    Value* begin = builder_.CreateMul(begin_, lanes);
-    Value* end = builder_.CreateMul(end_, lanes, "last");
+    Value* begin = builder_.CreateShl(narrow(begin_), i32(lane_bits_));
+    Value* end = builder_.CreateShl(narrow(end_), i32(lane_bits_), "last");
     const auto sites_of = [&](Value* thread, Value* threads) {
-      loop(builder_.CreateAdd(begin, thread), end, threads, "index", [&](Value* index) { site(index); });
+      Value* index = builder_.CreateAdd(begin, thread, "index");
+      if (kernel_.reductions.empty())
+        when(builder_.CreateICmpULT(index, end), [&] { site(index); });
+      else
+        loop(index, end, threads, "index", [&](Value* each) { site(each); });
     };
     if (gpu_) {
-      const auto special = [&](llvm::Intrinsic::ID id) {
-        return builder_.CreateZExt(builder_.CreateIntrinsic(id, {}, {}), builder_.getInt64Ty());
-      };
+      const auto special = [&](llvm::Intrinsic::ID id) { return builder_.CreateIntrinsic(id, {}, {}); };
       Value* block_threads = special(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x);
       Value* first = builder_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), block_threads);
       Value* thread = builder_.CreateAdd(first, special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x), "thread");
       sites_of(thread, builder_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x), block_threads));
       if (!kernel_.reductions.empty()) finish_block();
     } else {
-      loop(function_->getArg(1), function_->getArg(2), i64(1), "thread",
-           [&](Value* thread) { sites_of(thread, function_->getArg(3)); });
+      loop(narrow(function_->getArg(1)), narrow(function_->getArg(2)), i32(1), "thread",
+           [&](Value* thread) { sites_of(thread, narrow(function_->getArg(3))); });
       for (std::size_t r = 0; r < states_.size(); ++r) finish_thread(r);
     }
     builder_.CreateRetVoid();
@@ -115,13 +117,14 @@ class SimtEmitter {
   Value* i32(std::uint64_t x) { return builder_.getInt32(std::uint32_t(x)); }
   Value* i64(std::uint64_t x) { return builder_.getInt64(x); }
   Value* wide(Value* x) { return builder_.CreateZExt(x, builder_.getInt64Ty()); }
+  Value* narrow(Value* x) { return builder_.CreateTrunc(x, builder_.getInt32Ty()); }
   llvm::PointerType* pointer() { return builder_.getPtrTy(gpu_ ? kGlobal : 0); }
   Value* advance(Value* address, Value* bytes) { return builder_.CreateGEP(builder_.getInt8Ty(), address, bytes); }
   Value* advance(Value* address, std::int64_t bytes) {
     return bytes == 0 ? address : advance(address, i64(std::uint64_t(bytes)));
   }
 
-  /// while (x < last) { body(x); x += step; }
+  /// while (x < last) { body(x); x += step; }, unsigned.
   template <class Body>
   void loop(Value* first, Value* last, Value* step, const char* name, const Body& body) {
     auto* before = builder_.GetInsertBlock();
@@ -132,10 +135,10 @@ class SimtEmitter {
     builder_.SetInsertPoint(head);
     llvm::PHINode* x = builder_.CreatePHI(first->getType(), 2, name);
     x->addIncoming(first, before);
-    builder_.CreateCondBr(builder_.CreateICmpSLT(x, last), inside, after);
+    builder_.CreateCondBr(builder_.CreateICmpULT(x, last), inside, after);
     builder_.SetInsertPoint(inside);
     body(x);
-    Value* next = builder_.CreateNSWAdd(x, step);
+    Value* next = builder_.CreateNUWAdd(x, step);
     x->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateBr(head);
     builder_.SetInsertPoint(after);
@@ -218,8 +221,6 @@ class SimtEmitter {
 
   // ---- frames ------------------------------------------------------------------------------------------------------
 
-  // Positions and groups fit 32 bits, as tables hold them; only addresses are wide, by one widening multiplication.
-
   Value* position(Frame& f) {
     if (!f.position) f.position = builder_.CreateOr(builder_.CreateShl(f.group, i32(lane_bits_)), f.lane, "position");
     return f.position;
@@ -259,7 +260,7 @@ class SimtEmitter {
     }
     const std::uint64_t block_bytes = std::uint64_t(leaf.components) * std::uint64_t(lanes) * size;
     Value* offset = builder_.CreateAdd(builder_.CreateMul(wide(block), i64(block_bytes)),
-                                       builder_.CreateMul(wide(lane), i64(size)));
+                                       wide(builder_.CreateMul(lane, i32(size))));
     return known = advance(fields_[leaf_number], offset);
   }
 
@@ -278,9 +279,8 @@ class SimtEmitter {
   // ---- one site ----------------------------------------------------------------------------------------------------
 
   void site(Value* index) {
-    Value* entry = builder_.CreateTrunc(builder_.CreateLShr(index, i64(lane_bits_)), builder_.getInt32Ty());
-    Value* lane = builder_.CreateAnd(builder_.CreateTrunc(index, builder_.getInt32Ty()),
-                                     i32(std::uint64_t(kernel_.lanes - 1)), "lane");
+    Value* entry = builder_.CreateLShr(index, i32(lane_bits_), "entry");
+    Value* lane = builder_.CreateAnd(index, i32(std::uint64_t(kernel_.lanes - 1)), "lane");
     if (!kernel_.listed) return program(entry, lane);
     Value* masks = builder_.CreateGEP(builder_.getInt64Ty(), masks_, wide(entry));
     Value* mask = builder_.CreateLShr(load_constant(builder_.getInt64Ty(), masks, 8), wide(lane));
@@ -374,8 +374,7 @@ class SimtEmitter {
     builder_.CreateAlignedStore(value, place(s.place), llvm::Align(std::uint64_t(ir::bytes(word))));
   }
 
-  // ---- reductions: a summand
-  // -----------------------------------------------------------------------------------------
+  // ---- reductions: a summand ----------------------------------------------------------------------------------------
 
   State make_state(ir::Reduction::Kind kind) {
     const auto variable = [&](llvm::Type* type, std::uint64_t value) {
@@ -494,8 +493,7 @@ class SimtEmitter {
     return builder_.CreateUDiv(builder_.CreateSub(window_of_top, i32(window(0))), i32(kStep));
   }
 
-  // ---- reductions: results
-  // -------------------------------------------------------------------------------------------
+  // ---- reductions: results ------------------------------------------------------------------------------------------
 
   void atomic(llvm::AtomicRMWInst::BinOp operation, Value* where, Value* value) {
     builder_.CreateAtomicRMW(operation, where, value, llvm::MaybeAlign(8), llvm::AtomicOrdering::Monotonic);
@@ -611,6 +609,11 @@ class SimtEmitter {
 };
 
 }  // namespace
+
+std::size_t simt_parameters(const Kernel& kernel) {
+  return kernel.leaves.size() + kernel.slots.size() - 1 + kernel.arguments.size() + (kernel.listed ? 2 : 0) +
+         (kernel.reductions.empty() ? 0 : 1) + 2;
+}
 
 void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, SimtMachine machine,
                       FunctionEmitter functions) {

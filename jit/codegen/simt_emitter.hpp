@@ -1,7 +1,7 @@
 // A kernel of one thread per site, on scalars: for NVIDIA GPUs, and the same code for the host, where the simulated GPU
 // runs it. Parameters and the threads' share of the domain: ir/abi.hpp.
 //
-//   for index = begin * lanes + t; index < end * lanes; index += threads:
+//   for index = begin * lanes + t; index < end * lanes; index += threads:   (only once without reductions)
 //     group, lane <- index, in listed domains through the list; threads whose mask bit is clear do nothing
 //     per slot, at first use: the neighbour's group and lane, or its position
 //     per field and slot: one 64-bit address, to which components add constants
@@ -15,6 +15,7 @@
 // may share memory if one of them is written. Blocks of GPU kernels with reductions have a multiple of 32 threads.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "jit/codegen/llvm.hpp"
@@ -24,6 +25,9 @@
 namespace jit {
 
 enum class SimtMachine { host, nvptx };
+
+/// Number of parameters of a kernel, of 8 bytes each (ir/abi.hpp).
+std::size_t simt_parameters(const ir::Kernel& kernel);
 
 /// Adds the function `symbol` to the module: on NVPTX a kernel, on the host a SimtFunction.
 void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel, SimtMachine machine,

@@ -86,6 +86,9 @@ class Device {
   virtual void synchronize() = 0;
   /// Threads per block that a launch may ask for, largest first; empty: there is no such choice.
   virtual std::span<const int> blocks() const { return {}; }
+  /// The share of the threads that the device can keep at once which blocks of this size of this code leave room for;
+  /// 0: unknown.
+  virtual double occupancy(KernelCode, int) { return 0; }
 
   /// A point in the sequence of launches, and the seconds between two of them; waits for the second. Each mark is used
   /// once as `from` or `to`, or given up by drop().

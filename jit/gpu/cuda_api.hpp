@@ -76,6 +76,7 @@ enum JitOption : int {
   kJitInfoLogBytes = 4,
   kJitErrorLog = 5,
   kJitErrorLogBytes = 6,
+  kJitOptimizationLevel = 7,
   kJitTargetFromContext = 8,
   kJitLogVerbose = 12,
 };
@@ -148,6 +149,8 @@ constexpr std::size_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferBytes = 2;
   X(cuModuleUnload, (Module module))                                                                                   \
   X(cuModuleGetFunction, (Function * function, Module module, const char* name))                                       \
   X(cuFuncGetAttribute, (int* value, FunctionAttribute attribute, Function function))                                  \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor,                                                                       \
+    (int* blocks, Function function, int threads, std::size_t dynamic_shared_bytes))                                   \
   X(cuLaunchKernel, (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,           \
                      unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters,      \
                      void** extra))

@@ -38,6 +38,7 @@ class GpuDriver : public GpuLoader {
   virtual const GpuProperties& properties() const = 0;
   /// What turns kernels into code for this device.
   virtual std::unique_ptr<Target> make_target() = 0;
+  std::string assembler() const override { return properties().driver; }
 
   /// nullptr when there is no memory left; everything else that goes wrong in this class is a DeviceError with the
   /// driver's own words. Addresses are divisible by 256.
@@ -72,6 +73,8 @@ class GpuDriver : public GpuLoader {
   /// `blocks` x `threads` threads; `packet` (8 bytes per parameter, abi.hpp) is copied during the call.
   virtual LaunchStatus launch(Stream stream, KernelCode code, unsigned blocks, unsigned threads,
                               const std::uint64_t* packet, std::size_t parameters) = 0;
+  /// Blocks of so many threads of this code that a multiprocessor runs at once.
+  virtual int blocks_at_once(KernelCode code, unsigned threads) = 0;
 };
 
 /// The CUDA driver's GPU number `ordinal`. Throws DeviceError saying what is missing (library, symbol, GPU), where it

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "jit/ir/sum.hpp"
 #include "jit/support/env.hpp"
@@ -241,15 +240,13 @@ void GpuDevice::read_results(const DeviceLaunch& launch) {
 }
 
 LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t threads) {
-  const GpuProperties& gpu = driver_->properties();
   std::int64_t blocks = (threads + last_block_ - 1) / last_block_;
   if (!launch.kernel->reductions.empty()) {
     // As many as run at once: every further block would only add to the same bins in memory.
-    const int at_once = std::max(gpu.threads_per_multiprocessor / last_block_, 1) * gpu.multiprocessors;
+    const int at_once = blocks_at_once(launch.code, last_block_) * driver_->properties().multiprocessors;
     blocks = std::min<std::int64_t>(blocks, at_once);
   }
-  blocks =
-      std::min<std::int64_t>(blocks, std::numeric_limits<std::int32_t>::max());  // threads begin again beyond the grid
+  // Positions fit 31 bits, so the number of blocks does.
   return driver_->launch(stream_, launch.code, static_cast<unsigned>(blocks), static_cast<unsigned>(last_block_),
                          packet_.data(), packet_.size());
 }
@@ -304,6 +301,19 @@ void GpuDevice::synchronize() {
 void GpuDevice::synchronize_stream() {
   driver_->synchronize(stream_);
   idle_ = true;
+}
+
+/// Blocks that a multiprocessor runs together, at least 1; the driver is asked once per code and block.
+int GpuDevice::blocks_at_once(KernelCode code, int block) {
+  int& blocks = blocks_at_once_[{code, block}];
+  if (blocks == 0) blocks = std::max(driver_->blocks_at_once(code, static_cast<unsigned>(block)), 1);
+  return blocks;
+}
+
+double GpuDevice::occupancy(KernelCode code, int block) {
+  int blocks = 0;
+  guarded("occupancy", [&] { blocks = blocks_at_once(code, block); });
+  return static_cast<double>(blocks) * block / driver_->properties().threads_per_multiprocessor;
 }
 
 // ---- time -----------------------------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jit/device/cpu_device.hpp"
@@ -53,6 +55,7 @@ class GpuDevice : public Device {
   bool launch(const DeviceLaunch& launch) override;
   void synchronize() override;
   std::span<const int> blocks() const override { return blocks_; }
+  double occupancy(KernelCode code, int block) override;
 
   Mark mark() override;
   double seconds_between(Mark from, Mark to) override;
@@ -84,6 +87,7 @@ class GpuDevice : public Device {
   void build_packet(const DeviceLaunch& launch);
   void clear_bins(std::size_t reductions);
   void read_results(const DeviceLaunch& launch);
+  int blocks_at_once(KernelCode code, int block);
   LaunchStatus launch_blocks(const DeviceLaunch& launch, std::int64_t threads);
   void synchronize_stream();
 
@@ -105,6 +109,7 @@ class GpuDevice : public Device {
   void* bins_ = nullptr;  ///< device memory, SumBins [most_bins_]
   std::size_t most_bins_ = 0;
   std::vector<SumBins> host_bins_;
+  std::map<std::pair<KernelCode, int>, int> blocks_at_once_;
 
   std::vector<GpuDriver::Event> events_;
   std::vector<Mark> free_marks_;  ///< indices into events_

@@ -383,6 +383,9 @@ class SimDriver final : public GpuDriver {
     push(queue, {[this, call = std::move(call)] { call.run(pool_); }, std::move(uses)});
     return LaunchStatus::done;
   }
+  int blocks_at_once(KernelCode, unsigned threads) override {
+    return properties_.threads_per_multiprocessor / static_cast<int>(threads);
+  }
 
  private:
   enum class Direction { in, out };

@@ -146,11 +146,12 @@ const void* Field::device_fetch() {
   return device_;
 }
 
-void Field::device_reserve(bool whole) {
+void* Field::device_reserve(bool whole) {
   if (whole)
     allocate_device();
   else
     device_read();
+  return device_;
 }
 
 void* Field::device_claim(bool whole) {

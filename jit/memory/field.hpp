@@ -50,8 +50,9 @@ class Field {
   const void* device_read() { return (state_ & (kDevice | kTracked)) == kDevice ? device_ : device_fetch(); }
   /// `whole`: every site will be written, the present contents need not be preserved. The other sides are released.
   void* device_write(bool whole) { return state_ == kDevice ? device_ : device_claim(whole); }
-  /// Makes sure that device_write(whole) in this statement does not throw; the contents stay what they are.
-  void device_reserve(bool whole);
+  /// Makes sure that device_write(whole) in this statement does not throw, and returns what it will; the contents stay
+  /// what they are.
+  void* device_reserve(bool whole);
 
   /// One site without moving the field (peekSite / pokeSite): `site` is a host index, `out` in host order.
   void read_site(std::int64_t site, void* out);

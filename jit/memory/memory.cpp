@@ -122,11 +122,15 @@ void Memory::fail(std::size_t bytes) const {
                     std::to_string(live_blocks_) + " blocks of fields";
   if (kept_ > 0) got += ", " + format_bytes(kept_) + " kept for reuse";
   if (holder_ != nullptr) got += ", " + holder_->describe();
+  const std::size_t size = block_bytes(bytes);
+  const bool refused = size <= limit_ && live_ <= limit_ - size;  // by the device, with less in use than the limit
   const bool from_environment = env().mem_max != 0 && limit_ == env().mem_max;
   throw DeviceError({.what = "out of memory on \"" + device_.name() + "\"",
                      .expected = "at most " + format_bytes(limit_) + " in all",
                      .got = got,
-                     .where = from_environment ? "limit from TESSERA_MEM_MAX" : "limit: memory of the device",
+                     .where = refused            ? "the device refused it; do other programs use its memory?"
+                              : from_environment ? "limit from TESSERA_MEM_MAX"
+                                                 : "limit: memory of the device",
                      .what_now = holder_ == nullptr ? "Keep fewer fields or use a smaller local lattice"
                                                     : "Use a smaller local lattice, or statements with fewer fields"});
 }

@@ -50,7 +50,8 @@ int checked_lanes(int lanes) {
                               "] in groups of " + std::to_string(field.order().lanes)});
 }
 
-/// Addresses and tables of a launch, in the kernel's own arrays. After this nothing can fail.
+/// Addresses and tables of a launch, in the kernel's own arrays. No contents are given up yet: claim() does that when
+/// the kernel is on its way.
 void bind(KernelHandle& kernel, const Launch& launch) {
   const bool whole = launch.domain->whole;
   const std::size_t leaves = kernel.ir.leaves.size();
@@ -62,20 +63,25 @@ void bind(KernelHandle& kernel, const Launch& launch) {
       if (field.word() != leaf.word || field.components() != leaf.components || field.order().lanes != kernel.ir.lanes)
         reject_shape(kernel, i, field);
       if (leaf.read) kernel.addresses[i] = const_cast<void*>(field.device_read());
-      if (leaf.written) field.device_reserve(whole && !leaf.read);
+      if (leaf.written) kernel.addresses[i] = field.device_reserve(whole && !leaf.read);
     }
+    for (std::size_t s = 1; s < kernel.tables.size(); ++s) {
+      const SiteMap& map = *launch.maps[s];
+      kernel.tables[s] = kernel.ir.slots[s].gathered ? map.source_on_device() : map.group_source_on_device();
+    }
+    kernel.groups = launch.domain->listed ? launch.domain->groups_on_device() : nullptr;
+    kernel.masks = launch.domain->listed ? launch.domain->masks_on_device() : nullptr;
   } catch (const DeviceError& error) {
-    throw DeviceError(std::string(error.what()) + " [" + describe_operand(kernel.ir, i) + "]");
+    const std::string what = i < leaves ? describe_operand(kernel.ir, i) : "tables of sites of kernel " + kernel.ir.name;
+    throw DeviceError(std::string(error.what()) + " [" + what + "]");
   }
-  for (std::size_t s = 1; s < kernel.tables.size(); ++s) {
-    const SiteMap& map = *launch.maps[s];
-    kernel.tables[s] = kernel.ir.slots[s].gathered ? map.source_on_device() : map.group_source_on_device();
-  }
-  kernel.groups = launch.domain->listed ? launch.domain->groups_on_device() : nullptr;
-  kernel.masks = launch.domain->listed ? launch.domain->masks_on_device() : nullptr;
-  // All that may throw has been done: contents are given up only now.
-  for (i = 0; i < leaves; ++i)
-    if (kernel.ir.leaves[i].written) kernel.addresses[i] = launch.fields[i]->device_write(whole);
+}
+
+/// What a launched kernel writes is valid on the device alone. INVARIANT: cannot fail after bind(), and comes after the
+/// launch, so that a statement that fails leaves its destination as it was.
+void claim(const KernelHandle& kernel, const Launch& launch) {
+  for (std::size_t i = 0; i < kernel.ir.leaves.size(); ++i)
+    if (kernel.ir.leaves[i].written) launch.fields[i]->device_write(launch.domain->whole);
 }
 
 }  // namespace
@@ -111,6 +117,7 @@ struct Runtime::State {
   void use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration);
   void retry_smaller(KernelHandle& kernel, SizeClass& size, DeviceLaunch& run);
   void tune(KernelHandle& kernel, std::size_t size_class, double bytes, double seconds);
+  void log_choice(const KernelHandle& kernel, const SizeClass& size, double bytes, const char* how);
   void collect_times();
 };
 
@@ -189,6 +196,7 @@ void Runtime::State::prepare(KernelHandle& kernel, std::size_t size_class, doubl
   if (const auto block = remembered_block(kernel, size_class, space.blocks)) {
     size.options.block = *block;
     size.tuned = true;
+    log_choice(kernel, size, bytes, "remembered");
   } else {
     // Sizes of blocks cost no compilation, and the largest may not launch: they are tried from the first launch.
     size.tuner.emplace(space);
@@ -231,14 +239,28 @@ void Runtime::State::tune(KernelHandle& kernel, std::size_t size_class, double b
   size.tuned = true;
   size.tuner.reset();
   if (cache && size.options.block > 0) cache->store(tuning_key(kernel, size_class), std::to_string(size.options.block));
-  log_debug("tune", kernel.ir.name, " ", kernel.hash.substr(0, 8), ", ", format_bytes(static_cast<std::size_t>(bytes)),
-            ": stream ", size.options.code.streaming, ", prefetch ", size.options.code.prefetch, ", block ",
-            size.options.block);
+  log_choice(kernel, size, bytes, "tuned");
+}
+
+void Runtime::State::log_choice(const KernelHandle& kernel, const SizeClass& size, double bytes, const char* how) {
+  if (!log_enabled(LogLevel::debug, "tune")) return;
+  const std::string what = kernel.ir.name + " " + kernel.hash.substr(0, 8) + ", " +
+                           format_bytes(static_cast<std::size_t>(bytes)) + ", " + how + ": ";
+  const Configuration& chosen = size.options;
+  if (chosen.block == 0)
+    log_debug("tune", what, "stream ", chosen.code.streaming, ", prefetch ", chosen.code.prefetch);
+  else
+    log_debug("tune", what, "block ", chosen.block, ", ", kernel.resources.registers, " registers, ",
+              kernel.resources.spill_bytes, " bytes spilled, ", kernel.resources.shared_bytes, " bytes shared, occupancy ",
+              device.occupancy(size.code, chosen.block));
 }
 
 void Runtime::State::collect_times() {
-  for (const Pending& launch : pending) launch.kernel->seconds += device.seconds_between(launch.from, launch.to);
-  pending.clear();
+  while (!pending.empty()) {
+    const Pending launch = pending.back();
+    pending.pop_back();
+    launch.kernel->seconds += device.seconds_between(launch.from, launch.to);
+  }
 }
 
 Runtime& Runtime::instance() {
@@ -248,6 +270,8 @@ Runtime& Runtime::instance() {
 }
 
 Runtime::Runtime() : state_(new State) {
+  const std::string name = state_->device.name(), model = state_->device.model();
+  log_info("device", "computing on ", name, model != name ? " (" + model + ")" : "");
   if (state_->separate)
     reorder_on_device(state_->device, [state = state_]() -> Compiler& { return state->open_compiler(); });
 }
@@ -310,6 +334,7 @@ void Runtime::launch(const Launch& launch) {
     if (timed) state.device.drop(start);
     throw;
   }
+  claim(kernel, launch);
   if (state.check) check_results(kernel.ir, launch);
 
   ++state.launches;

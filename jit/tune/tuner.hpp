@@ -14,17 +14,17 @@ namespace jit {
 
 /// How a kernel is run: the options of its code, and the threads per block (GPU; 0: there is no such choice).
 struct Configuration {
-  CodeOptions code;
+  CodeOptions code = {};
   int block = 0;
   bool operator==(const Configuration&) const = default;
 };
 
 /// The knobs that are open for a statement.
 struct TuningSpace {
-  Configuration start;                 ///< the model's choice
-  std::vector<int> prefetch;           ///< further distances to try
+  Configuration start = {};            ///< the model's choice
+  std::vector<int> prefetch = {};      ///< further distances to try
   bool try_streaming = false;          ///< whether the other kind of stores may be tried
-  std::vector<int> blocks;             ///< sizes to try, largest first
+  std::vector<int> blocks = {};        ///< sizes to try, largest first
   /// True if there is nothing to choose.
   bool settled() const { return prefetch.empty() && !try_streaming && blocks.size() < 2; }
 };

@@ -47,7 +47,8 @@ class MultiStorage {
   MultiStorage(T* borrowed, Extents... extents) : data_(borrowed), borrowed_(true) {
     set_extents(extents...);
   }
-  MultiStorage(const MultiStorage& other) { copy(other); }
+  /// Delegates, so that what has been copied is freed if an element cannot be.
+  MultiStorage(const MultiStorage& other) : MultiStorage() { copy(other); }
   MultiStorage(MultiStorage&& other) noexcept { swap(other); }
   ~MultiStorage() { release(); }
 

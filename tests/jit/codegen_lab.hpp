@@ -215,11 +215,11 @@ class Lab {
       reductions_.push_back(jit::merge({&sums[2 * r], &sums[2 * r + 1]}, kernel_.reductions[r].kind));
   }
 
-  /// `threads` threads, run in two parts, as two threads of the host would. 0: as many as there are lanes in the
-  /// domain.
+  /// `threads` threads, run in two parts, as two threads of the host would. Kernels without reductions get at least as
+  /// many as there are lanes in the domain, as they need.
   void run(jit::SimtFunction function, std::int64_t threads = 13) {
     const auto count = std::int64_t(groups_.size());
-    if (threads == 0) threads = count * kernel_.lanes;
+    if (kernel_.reductions.empty()) threads = std::max(threads, count * kernel_.lanes);
     std::vector<jit::SumBins> bins(kernel_.reductions.size());
     const std::vector<std::uint64_t> packet = simt_packet(bins.data(), 0, count);
     function(packet.data(), threads / 2, threads, threads);

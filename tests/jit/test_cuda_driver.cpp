@@ -435,6 +435,8 @@ TEST_CASE("a device on top of it copies, launches and goes, leaving nothing behi
     CHECK(open.fake.launches.back().grid[0] == 25);
     CHECK((open.fake.launches.back().packet ==
            std::vector<std::uint64_t>{reinterpret_cast<std::uint64_t>(memory), 0, 100}));
+    CHECK(device.occupancy(launch.code, 512) == doctest::Approx(2 * 512 / 1536.0));
+    CHECK(device.occupancy(launch.code, 1024) == doctest::Approx(1024 / 1536.0));
     launch.block = 1024;
     CHECK(!device.launch(launch));
     launch.block = 0;

@@ -50,6 +50,7 @@ class Watched final : public GpuDriver {
     return under_->load(binary, symbol, resources);
   }
   const jit::GpuProperties& properties() const override { return under_->properties(); }
+  int blocks_at_once(jit::KernelCode code, unsigned threads) override { return under_->blocks_at_once(code, threads); }
   std::unique_ptr<jit::Target> make_target() override { return under_->make_target(); }
   void* allocate(std::size_t bytes) override { return under_->allocate(bytes); }
   void free(void* address) noexcept override { under_->free(address); }

@@ -1,14 +1,18 @@
 // The disk cache of kernels: a second compiler compiles nothing, and nothing on disk can make a run fail or go wrong.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include "codegen_lab.hpp"
 #include "jit/cache/kernel_cache.hpp"
 #include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 
 namespace fs = std::filesystem;
@@ -48,6 +52,44 @@ lab::Kernel sample(double factor) {
              {.op = lab::Op::mul, .type = lab::Type::f32, .a = 0, .b = 1}};
   k.stores = {{{1, 0, 0, 0}, 2}};
   return k;
+}
+
+/// A GPU's driver as far as code goes: binaries are numbered texts.
+struct Assembler final : jit::GpuLoader {
+  explicit Assembler(std::string version = "CUDA 12.8") : version_(std::move(version)) {}
+
+  std::string assemble(const std::string&, int, std::string&) override {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    if (refuses_ptx) throw jit::InternalError("ptxas error : no such instruction");
+    return "binary " + std::to_string(++assembled) + '\0' + version_;
+  }
+  std::string assembler() const override { return version_; }
+  jit::KernelCode load(const std::string& binary, const std::string&, jit::KernelResources& resources) override {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    if (refused_loads > 0 && refused_loads-- > 0) throw jit::InternalError("no binary for this GPU");
+    loaded = binary;
+    resources.registers = 40;
+    return this;
+  }
+
+  bool refuses_ptx = false;
+  int refused_loads = 0;
+  double seconds = 0;  ///< that each call takes
+  int assembled = 0;
+  std::string loaded;
+
+ private:
+  std::string version_;
+};
+
+jit::CompiledKernel compile_on_gpu(Assembler& assembler, int sm = 90) {
+  jit::Compiler compiler(jit::make_nvptx_target(sm, &assembler));
+  return compiler.compile(sample(2.5), {});
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 int entries(const fs::path& folder) {
@@ -195,4 +237,83 @@ TEST_CASE("dumps are written per stage and named after kernel and hash") {
     CAPTURE(file.string());
     CHECK(fs::exists(file));
   }
+}
+
+// ---- code for GPUs, which their driver finishes ----------------------------------------------------------------------
+
+TEST_CASE("a second process loads the GPU's binary and assembles nothing") {
+  Folder folder;
+  Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
+  Assembler assembler;
+  const jit::CompiledKernel first = compile_on_gpu(assembler);
+  CHECK(!first.from_cache);
+  CHECK(first.resources.registers == 40);
+  CHECK(assembler.loaded.starts_with("binary 1"));
+  const std::string binary = std::exchange(assembler.loaded, "");
+
+  const jit::CompiledKernel second = compile_on_gpu(assembler);
+  CHECK(second.from_cache);
+  CHECK(second.hash == first.hash);
+  CHECK(second.resources.registers == 40);
+  CHECK(assembler.assembled == 1);
+  CHECK(assembler.loaded == binary);
+}
+
+TEST_CASE("a binary is for the GPU and the assembler that it was made with, even where the PTX is the same") {
+  Folder folder;
+  Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
+  Assembler present, newer("CUDA 13.0");
+  CHECK(!compile_on_gpu(present, 100).from_cache);
+  CHECK(!compile_on_gpu(present, 120).from_cache);
+  CHECK(!compile_on_gpu(newer, 100).from_cache);
+  CHECK(compile_on_gpu(present, 120).from_cache);
+  CHECK(entries(folder.path) == 3);
+}
+
+TEST_CASE("a cached binary that the driver refuses is made anew") {
+  Folder folder;
+  Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
+  Assembler assembler;
+  compile_on_gpu(assembler);
+  assembler.refused_loads = 1;
+  CHECK(!compile_on_gpu(assembler).from_cache);
+  CHECK(assembler.assembled == 2);
+  CHECK(compile_on_gpu(assembler).from_cache);
+  CHECK(assembler.loaded.starts_with("binary 2"));
+}
+
+TEST_CASE("PTX that is refused is kept and named, though no dump was asked for") {
+  Folder folder;
+  Setting place("TESSERA_CACHE_DIR", folder.path / "cache"), on("TESSERA_CACHE", "1");
+  Setting where("TESSERA_DUMP_DIR", folder.path), nothing("TESSERA_DUMP", "");
+  Assembler assembler;
+  SUBCASE("by the assembler") { assembler.refuses_ptx = true; }
+  SUBCASE("by the loader") { assembler.refused_loads = 1; }
+  const std::string reason = assembler.refuses_ptx ? "no such instruction" : "no binary for this GPU";
+  std::string message;
+  try {
+    compile_on_gpu(assembler);
+  } catch (const jit::InternalError& error) {
+    message = error.what();
+  }
+  CAPTURE(message);
+  CHECK(message.find(reason) != std::string::npos);
+  int kept = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path))
+    if (entry.is_regular_file()) {
+      ++kept;
+      CHECK(message.find(entry.path().string()) != std::string::npos);
+      if (entry.path().extension() == ".ptx") CHECK(text_of(entry.path()).find(".visible .entry") != std::string::npos);
+    }
+  CHECK(kept == 2);  // the IR and the PTX
+  CHECK(entries(folder.path / "cache") == 0);
+}
+
+TEST_CASE("the time to compile a GPU's kernel includes its driver's part") {
+  Setting off("TESSERA_CACHE", "0");
+  Assembler assembler;
+  assembler.seconds = 0.05;
+  const jit::CompiledKernel kernel = compile_on_gpu(assembler);
+  CHECK(kernel.compile_seconds >= 0.05);
+  CHECK(kernel.load_seconds >= 0.05);
 }

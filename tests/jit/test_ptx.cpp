@@ -165,6 +165,36 @@ TEST_CASE("the assembler takes every kind of kernel for every supported architec
   }
 }
 
+TEST_CASE("kernels of hundreds of fields are assembled, as newer PTX") {
+  if (find_assembler().empty()) TESSERA_SKIP("no ptxas");
+  const auto sum_of = [](int fields) {
+    Kernel k;
+    k.name = "sum";
+    k.lanes = 32;
+    k.leaves = {{Type::f32, 1, false, true}, {Type::f32, 1, true, false}};
+    Value sum = load(k, 1, 0);
+    for (int leaf = 2; leaf < fields; ++leaf) {
+      k.leaves.push_back({Type::f32, 1, true, false});
+      sum = apply(k, Op::add, Type::f32, sum, load(k, leaf, 0));
+    }
+    store(k, 0, 0, sum);
+    return k;
+  };
+  constexpr int kMost = 4352 / 8 - 2;  // beside begin and end
+  for (int sm : {75, 80, 90}) {
+    CAPTURE(sm);
+    const auto target = jit::make_nvptx_target(sm, nullptr);
+    for (int fields : {kMost, kMost + 1, 1000}) {
+      CAPTURE(fields);
+      const std::string ptx = ptx_of(*target, sum_of(fields), "sum");
+      const Assembly result = assemble({ptx}, sm);
+      CHECK_MESSAGE(result.accepted, result.log);
+      const bool newer = ptx.find(".version 8.1") != std::string::npos;
+      CHECK(newer == (fields > kMost));
+    }
+  }
+}
+
 TEST_CASE("a newer GPU than LLVM knows gets the PTX of the newest that it knows") {
   const auto newest = jit::make_nvptx_target(90, nullptr), newer = jit::make_nvptx_target(120, nullptr);
   CHECK(ptx_of(*newer, trips(32), "k") == ptx_of(*newest, trips(32), "k"));
@@ -209,6 +239,34 @@ TEST_CASE("what a kernel only reads comes through the read-only cache, with cons
   CHECK(count(ptx, "\\+2944\\]") == 3);               // component 23 of blocks of 32 floats
   // all loads before the first store, which ptxas could not move them across
   CHECK(ptx.rfind("ld.global") < ptx.find("st.global"));
+}
+
+TEST_CASE("only kernels with reductions have a loop over sites, and positions are 32 bits wide") {
+  const auto target = jit::make_nvptx_target(90, nullptr);
+  const std::string hop = ptx_of(*target, wilson_hop(Type::f64, 32), "hop");
+  CHECK(count(hop, "\\bbra\\b") == 1);  // threads beyond the last site
+  CHECK(count(hop, "nctaid") == 0);
+  CHECK(count(hop, "setp\\.[a-z]+\\.[us]64|shr\\.u64") == 0);
+  CHECK(count(ptx_of(*target, trips(32), "sums"), "nctaid") == 1);
+}
+
+// scripts/ptx-check assembles dumps, which are made for one architecture, for others as well.
+TEST_CASE("PTX for older GPUs differs in its header only") {
+  const std::regex other("\\.(version|target)[^\n]*|callseq [0-9]+");  // calls are counted throughout a process
+  const auto body = [&](int sm, const Kernel& k) {
+    return std::regex_replace(ptx_of(*jit::make_nvptx_target(sm, nullptr), k, "k"), other, "");
+  };
+  std::vector<Kernel> kernels = exact_kernels();
+  try {
+    jit::find_libdevice();
+    for (Type t : {Type::f32, Type::f64}) kernels.push_back(all_operations(t, 32));
+  } catch (const jit::DeviceError&) {  // those need it
+  }
+  for (const Kernel& k : kernels) {
+    CAPTURE(k.name);
+    const bool same = body(80, k) == body(90, k);  // a thousand lines are not for a message
+    CHECK(same);
+  }
 }
 
 TEST_CASE("sums go through shuffles and shared memory, and one kernel's bins do not clash with another's") {

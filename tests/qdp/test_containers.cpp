@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,19 @@ concept Addable = requires(T a) { a += a; };
 template <class T>
 concept Comparable = requires(T a) { a == a; };
 
+/// Counts its instances, and refuses to be assigned from one that is marked.
+struct Fragile {
+  static inline int alive = 0;
+  bool refuses = false;
+  Fragile() { ++alive; }
+  Fragile(const Fragile& other) : refuses(other.refuses) { ++alive; }
+  ~Fragile() { --alive; }
+  Fragile& operator=(const Fragile& other) {
+    if (other.refuses) throw std::runtime_error("no copy");
+    return *this;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("a new multi1d is zero, resize drops the content") {
@@ -55,6 +69,19 @@ TEST_CASE("a new multi1d is zero, resize drops the content") {
   a.resize(0);
   CHECK(a.size() == 0);
   CHECK(multi1d<int>().size() == 0);
+}
+
+TEST_CASE("a copy of a multi1d that fails half-way frees what it has copied") {
+  {
+    multi1d<Fragile> a(3);
+    a[1].refuses = true;
+    CHECK_THROWS_AS(multi1d<Fragile>{a}, std::runtime_error);
+    CHECK(Fragile::alive == 3);
+    multi1d<Fragile> b(3);
+    CHECK_THROWS_AS(b = a, std::runtime_error);
+    CHECK(Fragile::alive == 6);
+  }
+  CHECK(Fragile::alive == 0);
 }
 
 TEST_CASE("multi1d copies deeply, moves without copies") {

@@ -110,6 +110,22 @@ echo "table of $suite on $TESSERA_DEVICE"; echo "{\\"machine\\": {}, \\"records\
         self.assertIn("bench dslash on 8 8 8 8: failed", output)
         self.assertEqual(len(list(results.glob("*.json"))), 3)
 
+    def test_a_device_that_is_not_there_is_told_and_nothing_is_run(self):
+        self.program("tests/bin/test_good", "exit 0")
+        self.program("bin/bench", "echo 'bench: TESSERA_DEVICE=cuda: expected one of these devices to be there, got none' >&2; exit 1")
+        results = self.folder / "results"
+        status, output, errors = run(SOURCE / "scripts/gpu-check", "--build", self.folder, "--output", results,
+                                     environment={"TESSERA_DEVICE": ""})
+        self.assertEqual(status, 2)
+        self.assertIn("no such device here: TESSERA_DEVICE=cuda\n", output)
+        self.assertEqual(errors, "TESSERA_DEVICE=cuda: expected one of these devices to be there, got none\n")
+        self.assertNotIn("passed", output)
+
+        self.program("bin/bench", "echo 'bench: the kernel is wrong' >&2; exit 1")
+        status, output, _ = self.check("--tests", "^good$")
+        self.assertEqual(status, 1)
+        self.assertIn("1 passed", output)
+
     def test_time_is_kept_whatever_tests_do(self):
         for i in range(12):
             self.program(f"tests/bin/test_slow{i}", "trap '' TERM; sleep 1000")

@@ -371,6 +371,11 @@ Result cuFuncGetAttribute(int* value, FunctionAttribute attribute, Function) {
   }
   return kSuccess;
 }
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int threads, std::size_t) {
+  IN_CONTEXT(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+  *blocks = state().threads_at_once / threads;
+  return kSuccess;
+}
 Result cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared_bytes, Stream stream, void** parameters, void** extra) {
   IN_CONTEXT(cuLaunchKernel);

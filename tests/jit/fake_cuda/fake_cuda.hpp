@@ -17,6 +17,7 @@ struct FakeCuda {
   std::map<std::string, int> failures;  ///< the next call of a function returns this, once
   std::size_t memory = std::size_t{64} << 30, free_memory = std::size_t{48} << 30;
   int registers = 40, local_bytes = 16, shared_bytes = 48, largest_block = 640;
+  int threads_at_once = 1100;  ///< of any kernel on a multiprocessor
   std::string info_log = "ptxas info    : Used 40 registers", error_log;
   float milliseconds = 2.5f;
 

@@ -1,0 +1,128 @@
+// What a statement of the language costs the host beside the driver's own time, counted rather than timed: calls of the
+// CUDA driver and allocations, on a library that stands in for NVIDIA's (fake_cuda). What it computes is nonsense.
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "fake_cuda/fake_cuda.hpp"
+#include "jit/runtime.hpp"
+#include "jit/support/env.hpp"
+#include "qdp.h"
+
+using namespace QDP;
+
+namespace {
+
+long allocations = 0;
+
+void* allocate(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+// The library and this program are one for the linker: these are the process's.
+void* operator new(std::size_t bytes) { return allocate(bytes); }
+void* operator new[](std::size_t bytes) { return allocate(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return ++allocations, std::malloc(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return ++allocations, std::malloc(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
+using Calls = std::vector<std::string>;
+
+/// The library behind the process's device, which is made here, and a lattice on it.
+FakeCuda& fake() {
+  static FakeCuda& library = []() -> FakeCuda& {
+    const std::string path =
+        (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fake_cuda/libcuda_works.so").string();
+    ::setenv("TESSERA_LIBCUDA", path.c_str(), 1);
+    ::setenv("TESSERA_DEVICE", "cuda", 1);
+    jit::reload_env();
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(handle != nullptr, path);
+    multi1d<int> extents(Nd);
+    extents = 4;
+    Layout::setLattSize(extents);
+    Layout::create();
+    REQUIRE(jit::Runtime::instance().device() == "cuda:0");
+    return *reinterpret_cast<FakeCuda* (*)()>(dlsym(handle, "fake_cuda"))();
+  }();
+  return library;
+}
+
+/// More launches than the tuner needs, and than there may be whose marks nobody has asked for yet.
+constexpr int kUntilSteady = 300;
+
+/// Statements that the programs of a lattice theorist are made of.
+struct Statements {
+  FakeCuda& driver = fake();
+  LatticeFermion x = zero, y = zero, z = zero;
+  LatticeColorMatrix u = zero;
+  Real a = 0.5;
+
+  void axpy() { z = a * x + y; }
+  void axpy_on_a_checkerboard() { z[rb[1]] = a * x + y; }
+  void hop() { z[rb[0]] = u * shift(x, FORWARD, 1) + shift(adj(u) * y, BACKWARD, 2); }
+  void norm() { (void)norm2(x); }
+};
+
+template <class Statement>
+Calls calls_of(FakeCuda& driver, Statement&& statement) {
+  for (int i = 0; i < kUntilSteady; ++i) statement();
+  driver.calls.clear();
+  statement();
+  return driver.calls;
+}
+
+}  // namespace
+
+TEST_CASE("a statement that is tuned is one call of the driver") {
+  Statements s;
+  const Calls one_launch{"cuLaunchKernel"};
+  CHECK((calls_of(s.driver, [&] { s.axpy(); }) == one_launch));
+  CHECK((calls_of(s.driver, [&] { s.axpy_on_a_checkerboard(); }) == one_launch));
+  CHECK((calls_of(s.driver, [&] { s.hop(); }) == one_launch));
+}
+
+TEST_CASE("a sum clears its bins, launches, and waits for one copy") {
+  Statements s;
+  CHECK((calls_of(s.driver, [&] { s.norm(); }) == Calls{"cuMemsetD8Async", "cuLaunchKernel", "cuMemcpyDtoHAsync_v2",
+                                                        "cuEventRecord", "cuEventSynchronize"}));
+}
+
+TEST_CASE("only profiling puts marks around a launch") {
+  Statements s;
+  calls_of(s.driver, [&] { s.axpy(); });
+  jit::Runtime::instance().set_profiling(true);
+  const Calls timed = calls_of(s.driver, [&] { s.axpy(); });
+  jit::Runtime::instance().set_profiling(false);
+  CHECK((timed == Calls{"cuEventRecord", "cuLaunchKernel", "cuEventRecord"}));
+  CHECK((calls_of(s.driver, [&] { s.axpy(); }) == Calls{"cuLaunchKernel"}));
+}
+
+TEST_CASE("a statement that is tuned allocates nothing on the host") {
+  Statements s;
+  s.driver.recording = false;  // its notes are allocations too
+  const auto allocations_of = [](auto&& statement) {
+    for (int i = 0; i < kUntilSteady; ++i) statement();
+    const long before = allocations;
+    statement();
+    return allocations - before;
+  };
+  CHECK(allocations_of([&] { s.axpy(); }) == 0);
+  CHECK(allocations_of([&] { s.hop(); }) == 0);
+  CHECK(allocations_of([&] { s.norm(); }) == 0);
+  s.driver.recording = true;
+}
