@@ -2,55 +2,23 @@
 #include <cmath>
 
 #include "jit/codegen/codegen.hpp"
-#include "jit/codegen/cpu_target.hpp"
+#include "jit/codegen/host_backend.hpp"
 #include "jit/codegen/kernel_emitter.hpp"
-#include "jit/support/env.hpp"
-#include "jit/support/error.hpp"
 
 namespace jit {
 namespace {
 
 constexpr int kGeneratorVersion = 4;
 
-class CpuBackend : public Target {
+class CpuBackend : public HostBackend {
  public:
-  const std::string& description() const override { return target_.description(); }
   int generator_version() const override { return kGeneratorVersion; }
 
-  std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
-                    BuildNotes& notes) override {
-    llvm::LLVMContext context;
-    llvm::Module module(symbol, context);
-    emit(module, kernel, symbol, options);
-    if (notes.wants("llvm")) notes.stage("llvm", text_of(module));
-    if (env().check || options.check) {
-      const std::string objection = verify_module(module);
-      if (!objection.empty()) throw InternalError({.what = "LLVM's verifier", .got = objection});
-    }
-    if (notes.wants("asm")) {
-      llvm::LLVMContext other;
-      llvm::Module copy(symbol, other);
-      emit(copy, kernel, symbol, options);
-      notes.stage("asm", target_.compile(copy, true));
-    }
-    notes.emitted();
-    std::string object = target_.compile(module, false);
-    if (notes.wants("opt")) notes.stage("opt", text_of(module));  // as the code generator's own passes left it
-    return object;
-  }
-
-  KernelCode load(const std::string& object, const std::string& symbol, KernelResources&) override {
-    return linker_.link(object, symbol);
-  }
-
  private:
-  void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options) const {
-    emit_kernel(module, symbol, kernel, options, target_.isa());
-    target_.adopt(module);
+  void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
+            const CodeOptions& options) const override {
+    emit_kernel(module, symbol, kernel, options, isa());
   }
-
-  CpuTarget target_;
-  ObjectLinker linker_{callable_symbols()};
 };
 
 }  // namespace

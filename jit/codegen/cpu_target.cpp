@@ -36,10 +36,6 @@
 namespace jit {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what, const std::string& message) {
-  throw InternalError({.what = what, .expected = "LLVM to accept it", .got = message});
-}
-
 /// LLVM's way out of "cannot select" and the like is to end the process; an exception is ours. What LLVM leaks then is
 /// small.
 void throw_fatal(void*, const char* reason, bool) { refuse("LLVM", reason); }
@@ -67,6 +63,31 @@ void initialise_llvm() {
     const char* const options[] = {"tessera", "-dag-maps-huge-region=48", "-dag-maps-reduction-size=24"};
     llvm::cl::ParseCommandLineOptions(3, options, "", &llvm::nulls());
   });
+}
+
+void refuse(const std::string& what, const std::string& message) {
+  throw InternalError({.what = what, .expected = "LLVM to accept it", .got = message});
+}
+
+struct ModuleErrors::Handler : llvm::DiagnosticHandler {
+  std::string message;
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error || !message.empty()) return true;
+    llvm::raw_string_ostream stream(message);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    return true;
+  }
+};
+
+ModuleErrors::ModuleErrors(llvm::Module& module) {
+  auto handler = std::make_unique<Handler>();
+  handler_ = handler.get();
+  module.getContext().setDiagnosticHandler(std::move(handler));
+}
+
+void ModuleErrors::check(const char* what) const {
+  if (!handler_->message.empty()) refuse(what, handler_->message);
 }
 
 CpuTarget::CpuTarget() {
@@ -113,19 +134,7 @@ void CpuTarget::adopt(llvm::Module& module) const {
 }
 
 std::string CpuTarget::compile(llvm::Module& module, bool assembly) {
-  struct Handler : llvm::DiagnosticHandler {
-    std::string message;
-    bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-      if (info.getSeverity() != llvm::DS_Error || !message.empty()) return true;
-      llvm::raw_string_ostream stream(message);
-      llvm::DiagnosticPrinterRawOStream printer(stream);
-      info.print(printer);
-      return true;
-    }
-  };
-  auto owned = std::make_unique<Handler>();
-  const Handler& handler = *owned;
-  module.getContext().setDiagnosticHandler(std::move(owned));
+  const ModuleErrors errors(module);
 
   // What TargetMachine::addPassesToEmitFile does, but for the schedulers. The one before register allocation reorders
   // for latency what schedule.cpp has ordered for registers: without it a Wilson hopping term is 5 to 7% faster and
@@ -152,7 +161,7 @@ std::string CpuTarget::compile(llvm::Module& module, bool assembly) {
     refuse("code generation", "this target cannot write objects");
   passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
-  if (!handler.message.empty()) refuse("code generation", handler.message);
+  errors.check("code generation");
   return {bytes.begin(), bytes.end()};
 }
 

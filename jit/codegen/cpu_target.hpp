@@ -19,6 +19,21 @@ namespace jit {
 /// Before anything else that uses LLVM, as often as one likes: its options, and its fatal errors as InternalError.
 void initialise_llvm();
 
+/// Throws InternalError: `what` was refused, with the message.
+[[noreturn]] void refuse(const std::string& what, const std::string& message);
+
+/// Collects the first error that LLVM reports while it works on a module.
+class ModuleErrors {
+ public:
+  explicit ModuleErrors(llvm::Module& module);
+  /// Throws InternalError if there was one.
+  void check(const char* what) const;
+
+ private:
+  struct Handler;
+  const Handler* handler_;  // the module's context owns it
+};
+
 /// This machine's processor as LLVM knows it.
 class CpuTarget {
  public:

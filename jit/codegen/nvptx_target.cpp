@@ -18,8 +18,6 @@
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #include <llvm/Bitcode/BitcodeReader.h>
-#include <llvm/IR/DiagnosticInfo.h>
-#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -67,10 +65,6 @@ const Architecture& architecture_for(int sm) {
   return *best;
 }
 
-[[noreturn]] void refuse(const std::string& what, const std::string& message) {
-  throw InternalError({.what = what, .expected = "LLVM to accept it", .got = message});
-}
-
 void initialise_nvptx() {
   initialise_llvm();
   static std::once_flag once;
@@ -81,32 +75,6 @@ void initialise_nvptx() {
     LLVMInitializeNVPTXAsmPrinter();
   });
 }
-
-/// Collects the first error that LLVM reports while it works on a module.
-class ErrorsOf {
- public:
-  explicit ErrorsOf(llvm::Module& module) {
-    auto handler = std::make_unique<Handler>();
-    handler_ = handler.get();
-    module.getContext().setDiagnosticHandler(std::move(handler));
-  }
-  void check(const char* what) const {
-    if (!handler_->message.empty()) refuse(what, handler_->message);
-  }
-
- private:
-  struct Handler : llvm::DiagnosticHandler {
-    std::string message;
-    bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
-      if (info.getSeverity() != llvm::DS_Error || !message.empty()) return true;
-      llvm::raw_string_ostream stream(message);
-      llvm::DiagnosticPrinterRawOStream printer(stream);
-      info.print(printer);
-      return true;
-    }
-  };
-  const Handler* handler_;
-};
 
 }  // namespace
 
@@ -149,7 +117,7 @@ void NvptxTarget::link_libdevice(llvm::Module& module) const {
                        .what_now = "Set TESSERA_LIBDEVICE to that of an older or newer CUDA toolkit"});
   (*library)->setTargetTriple(module.getTargetTriple());
   (*library)->setDataLayout(module.getDataLayout());
-  const ErrorsOf errors(module);
+  const ModuleErrors errors(module);
   const bool failed = llvm::Linker::linkModules(module, std::move(*library), llvm::Linker::Flags::LinkOnlyNeeded,
                                                 [](llvm::Module& linked, const llvm::StringSet<>& added) {
                                                   llvm::internalizeModule(linked, [&](const llvm::GlobalValue& v) {
@@ -174,7 +142,7 @@ void NvptxTarget::optimise(llvm::Module& module) const {
   llvm::ModulePassManager pipeline;
   for (const char* part : {kInlining, kPasses})
     if (auto error = passes.parsePassPipeline(pipeline, part)) refuse("passes", llvm::toString(std::move(error)));
-  const ErrorsOf errors(module);
+  const ModuleErrors errors(module);
   pipeline.run(module, modules);
   errors.check("optimiser");
 }
@@ -185,7 +153,7 @@ std::string NvptxTarget::compile(llvm::Module& module) const {
   llvm::legacy::PassManager passes;
   if (machine_->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
     refuse("code generation", "this target cannot write PTX");
-  const ErrorsOf errors(module);
+  const ModuleErrors errors(module);
   passes.run(module);
   errors.check("code generation");
   return {text.begin(), text.end()};

@@ -1,8 +1,7 @@
 // The host as a target for kernels of one thread per site: the code of the simulated GPU.
 #include "jit/codegen/codegen.hpp"
-#include "jit/codegen/cpu_target.hpp"
+#include "jit/codegen/host_backend.hpp"
 #include "jit/codegen/simt_emitter.hpp"
-#include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 
 namespace jit {
@@ -19,44 +18,21 @@ class NoNotes : public BuildNotes {
   void emitted() override {}
 };
 
-class SimtHostBackend : public Target {
+class SimtHostBackend : public HostBackend {
  public:
-  SimtHostBackend() : description_("simt " + target_.description()) {}
+  SimtHostBackend() : description_("simt " + HostBackend::description()) {}
 
   const std::string& description() const override { return description_; }
   int generator_version() const override { return kGeneratorVersion; }
 
-  std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
-                    BuildNotes& notes) override {
-    llvm::LLVMContext context;
-    llvm::Module module(symbol, context);
-    emit(module, kernel, symbol);
-    if (notes.wants("llvm")) notes.stage("llvm", text_of(module));
-    if (env().check || options.check) {
-      const std::string objection = verify_module(module);
-      if (!objection.empty()) throw InternalError({.what = "LLVM's verifier", .got = objection});
-    }
-    if (notes.wants("asm")) {
-      llvm::LLVMContext other;
-      llvm::Module copy(symbol, other);
-      emit(copy, kernel, symbol);
-      notes.stage("asm", target_.compile(copy, true));
-    }
-    if (notes.wants("ptx")) notes.stage("ptx", ptx_of(kernel, symbol, options));
-    notes.emitted();
-    std::string object = target_.compile(module, false);
-    if (notes.wants("opt")) notes.stage("opt", text_of(module));
-    return object;
-  }
-
-  KernelCode load(const std::string& object, const std::string& symbol, KernelResources&) override {
-    return linker_.link(object, symbol);
-  }
-
  private:
-  void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol) const {
-    emit_simt_kernel(module, symbol, kernel, SimtMachine::host, sleef(target_.isa()));
-    target_.adopt(module);
+  void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol, const CodeOptions&) const override {
+    emit_simt_kernel(module, symbol, kernel, SimtMachine::host, sleef(isa()));
+  }
+
+  void tell_more(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
+                 BuildNotes& notes) override {
+    if (notes.wants("ptx")) notes.stage("ptx", ptx_of(kernel, symbol, options));
   }
 
   /// What an NVIDIA GPU would be given, so that runs on the simulated one show every kernel to ptxas.
@@ -70,8 +46,6 @@ class SimtHostBackend : public Target {
     }
   }
 
-  CpuTarget target_;
-  ObjectLinker linker_{callable_symbols()};
   std::unique_ptr<Target> gpu_;
   std::string description_;
 };
