@@ -64,7 +64,8 @@ void warn_once(const std::string& message) {
 std::string KernelKey::text() const {
   return "generator " + std::to_string(generator) + "\ntarget " + target + "\nstreaming " +
          std::to_string(options.streaming) + "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " +
-         std::to_string(options.check) + "\nregisters " + std::to_string(options.registers) + "\n" + ir;
+         std::to_string(options.check) + "\nregisters " + std::to_string(options.registers) + "\nsites " +
+         std::to_string(options.sites) + "\n" + ir;
 }
 
 KernelCache::KernelCache(std::string folder, std::uint64_t max_bytes)

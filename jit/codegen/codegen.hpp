@@ -12,11 +12,12 @@ namespace jit {
 
 /// Everything besides the IR that shapes code; part of the cache key. Each target reads what concerns it.
 struct CodeOptions {
-  bool streaming = false;  ///< non-temporal stores (CPU)
+  bool streaming = false;  ///< what is touched once passes the caches by: non-temporal stores (CPU), cache hints (GPU)
   int prefetch =
       0;  ///< steps ahead (a step is a block of lanes: half a group if 8-byte words are used), 0 = none; range domains (CPU)
   bool check = false;  ///< TESSERA_CHECK: LLVM verifies the module (bounds and NaN are checked by jit/runtime)
   int registers = 0;   ///< most registers per thread, 0: as many as the assembler likes (GPU)
+  int sites = 1;       ///< neighbouring sites per thread: 1, 2 or 4, in kernels of range domains (GPU)
   bool operator==(const CodeOptions&) const = default;
 };
 

@@ -45,6 +45,7 @@ struct DeviceLaunch {
   std::int64_t middle = 0;                    ///< where the second checkerboard begins: threads take their share of both sides
   bool parallel = true;                       ///< false: too little work to wake other threads
   int block = 0;                              ///< threads per block (GPU); 0: the device's choice
+  int sites = 1;                              ///< per thread, as the code was made for (GPU)
   double* results = nullptr;                  ///< [reductions]
 };
 

@@ -253,22 +253,22 @@ LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t t
 
 bool GpuDevice::launch(const DeviceLaunch& launch) {
   const ir::Kernel& kernel = *launch.kernel;
-  const std::int64_t threads = sites_of(launch);
-  if (threads == 0) {
+  const std::int64_t sites = sites_of(launch), threads = (sites + launch.sites - 1) / launch.sites;
+  if (sites == 0) {
     for (std::size_t i = 0; i < kernel.reductions.size(); ++i)
       launch.results[i] = value_of(SumBins{}, kernel.reductions[i].kind);
     return true;
   }
-  if (!kernel.reductions.empty() && threads > kMostSummands / kernel.trips)
+  if (!kernel.reductions.empty() && sites > kMostSummands / kernel.trips)
     throw DeviceError({.what = "sum in kernel " + kernel.name,
                        .expected = "at most 2^34 summands on one GPU",
-                       .got = std::to_string(threads) + " sites, " + std::to_string(kernel.trips) + " of each",
+                       .got = std::to_string(sites) + " sites, " + std::to_string(kernel.trips) + " of each",
                        .what_now = "Use a smaller local lattice"});
 
   if (!kernel.reductions.empty()) clear_bins(kernel.reductions.size());
   build_packet(launch);
   last_name_ = kernel.name;
-  last_sites_ = threads;
+  last_sites_ = sites;
   last_block_ = launch.block != 0 ? launch.block : std::min(kUsualBlock, driver_->properties().largest_block);
   idle_ = false;
   LaunchStatus status{};

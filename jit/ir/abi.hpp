@@ -36,9 +36,10 @@ using KernelCode = const void*;
 //
 // Parameters, 8 bytes each and in this order (the "packet"): addresses of the fields [leaves], of the tables [slots - 1],
 // scalars [arguments], address of the groups and of the masks (listed domains only), address of the SumBins
-// [reductions] (kernels with reductions only), begin, end. Thread t of the launch handles position begin * lanes + t, or
-// in a listed domain lane t % lanes of entry begin + t / lanes, up to `end`. In kernels with reductions, which are launched
-// with few blocks, it goes on beyond the last thread of the grid; others need at least one thread per position.
+// [reductions] (kernels with reductions only), begin, end. Code for s sites per thread: thread t of the launch handles the
+// positions begin * lanes + t * s + 0..s-1, or (s = 1) in a listed domain lane t % lanes of entry begin + t / lanes, up to
+// `end`. In kernels with reductions, which are launched with few blocks, it goes on beyond the last thread of the grid;
+// others need at least one thread per s positions.
 
 /// One reduction of such a kernel, all bits zero before the first summand: the exact sum as integers (sum.hpp), so that
 /// threads may add in any order.

@@ -221,6 +221,7 @@ void Runtime::State::retry_smaller(KernelHandle& kernel, SizeClass& size, Device
     use(kernel, size, size.tuner->options());
     run.code = size.code;
     run.block = size.options.block;
+    run.sites = size.options.code.sites;
   } while (!device.launch(run));
 }
 
@@ -324,6 +325,7 @@ void Runtime::launch(const Launch& launch) {
   run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().groups / 2;
   run.parallel = kernel.cost.operations * kNanosecondsPerOperation * static_cast<double>(groups) > kParallelNanoseconds;
   run.block = size.options.block;
+  run.sites = size.options.code.sites;
   run.results = launch.results;
 
   const bool timed = state.timing || !size.tuned;

@@ -117,13 +117,15 @@ TEST_CASE("every member of the key shapes it") {
   CHECK(other.text() == key.text());
   other.ir = "ir2";
   CHECK(other.hash() != key.hash());
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 7; ++i) {
     other = key;
     if (i == 0) other.target = "gpu";
     if (i == 1) other.generator = 2;
     if (i == 2) other.options.streaming = true;
     if (i == 3) other.options.prefetch = 2;
     if (i == 4) other.options.check = true;
+    if (i == 5) other.options.registers = 64;
+    if (i == 6) other.options.sites = 2;
     CHECK(other.hash() != key.hash());
   }
 }
