@@ -34,7 +34,7 @@ namespace jit {
 namespace {
 
 /// Raise it with every change of the code that is made from the same IR and options.
-constexpr int kGeneratorVersion = 3;
+constexpr int kGeneratorVersion = 4;
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 
@@ -177,7 +177,7 @@ class NvptxBackend : public Target {
     llvm::LLVMContext context;
     llvm::Module module(symbol, context);
     target.adopt(module);
-    emit_simt_kernel(module, symbol, kernel, SimtMachine::nvptx, libdevice());
+    emit_simt_kernel(module, symbol, kernel, options, SimtMachine::nvptx, libdevice());
     if (notes.wants("llvm")) notes.stage("llvm", text_of(module));
     if (env().check || options.check) {
       const std::string objection = verify_module(module);

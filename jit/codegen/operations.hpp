@@ -13,9 +13,9 @@ class OperationEmitter {
   /// Values are vectors of `lanes` words, one lane is <1 x word>.
   OperationEmitter(llvm::IRBuilder<>& builder, VectorIsa isa, int lanes)
       : builder_(builder), functions_(sleef(isa)), lanes_(lanes) {}
-  /// Values are single words.
-  OperationEmitter(llvm::IRBuilder<>& builder, FunctionEmitter functions)
-      : builder_(builder), functions_(std::move(functions)), lanes_(0) {}
+  /// Values are vectors of `lanes` words, or with 0 lanes single words.
+  OperationEmitter(llvm::IRBuilder<>& builder, FunctionEmitter functions, int lanes)
+      : builder_(builder), functions_(std::move(functions)), lanes_(lanes) {}
 
   llvm::FixedVectorType* vector(ir::Type type) const;
   llvm::Type* word(ir::Type type) const;

@@ -5,12 +5,15 @@
 #include <bit>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "jit/codegen/operations.hpp"
+#include "jit/codegen/ptx_streaming.hpp"
 #include "jit/codegen/schedule.hpp"
 #include "jit/ir/abi.hpp"
 #include "jit/ir/site_layout.hpp"
+#include "jit/support/error.hpp"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
@@ -32,7 +35,9 @@ using llvm::Value;
 
 constexpr unsigned kGlobal = 1, kShared = 3;  // NVPTX address spaces
 constexpr std::uint64_t kWarp = 32;
-constexpr std::size_t kMostWaiting = 24;  // stores: a spinor
+constexpr std::size_t kMostWaiting = 24;    // words to be stored: a spinor
+constexpr std::int64_t kWidestAccess = 16;  // bytes
+constexpr std::size_t kFewSlots = 2;        // those of a link in a hopping term; a spinor is read in eight
 
 // Digits are taken relative to a top 28 i - 980 (sum.hpp). A thread keeps i as the upper half of the double C_0 =
 // 1.5 * 2^(top + 24); C_1 and C_2 follow at distance kStep, and the upper half of 2^(top-1) lies kToLimit below.
@@ -49,10 +54,18 @@ constexpr std::uint64_t kTopWord = 0, kSpecialWord = 1, kExtremumWord = 2, kFirs
 static_assert(offsetof(SumBins, top) == 8 * kTopWord && offsetof(SumBins, special) == 8 * kSpecialWord &&
               offsetof(SumBins, extremum) == 8 * kExtremumWord && offsetof(SumBins, bin) == 8 * kFirstBin);
 
-/// Where one slot's site is: group and lane, or only a position.
+/// Where the thread's sites are as one slot sees them: group and first lane, or only positions.
 struct Frame {
   Value *group = nullptr, *lane = nullptr;  ///< i32; null in gathered slots
+  Value* wraps = nullptr;                   ///< i1; null unless lanes are exchanged among the thread's
   Value* position = nullptr;                ///< i32; group * lanes + lane, evaluated when it is asked for
+  std::vector<Value*> positions;            ///< i32, one per site; gathered slots only
+};
+
+/// Where neighbouring words lie: an address, and what instructions add to it.
+struct Words {
+  Value* base;
+  std::int64_t bytes;
 };
 
 /// What a thread has of one reduction: addresses of variables that optimisers turn into registers.
@@ -66,19 +79,22 @@ using Digits = std::array<Value*, 3>;
 
 class SimtEmitter {
  public:
-  SimtEmitter(llvm::Module& module, const std::string& symbol, const Kernel& kernel, SimtMachine machine,
-              FunctionEmitter functions)
+  SimtEmitter(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
+              SimtMachine machine, FunctionEmitter functions)
       : kernel_(kernel),
         gpu_(machine == SimtMachine::nvptx),
-        lane_bits_(std::uint64_t(std::countr_zero(unsigned(kernel.lanes)))),
+        streaming_(options.streaming && gpu_),
+        sites_(sites_per_thread(kernel, options.sites)),
+        lane_bits_(log2_of(kernel.lanes)),
         module_(module),
         builder_(module.getContext()),
-        operations_(builder_, std::move(functions)),
+        operations_(builder_, std::move(functions), sites_ == 1 ? 0 : sites_),
         frames_(kernel.slots.size()),
         known_(kernel.slots.size()),
         addresses_(kernel.slots.size() * kernel.leaves.size()),
         values_(kernel.nodes.size(), nullptr) {
     create_function(symbol);
+    if (streaming_) find_once_touched();
   }
 
   /// Positions, and so the threads' numbers, fit 32 bits, as tables hold them; only addresses are wide.
@@ -89,11 +105,12 @@ class SimtEmitter {
     Value* begin = builder_.CreateShl(narrow(begin_), i32(lane_bits_));
     Value* end = builder_.CreateShl(narrow(end_), i32(lane_bits_), "last");
     const auto sites_of = [&](Value* thread, Value* threads) {
-      Value* index = builder_.CreateAdd(begin, thread, "index");
+      const auto in_sites = [&](Value* x) { return builder_.CreateShl(x, i32(log2_of(sites_))); };
+      Value* index = builder_.CreateAdd(begin, in_sites(thread), "index");
       if (kernel_.reductions.empty())
-        when(builder_.CreateICmpULT(index, end), [&] { site(index); });
+        when(builder_.CreateICmpULT(index, end), [&] { sites(index); });
       else
-        loop(index, end, threads, "index", [&](Value* each) { site(each); });
+        loop(index, end, in_sites(threads), "index", [&](Value* each) { sites(each); });
     };
     if (gpu_) {
       const auto special = [&](llvm::Intrinsic::ID id) { return builder_.CreateIntrinsic(id, {}, {}); };
@@ -113,6 +130,8 @@ class SimtEmitter {
  private:
   // ---- small things ------------------------------------------------------------------------------------------------
 
+  /// Of a power of two.
+  static std::uint64_t log2_of(int number) { return std::uint64_t(std::countr_zero(unsigned(number))); }
   llvm::BasicBlock* block(const char* name) { return llvm::BasicBlock::Create(module_.getContext(), name, function_); }
   Value* i32(std::uint64_t x) { return builder_.getInt32(std::uint32_t(x)); }
   Value* i64(std::uint64_t x) { return builder_.getInt64(x); }
@@ -162,8 +181,34 @@ class SimtEmitter {
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(module_.getContext(), {}));
     return load;
   }
-  Value* load_entry(Value* array, Value* index) {
-    return load_constant(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), array, wide(index)), 4);
+  /// Entry index + offset.
+  Value* load_entry(Value* array, Value* index, int offset = 0) {
+    Value* entry = advance(builder_.CreateGEP(builder_.getInt32Ty(), array, wide(index)), std::int64_t{4} * offset);
+    return load_constant(builder_.getInt32Ty(), entry, 4);
+  }
+
+  /// What the thread's sites have in common.
+  Value* of_all(Value* x) { return sites_ == 1 ? x : builder_.CreateVectorSplat(unsigned(sites_), x); }
+  /// Of a value, what belongs to the sites [first, first + count): a vector, or a single word.
+  Value* part(Value* value, int first, int count) {
+    if (count == sites_) return value;
+    if (count == 1) return builder_.CreateExtractElement(value, std::uint64_t(first));
+    llvm::SmallVector<int> chosen;
+    for (int i = first; i < first + count; ++i) chosen.push_back(i);
+    return builder_.CreateShuffleVector(value, chosen);
+  }
+  /// The inverse: parts of all sites, one after the other.
+  Value* joined(const std::vector<Value*>& parts) {
+    if (parts.size() == 1) return parts[0];
+    auto* word = parts[0]->getType()->getScalarType();
+    Value* all = llvm::PoisonValue::get(llvm::FixedVectorType::get(word, unsigned(sites_)));
+    const int count = sites_ / int(parts.size());
+    for (int i = 0; i < sites_; ++i) {
+      Value* x = parts[std::size_t(i / count)];
+      if (count > 1) x = builder_.CreateExtractElement(x, std::uint64_t(i % count));
+      all = builder_.CreateInsertElement(all, x, std::uint64_t(i));
+    }
+    return all;
   }
 
   // ---- function and parameters -------------------------------------------------------------------------------------
@@ -203,12 +248,12 @@ class SimtEmitter {
     for (Type type : kernel_.arguments) {
       Value* bits = parameter(builder_.getInt64Ty());
       if (type == Type::b1) {
-        scalars_.push_back(
-            builder_.CreateICmpNE(builder_.CreateTrunc(bits, builder_.getInt8Ty()), builder_.getInt8(0)));
+        Value* byte = builder_.CreateTrunc(bits, builder_.getInt8Ty());
+        scalars_.push_back(of_all(builder_.CreateICmpNE(byte, builder_.getInt8(0))));
         continue;
       }
       if (ir::bytes(type) == 4) bits = builder_.CreateTrunc(bits, builder_.getInt32Ty());
-      scalars_.push_back(builder_.CreateBitCast(bits, operations_.word(type)));
+      scalars_.push_back(of_all(builder_.CreateBitCast(bits, operations_.word(type))));
     }
     if (kernel_.listed) {
       groups_ = parameter(pointer());
@@ -232,53 +277,93 @@ class SimtEmitter {
     const ir::Slot& slot = kernel_.slots[number_of_slot];
     Frame& parent = frame(std::size_t(slot.parent));
     known_[number_of_slot] = true;
+    Value* table = tables_[number_of_slot];
     if (slot.gathered) {
-      f.position = load_entry(tables_[number_of_slot], position(parent));
+      for (int i = 0; i < sites_; ++i)
+        f.positions.push_back(parent.group ? load_entry(table, position(parent), i)
+                                           : load_entry(table, parent.positions[std::size_t(i)]));
       return f;
     }
-    Value* entry = load_entry(tables_[number_of_slot], parent.group);
+    Value* entry = load_entry(table, parent.group);
     f.group = builder_.CreateLShr(entry, i32(1), "group");
     f.lane = parent.lane;
-    if (slot.lane_xor == 0) return f;
-    Value* wraps = builder_.CreateNeg(builder_.CreateAnd(entry, i32(1)));  // all bits or none
-    f.lane = builder_.CreateXor(parent.lane, builder_.CreateAnd(wraps, i32(std::uint64_t(slot.lane_xor))), "lane");
+    const int among_mine = slot.lane_xor & (sites_ - 1), beyond = slot.lane_xor - among_mine;
+    if (among_mine != 0) f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
+    if (beyond == 0) return f;
+    Value* all_or_none = builder_.CreateNeg(builder_.CreateAnd(entry, i32(1)));  // bits
+    f.lane = builder_.CreateXor(parent.lane, builder_.CreateAnd(all_or_none, i32(std::uint64_t(beyond))), "lane");
     return f;
   }
 
-  /// Address of component 0 of the site that a slot names.
-  Value* address(std::size_t slot, std::size_t leaf_number) {
-    Value*& known = addresses_[slot * kernel_.leaves.size() + leaf_number];
-    if (known) return known;
+  /// Component 0 of the first of the sites that a slot names; in gathered slots of each.
+  const std::vector<Value*>& addresses(std::size_t slot, std::size_t leaf_number) {
+    std::vector<Value*>& known = addresses_[slot * kernel_.leaves.size() + leaf_number];
+    if (!known.empty()) return known;
     Frame& f = frame(slot);
     const ir::Leaf& leaf = kernel_.leaves[leaf_number];
     const int lanes = block_lanes(kernel_, leaf);
-    const std::uint64_t size = std::uint64_t(ir::bytes(leaf.word));
-    Value *block = f.group, *lane = f.lane;
-    if (lanes != kernel_.lanes || !f.group) {
-      block = builder_.CreateLShr(position(f), i32(std::uint64_t(std::countr_zero(unsigned(lanes)))));
-      lane = builder_.CreateAnd(position(f), i32(std::uint64_t(lanes - 1)));
-    }
-    const std::uint64_t block_bytes = std::uint64_t(leaf.components) * std::uint64_t(lanes) * size;
-    Value* offset = builder_.CreateAdd(builder_.CreateMul(wide(block), i64(block_bytes)),
-                                       wide(builder_.CreateMul(lane, i32(size))));
-    return known = advance(fields_[leaf_number], offset);
+    const auto add = [&](Value* block, Value* lane) {
+      Value* offset = builder_.CreateAdd(builder_.CreateMul(wide(block), i64(std::uint64_t(block_bytes(leaf)))),
+                                         wide(builder_.CreateMul(lane, i32(std::uint64_t(ir::bytes(leaf.word))))));
+      known.push_back(advance(fields_[leaf_number], offset));
+    };
+    const auto add_position = [&](Value* p) {
+      Value* block = builder_.CreateLShr(p, i32(log2_of(lanes)));
+      add(block, builder_.CreateAnd(p, i32(std::uint64_t(lanes - 1))));
+    };
+    if (!f.group)
+      for (Value* p : f.positions) add_position(p);
+    else if (lanes == kernel_.lanes)
+      add(f.group, f.lane);
+    else
+      add_position(position(f));
+    return known;
   }
 
-  Value* place(const Place& p) {
+  std::int64_t component_bytes(const ir::Leaf& leaf) const {
+    return std::int64_t{block_lanes(kernel_, leaf)} * ir::bytes(leaf.word);
+  }
+  std::int64_t block_bytes(const ir::Leaf& leaf) const { return leaf.components * component_bytes(leaf); }
+
+  /// Sites whose words one instruction reads or writes: those that lie side by side, if the widest instruction takes
+  /// them.
+  int width(const Place& p) const {
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(p.leaf)];
-    const std::int64_t bytes = std::int64_t{block_lanes(kernel_, leaf)} * ir::bytes(leaf.word);
-    Value* base = address(std::size_t(p.slot), std::size_t(p.leaf));
-    if (p.stride != 0 && trip_) {
-      Value*& moved = walking_[{p.slot, p.leaf, p.stride}];
-      if (!moved) moved = advance(base, builder_.CreateMul(trip_, i64(std::uint64_t(p.stride * bytes))));
-      base = moved;
-    }
-    return advance(base, p.component * bytes);
+    if (kernel_.slots[std::size_t(p.slot)].gathered) return 1;
+    return std::min({sites_, block_lanes(kernel_, leaf), int(kWidestAccess) / ir::bytes(leaf.word)});
   }
 
-  // ---- one site ----------------------------------------------------------------------------------------------------
+  /// The words of the thread's sites, width() of them at each address.
+  std::vector<Words> words(const Place& p) {
+    const ir::Leaf& leaf = kernel_.leaves[std::size_t(p.leaf)];
+    const std::vector<Value*>& bases = in_this_trip(p, leaf);
+    const int lanes = block_lanes(kernel_, leaf);
+    std::vector<Words> all;
+    for (int site = 0; site < sites_; site += width(p)) {
+      Words w{bases[0], p.component * component_bytes(leaf)};
+      if (bases.size() > 1)
+        w.base = bases[std::size_t(site)];
+      else
+        w.bytes += site / lanes * block_bytes(leaf) + site % lanes * ir::bytes(leaf.word);
+      all.push_back(w);
+    }
+    return all;
+  }
 
-  void site(Value* index) {
+  const std::vector<Value*>& in_this_trip(const Place& p, const ir::Leaf& leaf) {
+    const std::vector<Value*>& bases = addresses(std::size_t(p.slot), std::size_t(p.leaf));
+    if (p.stride == 0 || !trip_) return bases;
+    std::vector<Value*>& moved = walking_[{p.slot, p.leaf, p.stride}];
+    if (moved.empty()) {
+      Value* way = builder_.CreateMul(trip_, i64(std::uint64_t(p.stride * component_bytes(leaf))));
+      for (Value* base : bases) moved.push_back(advance(base, way));
+    }
+    return moved;
+  }
+
+  // ---- one thread's sites ------------------------------------------------------------------------------------------
+
+  void sites(Value* index) {
     Value* entry = builder_.CreateLShr(index, i32(lane_bits_), "entry");
     Value* lane = builder_.CreateAnd(index, i32(std::uint64_t(kernel_.lanes - 1)), "lane");
     if (!kernel_.listed) return program(entry, lane);
@@ -288,14 +373,14 @@ class SimtEmitter {
   }
 
   void program(Value* group, Value* lane) {
-    frames_[0] = {group, lane, nullptr};
+    frames_[0] = {group, lane, nullptr, nullptr, {}};
     known_[0] = true;
     const Schedule order = schedule(kernel_);
     run_steps(order.once);
     if (kernel_.trips == 1) return run_steps(order.each);
     for (const Node& n : kernel_.nodes)  // addresses are the same in all trips
-      if (n.op == Op::load) address(std::size_t(n.place.slot), std::size_t(n.place.leaf));
-    for (const ir::Store& s : kernel_.stores) address(std::size_t(s.place.slot), std::size_t(s.place.leaf));
+      if (n.op == Op::load) addresses(std::size_t(n.place.slot), std::size_t(n.place.leaf));
+    for (const ir::Store& s : kernel_.stores) addresses(std::size_t(s.place.slot), std::size_t(s.place.leaf));
     loop(i64(0), i64(std::uint64_t(kernel_.trips)), i64(1), "trip", [&](Value* trip) {
       trip_ = trip;
       run_steps(order.each);
@@ -324,7 +409,7 @@ class SimtEmitter {
           break;
         case Step::Kind::store:
           waiting.push_back(s.number);
-          if (loads == 0 || waiting.size() == kMostWaiting) send();
+          if (loads == 0 || waiting.size() * std::size_t(sites_) >= kMostWaiting) send();
           break;
         case Step::Kind::reduction:
           reduction(std::size_t(s.number));
@@ -349,7 +434,7 @@ class SimtEmitter {
         value = load(n);
         break;
       case Op::permute:
-        value = operand(n.a);
+        value = permute(std::size_t(n.integer), operand(n.a));
         break;
       default:
         value = operations_.operation(n, kernel_.nodes[std::size_t(n.op == Op::select ? n.b : n.a)].type, operand(n.a),
@@ -357,21 +442,64 @@ class SimtEmitter {
     }
   }
 
+  /// Loads see a slot's lanes in the order in which they lie; what comes from there is put into the parent's order.
+  Value* permute(std::size_t slot, Value* value) {
+    const int exchange = kernel_.slots[slot].lane_xor & (sites_ - 1);
+    if (exchange == 0) return value;
+    llvm::SmallVector<int> order;
+    for (int i = 0; i < sites_; ++i) order.push_back(i ^ exchange);
+    return builder_.CreateSelect(frame(slot).wraps, builder_.CreateShuffleVector(value, order), value);
+  }
+
   Value* load(const Node& n) {
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(n.place.leaf)];
-    const auto bytes = std::uint64_t(ir::bytes(leaf.word));
-    llvm::Type* type = leaf.word == Type::b1 ? builder_.getInt8Ty() : operations_.word(leaf.word);
-    Value* from = place(n.place);
-    Value* loaded =
-        leaf.written ? builder_.CreateAlignedLoad(type, from, llvm::Align(bytes)) : load_constant(type, from, bytes);
-    return leaf.word == Type::b1 ? builder_.CreateICmpNE(loaded, builder_.getInt8(0)) : loaded;
+    llvm::Type* type = in_memory(leaf.word, width(n.place));
+    std::vector<Value*> parts;
+    for (const Words& w : words(n.place)) {
+      if (streaming_ && once_touched_[std::size_t(n.place.leaf)])
+        parts.push_back(load_once(builder_, type, w.base, w.bytes));
+      else if (leaf.written)
+        parts.push_back(builder_.CreateAlignedLoad(type, advance(w.base, w.bytes), alignment(type)));
+      else
+        parts.push_back(load_constant(type, advance(w.base, w.bytes), alignment(type).value()));
+    }
+    Value* loaded = joined(parts);
+    return leaf.word == Type::b1 ? builder_.CreateIsNotNull(loaded) : loaded;
   }
 
   void store(const ir::Store& s) {
     const Type word = kernel_.leaves[std::size_t(s.place.leaf)].word;
-    Value* value = values_[std::size_t(s.value)];
-    if (word == Type::b1) value = builder_.CreateZExt(value, builder_.getInt8Ty());
-    builder_.CreateAlignedStore(value, place(s.place), llvm::Align(std::uint64_t(ir::bytes(word))));
+    const int count = width(s.place);
+    llvm::Type* type = in_memory(word, count);
+    int site = 0;
+    for (const Words& w : words(s.place)) {
+      Value* value = part(values_[std::size_t(s.value)], site, count);
+      if (word == Type::b1) value = builder_.CreateZExt(value, type);
+      if (streaming_ && word != Type::b1)
+        store_once(builder_, value, w.base, w.bytes);
+      else
+        builder_.CreateAlignedStore(value, advance(w.base, w.bytes), alignment(type));
+      site += count;
+    }
+  }
+
+  llvm::Type* in_memory(Type word, int count) {
+    llvm::Type* type = word == Type::b1 ? builder_.getInt8Ty() : operations_.word(word);
+    return count == 1 ? type : llvm::FixedVectorType::get(type, unsigned(count));
+  }
+  static llvm::Align alignment(llvm::Type* type) {
+    return llvm::Align(std::uint64_t{type->getPrimitiveSizeInBits().getFixedValue()} / 8);
+  }
+
+  /// Leaves that are only read, and in few slots: the caches need not keep them.
+  void find_once_touched() {
+    std::vector<std::set<int>> slots(kernel_.leaves.size());
+    for (const Node& n : kernel_.nodes)
+      if (n.op == Op::load) slots[std::size_t(n.place.leaf)].insert(n.place.slot);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const ir::Leaf& leaf = kernel_.leaves[i];
+      once_touched_.push_back(!leaf.written && leaf.word != Type::b1 && slots[i].size() <= kFewSlots);
+    }
   }
 
   // ---- reductions: a summand ----------------------------------------------------------------------------------------
@@ -404,9 +532,15 @@ class SimtEmitter {
   }
 
   void reduction(std::size_t r) {
-    Value* x = values_[std::size_t(kernel_.reductions[r].value)];
+    Value* summands = values_[std::size_t(kernel_.reductions[r].value)];
+    for (int site = 0; site < sites_; ++site) {
+      Value* x = part(summands, site, 1);
+      kernel_.reductions[r].kind == ir::Reduction::Kind::sum ? sum(r, x) : extremum(r, x);
+    }
+  }
+
+  void extremum(std::size_t r, Value* x) {
     const State& s = states_[r];
-    if (kernel_.reductions[r].kind == ir::Reduction::Kind::sum) return sum(r, x);
     Value* bits = bits_of(x);  // ordered_bits()
     Value* flip = builder_.CreateOr(builder_.CreateAShr(bits, i64(63)), i64(std::uint64_t{1} << 63));
     Value* key = builder_.CreateXor(bits, flip);
@@ -588,7 +722,8 @@ class SimtEmitter {
   }
 
   const Kernel& kernel_;
-  const bool gpu_;
+  const bool gpu_, streaming_;
+  const int sites_;  ///< per thread
   const std::uint64_t lane_bits_;
   llvm::Module& module_;
   llvm::IRBuilder<> builder_;
@@ -599,11 +734,12 @@ class SimtEmitter {
   std::vector<Value*> fields_, tables_, scalars_;
   Value *groups_ = nullptr, *masks_ = nullptr, *bins_ = nullptr, *begin_ = nullptr, *end_ = nullptr;
 
-  std::vector<Frame> frames_;  ///< of the site at hand
+  std::vector<bool> once_touched_;  ///< [leaves]
+  std::vector<Frame> frames_;       ///< of the sites at hand
   std::vector<bool> known_;
-  std::vector<Value*> addresses_;                        ///< [slot * leaves + leaf]
-  Value* trip_ = nullptr;                                ///< i64 inside the loop over trips
-  std::map<std::tuple<int, int, int>, Value*> walking_;  ///< (slot, leaf, stride): address in this trip
+  std::vector<std::vector<Value*>> addresses_;                        ///< [slot * leaves + leaf]
+  Value* trip_ = nullptr;                                             ///< i64 inside the loop over trips
+  std::map<std::tuple<int, int, int>, std::vector<Value*>> walking_;  ///< (slot, leaf, stride): addresses in this trip
   std::vector<Value*> values_;
   std::vector<State> states_;
 };
@@ -615,9 +751,13 @@ std::size_t simt_parameters(const Kernel& kernel) {
          (kernel.reductions.empty() ? 0 : 1) + 2;
 }
 
-void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, SimtMachine machine,
-                      FunctionEmitter functions) {
-  SimtEmitter(module, symbol, kernel, machine, std::move(functions)).run();
+void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
+                      SimtMachine machine, FunctionEmitter functions) {
+  if (options.sites != 1 && options.sites != 2 && options.sites != 4)
+    throw InternalError({.what = "kernel " + kernel.name,
+                         .expected = "1, 2 or 4 sites per thread",
+                         .got = std::to_string(options.sites)});
+  SimtEmitter(module, symbol, kernel, options, machine, std::move(functions)).run();
 }
 
 }  // namespace jit

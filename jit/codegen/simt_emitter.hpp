@@ -1,15 +1,17 @@
-// A kernel of one thread per site, on scalars: for NVIDIA GPUs, and the same code for the host, where the simulated GPU
-// runs it. Parameters and the threads' share of the domain: ir/abi.hpp.
+// A kernel of one thread per site, or per s neighbouring sites of a group: for NVIDIA GPUs, and the same code for the
+// host, where the simulated GPU runs it. Parameters and the threads' share of the domain: ir/abi.hpp. Values are scalars
+// if s = 1 and vectors otherwise.
 //
-//   for index = begin * lanes + t; index < end * lanes; index += threads:   (only once without reductions)
+//   for index = begin * lanes + t s; index < end * lanes; index += threads s:   (only once without reductions)
 //     group, lane <- index, in listed domains through the list; threads whose mask bit is clear do nothing
-//     per slot, at first use: the neighbour's group and lane, or its position
+//     per slot, at first use: the neighbours' group and first lane, or their positions
 //     per field and slot: one 64-bit address, to which components add constants
 //     nodes and stores in scheduled order; summands go into digits in registers (ir/sum.hpp)
 //   digits -> sum of the warp (shuffles) -> bins of the block (shared memory) -> SumBins (one addition per block and
 //   bin)
 //
-// A thread reads its neighbour's words where they lie, lanes exchanged or not: `permute` does nothing here.
+// A thread reads its neighbours' words where they lie, lanes exchanged or not; `permute` only exchanges lanes within a
+// thread.
 //
 // Leaves that the kernel only reads, tables and lists are read through the read-only cache: no two leaves of a kernel
 // may share memory if one of them is written. Blocks of GPU kernels with reductions have a multiple of 32 threads.
@@ -18,6 +20,7 @@
 #include <cstddef>
 #include <string>
 
+#include "jit/codegen/codegen.hpp"
 #include "jit/codegen/llvm.hpp"
 #include "jit/codegen/vector_math.hpp"
 #include "jit/ir/ir.hpp"
@@ -30,7 +33,7 @@ enum class SimtMachine { host, nvptx };
 std::size_t simt_parameters(const ir::Kernel& kernel);
 
 /// Adds the function `symbol` to the module: on NVPTX a kernel, on the host a SimtFunction.
-void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel, SimtMachine machine,
-                      FunctionEmitter functions);
+void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel,
+                      const CodeOptions& options, SimtMachine machine, FunctionEmitter functions);
 
 }  // namespace jit

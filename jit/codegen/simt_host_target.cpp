@@ -8,7 +8,7 @@ namespace jit {
 namespace {
 
 /// Raise it with every change of the code that is made from the same IR and options.
-constexpr int kGeneratorVersion = 3;
+constexpr int kGeneratorVersion = 4;
 constexpr int kDumpedGpu = 90;  ///< compute capability of the PTX that is dumped
 
 class NoNotes : public BuildNotes {
@@ -26,8 +26,9 @@ class SimtHostBackend : public HostBackend {
   int generator_version() const override { return kGeneratorVersion; }
 
  private:
-  void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol, const CodeOptions&) const override {
-    emit_simt_kernel(module, symbol, kernel, SimtMachine::host, sleef(isa()));
+  void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
+            const CodeOptions& options) const override {
+    emit_simt_kernel(module, symbol, kernel, options, SimtMachine::host, sleef(isa()));
   }
 
   void tell_more(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,

@@ -114,12 +114,20 @@ FunctionEmitter sleef(VectorIsa isa) {
 FunctionEmitter libdevice() {
   return [](llvm::IRBuilder<>& builder, ir::Op op, ir::Type type,
             const std::vector<llvm::Value*>& arguments) -> llvm::Value* {
-    llvm::Type* word = arguments.front()->getType();
+    llvm::Type* word = arguments.front()->getType()->getScalarType();
     const std::string name = std::string("__nv_") + at(op).function + (type == ir::Type::f32 ? "f" : "");
     const llvm::SmallVector<llvm::Type*> types(arguments.size(), word);
     llvm::Module* module = builder.GetInsertBlock()->getModule();
-    return builder.CreateCall(module->getOrInsertFunction(name, llvm::FunctionType::get(word, types, false)),
-                              arguments);
+    llvm::FunctionCallee function = module->getOrInsertFunction(name, llvm::FunctionType::get(word, types, false));
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(arguments.front()->getType());
+    if (!vector) return builder.CreateCall(function, arguments);
+    llvm::Value* result = llvm::PoisonValue::get(arguments.front()->getType());
+    for (std::uint64_t lane = 0; lane < vector->getNumElements(); ++lane) {
+      std::vector<llvm::Value*> words;
+      for (llvm::Value* x : arguments) words.push_back(builder.CreateExtractElement(x, lane));
+      result = builder.CreateInsertElement(result, builder.CreateCall(function, words), lane);
+    }
+    return result;
   };
 }
 

@@ -31,7 +31,8 @@ using FunctionEmitter = std::function<llvm::Value*(llvm::IRBuilder<>&, ir::Op op
 /// SLEEF's functions on vectors of any number of lanes, or on scalars.
 FunctionEmitter sleef(VectorIsa isa);
 
-/// libdevice's functions on scalars. They stay undefined until libdevice is linked into the module.
+/// libdevice's functions on vectors, lane by lane, or on scalars. They stay undefined until libdevice is linked into
+/// the module.
 FunctionEmitter libdevice();
 
 /// Name and address of everything that sleef() may call.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "jit/ir/site_layout.hpp"
 #include "jit/ir/sum.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
@@ -253,7 +254,7 @@ LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t t
 
 bool GpuDevice::launch(const DeviceLaunch& launch) {
   const ir::Kernel& kernel = *launch.kernel;
-  const std::int64_t sites = sites_of(launch), threads = (sites + launch.sites - 1) / launch.sites;
+  const std::int64_t sites = sites_of(launch), threads = sites / sites_per_thread(kernel, launch.sites);
   if (sites == 0) {
     for (std::size_t i = 0; i < kernel.reductions.size(); ++i)
       launch.results[i] = value_of(SumBins{}, kernel.reductions[i].kind);

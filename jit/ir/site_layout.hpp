@@ -5,6 +5,7 @@
 // sites is the same for every word, and loads of whole blocks are aligned and full width (design D2).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "jit/ir/ir.hpp"
@@ -19,6 +20,12 @@ constexpr int block_lanes(int group_lanes, ir::Type word) {
 /// Lanes per block of a kernel's operand.
 inline int block_lanes(const ir::Kernel& kernel, const ir::Leaf& leaf) {
   return leaf.host_order ? 1 : block_lanes(kernel.lanes, leaf.word);
+}
+
+/// Sites that a thread takes where code for `sites` of them is asked for (a power of two): they are neighbours in one
+/// group, and lists are of single sites.
+inline int sites_per_thread(const ir::Kernel& kernel, int sites) {
+  return kernel.listed ? 1 : std::min(sites, kernel.lanes);
 }
 
 /// Number of the word (position, component), counted in words from the start of the field; position = group * W + lane.

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "jit/codegen/codegen.hpp"
@@ -181,7 +182,11 @@ class Lab {
     std::vector<std::vector<Word>> expected = snapshot();
     std::vector<double> results;
     interpret_all(expected, results);
-    run(code<Function>(compiler.compile(kernel_, options)));
+    const auto function = code<Function>(compiler.compile(kernel_, options));
+    if constexpr (std::is_same_v<Function, jit::SimtFunction>)
+      run(function, 13, options.sites);
+    else
+      run(function);
     int bad = 0;
     const std::vector<std::vector<Word>> got = snapshot();
     for (std::size_t f = 0; f < got.size(); ++f)
@@ -216,10 +221,11 @@ class Lab {
   }
 
   /// `threads` threads, run in two parts, as two threads of the host would. Kernels without reductions get at least as
-  /// many as there are lanes in the domain, as they need.
-  void run(jit::SimtFunction function, std::int64_t threads = 13) {
+  /// many as the domain needs if each takes `sites` of it, where it can.
+  void run(jit::SimtFunction function, std::int64_t threads = 13, int sites = 1) {
     const auto count = std::int64_t(groups_.size());
-    if (kernel_.reductions.empty()) threads = std::max(threads, count * kernel_.lanes);
+    if (kernel_.reductions.empty())
+      threads = std::max(threads, count * kernel_.lanes / jit::sites_per_thread(kernel_, sites));
     std::vector<jit::SumBins> bins(kernel_.reductions.size());
     const std::vector<std::uint64_t> packet = simt_packet(bins.data(), 0, count);
     function(packet.data(), threads / 2, threads, threads);

@@ -359,6 +359,32 @@ TEST_CASE("one thread per site, in blocks of the size asked for") {
   CHECK(x.read()[96] != 96);
 }
 
+TEST_CASE("fewer threads where each takes several sites, as many as its code takes of small groups") {
+  Bench bench;
+  jit::Compiler compiler(jit::make_simt_host_target());
+  auto kernel = scale_kernel();
+  kernel.nodes = {{.op = jit::ir::Op::load, .type = jit::ir::Type::i32},
+                  {.op = jit::ir::Op::argument, .type = jit::ir::Type::i32},
+                  {.op = jit::ir::Op::mul, .type = jit::ir::Type::i32, .a = 0, .b = 1}};
+  kernel.stores = {{{}, 2}};
+  for (int lanes : {32, 2, 1})
+    for (int sites : {1, 2, 4}) {
+      CAPTURE(lanes);
+      CAPTURE(sites);
+      kernel.lanes = lanes;
+      Array x(bench.device, 32 * 8);
+      auto launch = x.launch(kernel, scale);
+      launch.code = compiler.compile(kernel, {.sites = sites}).code;
+      launch.end = x.sites / lanes;
+      launch.sites = sites;
+      launch.block = 32;
+      REQUIRE(bench.device.launch(launch));
+      CHECK(bench.watched->launches.back().blocks == static_cast<unsigned>(8 / std::min(sites, lanes)));
+      const std::vector<std::int32_t> now = x.read();
+      for (int p = 0; p < 32 * 8; ++p) CHECK(now[static_cast<std::size_t>(p)] == 2 * p);
+    }
+}
+
 TEST_CASE("the packet holds fields, tables, scalars, lists, bins and domain in this order") {
   Bench bench;
   // Does nothing, so the addresses need not belong to anything but the device.

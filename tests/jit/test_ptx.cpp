@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "codegen_kernels.hpp"
@@ -31,10 +32,11 @@ class NoNotes : public jit::BuildNotes {
   void emitted() override {}
 };
 
-std::string ptx_of(jit::Target& target, const Kernel& kernel, const std::string& symbol) {
+std::string ptx_of(jit::Target& target, const Kernel& kernel, const std::string& symbol, int sites = 1,
+                   bool streaming = false) {
   jit::ir::verify(kernel);
   NoNotes notes;
-  return target.build(kernel, symbol, {.check = true}, notes);
+  return target.build(kernel, symbol, {.streaming = streaming, .check = true, .sites = sites}, notes);
 }
 
 /// Path of ptxas, empty if there is none.
@@ -153,16 +155,18 @@ struct Restore {
 TEST_CASE("the assembler takes every kind of kernel for every supported architecture") {
   if (find_assembler().empty()) TESSERA_SKIP("no ptxas");
   const std::vector<Kernel> kernels = exact_kernels();
-  for (int sm : {75, 80, 90}) {
-    const auto target = jit::make_nvptx_target(sm, nullptr);
-    std::vector<std::string> modules;
-    for (std::size_t i = 0; i < kernels.size(); ++i)
-      modules.push_back(ptx_of(*target, kernels[i], "kernel_" + std::to_string(i)));
-    const Assembly result = assemble(modules, sm);
-    CAPTURE(sm);
-    CHECK_MESSAGE(result.accepted, result.log);
-    CHECK(result.usage.size() == kernels.size());
-  }
+  for (int sm : {75, 80, 90})
+    for (int sites : {1, sm == 80 ? 2 : 4}) {
+      const auto target = jit::make_nvptx_target(sm, nullptr);
+      std::vector<std::string> modules;
+      for (std::size_t i = 0; i < kernels.size(); ++i)
+        modules.push_back(ptx_of(*target, kernels[i], "kernel_" + std::to_string(i), sites, sites != 1));
+      const Assembly result = assemble(modules, sm);
+      CAPTURE(sm);
+      CAPTURE(sites);
+      CHECK_MESSAGE(result.accepted, result.log);
+      CHECK(result.usage.size() == kernels.size());
+    }
 }
 
 TEST_CASE("kernels of hundreds of fields are assembled, as newer PTX") {
@@ -205,16 +209,18 @@ TEST_CASE("a newer GPU than LLVM knows gets the PTX of the newest that it knows"
 
 TEST_CASE("additions and products are rounded one by one, fma is where the IR has it, denormals are kept") {
   const auto target = jit::make_nvptx_target(90, nullptr);
-  for (const Kernel& k : exact_kernels()) {
-    CAPTURE(k.name);
-    const std::string ptx = ptx_of(*target, k, "k");
-    int fused = 0;
-    for (const Node& n : k.nodes) fused += n.op == Op::fma && is_float(n.type);
-    CHECK(count(ptx, "\\b(fma|mad)\\.[a-z.]*f(32|64)") <= fused);
-    CHECK(count(ptx, "\\b(add|sub|mul)\\.f(32|64)") == 0);  // ptxas may fuse these; not add.rn
-    CHECK(count(ptx, "\\b(div|sqrt|rcp)\\.(approx|full)") == 0);
-    CHECK(count(ptx, "\\.ftz") == 0);
-  }
+  for (const Kernel& k : exact_kernels())
+    for (int sites : {1, 4}) {
+      CAPTURE(k.name);
+      CAPTURE(sites);
+      const std::string ptx = ptx_of(*target, k, "k", sites);
+      int fused = 0;
+      for (const Node& n : k.nodes) fused += n.op == Op::fma && is_float(n.type);
+      CHECK(count(ptx, "\\b(fma|mad)\\.[a-z.]*f(32|64)") <= fused * sites);
+      CHECK(count(ptx, "\\b(add|sub|mul)\\.f(32|64)") == 0);  // ptxas may fuse these; not add.rn
+      CHECK(count(ptx, "\\b(div|sqrt|rcp)\\.(approx|full)") == 0);
+      CHECK(count(ptx, "\\.ftz") == 0);
+    }
   const std::string hop = ptx_of(*target, wilson_hop(Type::f32, 32), "hop");
   CHECK(count(hop, "fma\\.rn\\.f32") > 500);
   CHECK(count(hop, "(add|sub)\\.rn\\.f32") > 100);
@@ -241,6 +247,114 @@ TEST_CASE("what a kernel only reads comes through the read-only cache, with cons
   CHECK(ptx.rfind("ld.global") < ptx.find("st.global"));
 }
 
+TEST_CASE("the words of a thread's sites come and go by one instruction where they lie side by side") {
+  const auto target = jit::make_nvptx_target(90, nullptr);
+  /// A sum of a leaf here and a leaf in a slot.
+  const auto kernel = [](Type t, int lanes, jit::ir::Slot slot) {
+    Kernel k;
+    k.name = "sum";
+    k.lanes = lanes;
+    k.leaves = {{t, 3, true, false}, {t, 3, true, false}, {t, 3, false, true}};
+    k.slots.push_back(slot);
+    const Op op = t == Type::b1 ? Op::or_ : Op::add;
+    for (int c = 0; c < 3; ++c) store(k, 2, c, apply(k, op, t, load(k, 0, c), permute(k, 1, load(k, 1, c, 1))));
+    return k;
+  };
+  const jit::ir::Slot neighbour{0, false, 0}, gathered{0, true, 0};
+  struct Case {
+    Type type;
+    int lanes, sites;
+    jit::ir::Slot slot;
+    const char* word;  ///< what one instruction moves
+    int loads, stores, selections;
+  };
+  const Case cases[] = {
+      {Type::f32, 32, 1, neighbour, "\\.f32", 6, 3, 0},
+      {Type::f32, 32, 2, neighbour, "\\.v2\\.f32", 6, 3, 0},
+      {Type::f32, 32, 4, neighbour, "\\.v4\\.f32", 6, 3, 0},
+      {Type::f64, 32, 2, neighbour, "\\.v2\\.f64", 6, 3, 0},
+      {Type::f64, 32, 4, neighbour, "\\.v2\\.f64", 12, 6, 0},  // PTX has no v4.f64
+      {Type::i32, 32, 4, neighbour, "\\.v4\\.[bu]32", 6, 3, 0},
+      {Type::i64, 32, 2, neighbour, "\\.v2\\.[bu]64", 6, 3, 0},
+      {Type::b1, 32, 4, neighbour, "\\.[bu]32", 6 + 1, 3, 0},  // and the table's entry
+      {Type::f32, 32, 2, {0, false, 1}, "\\.v2\\.f32", 6, 3, 6},
+      {Type::f32, 32, 4, {0, false, 2}, "\\.v4\\.f32", 6, 3, 12},
+      {Type::f32, 32, 4, {0, false, 4}, "\\.v4\\.f32", 6, 3, 0},  // another address, no exchange
+      {Type::f32, 32, 4, {0, false, 16}, "\\.v4\\.f32", 6, 3, 0},
+      {Type::f64, 32, 2, {0, false, 16}, "\\.v2\\.f64", 6, 3, 0},
+      {Type::f32, 32, 4, gathered, "\\.f32", 12, 0, 0},
+      {Type::f32, 2, 4, neighbour, "\\.v2\\.f32", 6, 3, 0},
+      {Type::f64, 4, 4, neighbour, "\\.v2\\.f64", 12, 6, 0},  // in two blocks
+      {Type::f64, 2, 2, neighbour, "\\.f64", 12, 6, 0},
+      {Type::f64, 1, 4, neighbour, "\\.f64", 6, 3, 0},
+  };
+  for (const Case& c : cases) {
+    const std::string ptx = ptx_of(*target, kernel(c.type, c.lanes, c.slot), "k", c.sites);
+    CAPTURE(jit::ir::name(c.type));
+    CAPTURE(c.lanes);
+    CAPTURE(c.sites);
+    CAPTURE(c.slot.lane_xor);
+    CHECK(count(ptx, (std::string("ld\\.global\\.nc") + c.word).c_str()) == c.loads);
+    CHECK(count(ptx, (std::string("st\\.global") + c.word).c_str()) == c.stores);
+    CHECK(count(ptx, "selp\\.f") == c.selections);
+  }
+  Kernel listed = kernel(Type::f32, 32, neighbour), host = listed;
+  listed.listed = true;
+  for (jit::ir::Leaf& leaf : host.leaves) leaf.host_order = true;
+  for (const Kernel& k : {listed, host}) CHECK(count(ptx_of(*target, k, "k", 4), "\\.v[24]\\.") == 0);
+  CHECK(ptx_of(*target, listed, "k", 4) == ptx_of(*target, listed, "k", 1));
+}
+
+TEST_CASE("streaming: what is touched once is evicted first, and what neighbours share is not") {
+  const auto target = jit::make_nvptx_target(90, nullptr);
+  const std::string hop = ptx_of(*target, wilson_hop(Type::f32, 32), "k", 1, true);
+  CHECK(count(hop, "ld\\.global\\.cs\\.nc\\.f32") == 8 * 18);  // links, in two slots
+  CHECK(count(hop, "ld\\.global\\.nc\\.f32") == 8 * 24);       // spinors
+  CHECK(count(hop, "st\\.global\\.cs\\.f32") == 24);
+  CHECK(count(hop, "st\\.global\\.f32") == 0);
+
+  Kernel k;
+  k.name = "axpy";
+  k.lanes = 32;
+  k.leaves = {{Type::f64, 24, true, false}, {Type::f64, 24, true, true}};
+  for (int c = 0; c < 24; ++c) store(k, 1, c, apply(k, Op::add, Type::f64, load(k, 0, c), load(k, 1, c)));
+  const std::string axpy = ptx_of(*target, k, "k", 2, true);
+  CHECK(count(axpy, "ld\\.global\\.cs\\.nc\\.v2\\.f64") == 24);
+  CHECK(count(axpy, "ld\\.global\\.v2\\.f64") == 24);  // what is written is in no read-only cache
+  CHECK(count(axpy, "st\\.global\\.cs\\.v2\\.f64") == 24);
+  CHECK(count(axpy, "\\+2944\\]") == 3);  // components 23 of blocks of 16 doubles
+}
+
+// Instructions that LLVM writes as text it knows less of: they must be the same ones, operands included.
+TEST_CASE("streaming changes cache operators, and no instruction besides") {
+  const auto target = jit::make_nvptx_target(90, nullptr);
+  const auto instructions = [&](const Kernel& k, int sites, bool streaming) {
+    std::istringstream text(ptx_of(*target, k, "k", sites, streaming));
+    const std::regex registers("%[a-z]+[0-9]+"), integers("\\.[bsu](32|64)");
+    std::multiset<std::string> all;
+    for (std::string line; std::getline(text, line);) {
+      if (line.find("st.global") == std::string::npos && line.find("ld.global") == std::string::npos) continue;
+      line = std::regex_replace(line, std::regex("\\.cs|^\\s+"), "");
+      line = std::regex_replace(line, std::regex("\\+0\\]"), "]");
+      line = std::regex_replace(line, integers, ".i$1");
+      all.insert(std::regex_replace(std::regex_replace(line, registers, "%"), std::regex("\\s+"), " "));
+    }
+    return all;
+  };
+  std::vector<Kernel> kernels;  // without loops and superfluous stores, of which LLVM makes less where it may
+  for (Type t : kTypes) kernels.push_back(exact_operations(t));
+  for (Type t : kTypes) kernels.push_back(conversions_from(t));
+  for (int exchange : {1, 2, 16}) kernels.push_back(halves(32, exchange));
+  for (Type t : {Type::f32, Type::f64}) kernels.push_back(wilson_hop(t, 32));
+  for (const Kernel& k : kernels)
+    for (int sites : {1, 2, 4}) {
+      CAPTURE(k.name);
+      CAPTURE(sites);
+      const bool same = instructions(k, sites, true) == instructions(k, sites, false);
+      CHECK(same);
+    }
+}
+
 TEST_CASE("only kernels with reductions have a loop over sites, and positions are 32 bits wide") {
   const auto target = jit::make_nvptx_target(90, nullptr);
   const std::string hop = ptx_of(*target, wilson_hop(Type::f64, 32), "hop");
@@ -254,7 +368,8 @@ TEST_CASE("only kernels with reductions have a loop over sites, and positions ar
 TEST_CASE("PTX for older GPUs differs in its header only") {
   const std::regex other("\\.(version|target)[^\n]*|callseq [0-9]+");  // calls are counted throughout a process
   const auto body = [&](int sm, const Kernel& k) {
-    return std::regex_replace(ptx_of(*jit::make_nvptx_target(sm, nullptr), k, "k"), other, "");
+    const auto target = jit::make_nvptx_target(sm, nullptr);
+    return std::regex_replace(ptx_of(*target, k, "k") + ptx_of(*target, k, "k", 2, true), other, "");
   };
   std::vector<Kernel> kernels = exact_kernels();
   try {
@@ -289,15 +404,17 @@ TEST_CASE("elementary functions come from libdevice, inlined or beside the kerne
   for (int sm : {75, 80, 90}) {
     const auto target = jit::make_nvptx_target(sm, nullptr);
     for (Type t : {Type::f32, Type::f64}) {
-      const std::string ptx = ptx_of(*target, all_operations(t, 32), "k");
       CAPTURE(sm);
-      CHECK(count(ptx, "__nvvm_reflect") == 0);
-      CHECK(count(ptx, "\\.extern \\.func") == 0);
-      CHECK(count(ptx, "\\.visible \\.func") == 0);
-      CHECK(count(ptx, "\\.(add|mul|fma|ex2|rcp|sqrt)[a-z.]*\\.ftz\\.f32") == 0);
-      const Assembly result = assemble({ptx}, sm);
-      REQUIRE_MESSAGE(result.accepted, result.log);
-      CHECK(result.usage.at("k").spilled == 0);
+      for (int sites : {1, 2}) {
+        const std::string ptx = ptx_of(*target, all_operations(t, 32), "k", sites);
+        CHECK(count(ptx, "__nvvm_reflect") == 0);
+        CHECK(count(ptx, "\\.extern \\.func") == 0);
+        CHECK(count(ptx, "\\.visible \\.func") == 0);
+        CHECK(count(ptx, "\\.(add|mul|fma|ex2|rcp|sqrt)[a-z.]*\\.ftz\\.f32") == 0);
+        const Assembly result = assemble({ptx}, sm);
+        REQUIRE_MESSAGE(result.accepted, result.log);
+        CHECK(result.usage.at("k").spilled == 0);
+      }
     }
   }
 }
@@ -331,15 +448,18 @@ TEST_CASE("large kernels stay in registers") {
   if (find_assembler().empty()) TESSERA_SKIP("no ptxas");
   for (int sm : {80, 90}) {
     const auto target = jit::make_nvptx_target(sm, nullptr);
-    const Assembly result = assemble(
-        {ptx_of(*target, wilson_hop(Type::f32, 32), "hop_f32"), ptx_of(*target, wilson_hop(Type::f64, 32), "hop_f64")},
-        sm);
+    const Kernel single = wilson_hop(Type::f32, 32), twice = wilson_hop(Type::f64, 32);
+    const Assembly result =
+        assemble({ptx_of(*target, single, "hop_f32"), ptx_of(*target, twice, "hop_f64"),
+                  ptx_of(*target, single, "hop_f32_streaming", 1, true),
+                  ptx_of(*target, single, "hop_f32_two_sites", 2), ptx_of(*target, twice, "hop_f64_two_sites", 2)},
+                 sm);
     REQUIRE_MESSAGE(result.accepted, result.log);
     for (const auto& [name, usage] : result.usage)
       std::printf("sm_%d %s: %d registers, %d bytes spilled\n", sm, name.c_str(), usage.registers, usage.spilled);
-    CHECK(result.usage.at("hop_f32").registers <= 96);
-    CHECK(result.usage.at("hop_f64").registers <= 168);
-    CHECK(result.usage.at("hop_f32").spilled == 0);
-    CHECK(result.usage.at("hop_f64").spilled == 0);
+    for (const char* name : {"hop_f32", "hop_f32_streaming"}) CHECK(result.usage.at(name).registers <= 96);
+    for (const char* name : {"hop_f64", "hop_f32_two_sites"}) CHECK(result.usage.at(name).registers <= 168);
+    for (const char* name : {"hop_f32", "hop_f32_streaming", "hop_f64", "hop_f32_two_sites"})
+      CHECK(result.usage.at(name).spilled == 0);
   }
 }

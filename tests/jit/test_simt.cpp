@@ -1,5 +1,5 @@
-// Kernels of one thread per site, in their host form: they mean what the interpreter means and have the bits of the
-// CPU's kernels, sums included, for any number of threads.
+// Kernels of one thread per site or per few sites, in their host form: they mean what the interpreter means and have
+// the bits of the CPU's kernels, sums included, for any number of threads.
 #include <doctest/doctest.h>
 
 #include <thread>
@@ -22,15 +22,21 @@ jit::Compiler& cpu() {
   return instance;
 }
 
-jit::SimtFunction function(const Kernel& kernel) { return code<jit::SimtFunction>(compiler().compile(kernel, {})); }
+constexpr int kSites[] = {1, 2, 4};  ///< per thread
 
-int disagreements(Lab& bench) { return bench.disagreements<jit::SimtFunction>(compiler()); }
-int disagreements(Lab&& bench) { return disagreements(bench); }
+jit::SimtFunction function(const Kernel& kernel, int sites) {
+  return code<jit::SimtFunction>(compiler().compile(kernel, {.sites = sites}));
+}
+
+int disagreements(Lab& bench, int sites) {
+  return bench.disagreements<jit::SimtFunction>(compiler(), {.sites = sites});
+}
+int disagreements(Lab&& bench, int sites) { return disagreements(bench, sites); }
 
 /// Words in which two runs from the same fields differ: the CPU's kernel, and `threads` threads.
-int differences_from_cpu(const Kernel& k, unsigned seed, std::int64_t threads) {
+int differences_from_cpu(const Kernel& k, unsigned seed, std::int64_t threads, int sites) {
   Lab here(k, seed), there(k, seed);
-  here.run(function(k), threads);
+  here.run(function(k, sites), threads, sites);
   there.run(code<jit::KernelFunction>(cpu().compile(k, {})));
   return here.differences(there);
 }
@@ -102,50 +108,60 @@ void fill(Lab& bench, unsigned seed, int set) {
 
 TEST_CASE("every operation agrees with the interpreter, for every type and width") {
   for (Type t : kTypes)
-    for (int lanes : kWidths) {
-      CAPTURE(jit::ir::name(t));
-      CAPTURE(lanes);
-      const Kernel k = all_operations(t, lanes);
-      for (unsigned seed = 1; seed <= 5; ++seed) CHECK(disagreements(Lab(k, seed)) == 0);
-    }
+    for (int lanes : kWidths)
+      for (int sites : kSites) {
+        CAPTURE(jit::ir::name(t));
+        CAPTURE(lanes);
+        CAPTURE(sites);
+        const Kernel k = all_operations(t, lanes);
+        for (unsigned seed = 1; seed <= 5; ++seed) CHECK(disagreements(Lab(k, seed), sites) == 0);
+      }
 }
 
 TEST_CASE("every operation has the CPU's bits, elementary functions too") {
   for (Type t : kTypes)
-    for (int lanes : {32, 1}) {
-      CAPTURE(jit::ir::name(t));
-      CAPTURE(lanes);
-      CHECK(differences_from_cpu(all_operations(t, lanes), 3, 64) == 0);
-    }
+    for (int lanes : {32, 2, 1})
+      for (int sites : kSites) {
+        CAPTURE(jit::ir::name(t));
+        CAPTURE(lanes);
+        CAPTURE(sites);
+        CHECK(differences_from_cpu(all_operations(t, lanes), 3, 64, sites) == 0);
+      }
 }
 
 TEST_CASE("every conversion agrees with the interpreter") {
   for (Type from : kTypes)
     for (Type to : kTypes)
-      for (int lanes : {32, 1}) {
-        CAPTURE(jit::ir::name(from));
-        CAPTURE(jit::ir::name(to));
-        CHECK(disagreements(Lab(conversion(from, to, lanes), 3)) == 0);
-      }
+      for (int lanes : {32, 1})
+        for (int sites : kSites) {
+          CAPTURE(jit::ir::name(from));
+          CAPTURE(jit::ir::name(to));
+          CAPTURE(sites);
+          CHECK(disagreements(Lab(conversion(from, to, lanes), 3), sites) == 0);
+        }
 }
 
 TEST_CASE("integer division by zero gives 0, the smallest integer by -1 wraps, floats out of range saturate") {
-  check_corners([](Lab& bench) { return disagreements(bench); });
+  for (int sites : kSites) check_corners([&](Lab& bench) { return disagreements(bench, sites); });
 }
 
 TEST_CASE("fma rounds once and a product followed by a sum rounds twice") {
-  check_rounding([](Lab& bench, const Kernel& k) { bench.run(function(k)); });
+  for (int sites : kSites)
+    check_rounding([&](Lab& bench, const Kernel& k) { bench.run(function(k, sites), 13, sites); });
 }
 
 TEST_CASE("random programs agree with the interpreter, and with the CPU to the bit, for any number of threads") {
-  for (int lanes : {64, 32, 16, 2, 1})
+  for (int lanes : {64, 32, 16, 4, 2, 1})
     for (unsigned seed = 1; seed <= 24; ++seed) {
       const Kernel k = random_kernel(seed, lanes, seed % 2 == 0);
       CAPTURE(lanes);
       CAPTURE(seed);
       jit::ir::verify(k);
-      CHECK(disagreements(Lab(k, seed)) == 0);
-      for (std::int64_t threads : {1, 31, 1000}) CHECK(differences_from_cpu(k, seed, threads) == 0);
+      for (int sites : kSites) {
+        CAPTURE(sites);
+        CHECK(disagreements(Lab(k, seed), sites) == 0);
+        for (std::int64_t threads : {1, 31, 1000}) CHECK(differences_from_cpu(k, seed, threads, sites) == 0);
+      }
     }
 }
 
@@ -156,25 +172,40 @@ TEST_CASE("fields in host order are read and written where the host has them") {
       for (const std::size_t leaf : {1u, 3u, 5u, 6u}) k.leaves[leaf].host_order = true;
       CAPTURE(lanes);
       CAPTURE(seed);
-      CHECK(disagreements(Lab(k, seed)) == 0);
+      for (int sites : kSites) CHECK(disagreements(Lab(k, seed), sites) == 0);
     }
 }
 
 TEST_CASE("trips: loads and stores walk by their strides, reductions see every trip") {
-  for (int lanes : kWidths) {
-    CAPTURE(lanes);
-    CHECK(disagreements(Lab(trips(lanes), 2)) == 0);
-  }
+  for (int lanes : kWidths)
+    for (int sites : kSites) {
+      CAPTURE(lanes);
+      CAPTURE(sites);
+      CHECK(disagreements(Lab(trips(lanes), 2), sites) == 0);
+    }
 }
 
 TEST_CASE("lanes are exchanged across the halves of a group, alone and nested") {
-  for (int lanes : {32, 8, 2})
-    for (int exchange = 1; exchange < lanes; exchange *= 2) {
-      const Kernel k = halves(lanes, exchange);
-      CAPTURE(lanes);
-      CAPTURE(exchange);
-      for (unsigned seed = 1; seed < 5; ++seed) CHECK(disagreements(Lab(k, seed)) == 0);
-    }
+  for (int lanes : {32, 8, 4, 2})
+    for (int exchange = 1; exchange < lanes; ++exchange)
+      for (int sites : kSites) {
+        const Kernel k = halves(lanes, exchange);
+        CAPTURE(lanes);
+        CAPTURE(exchange);
+        CAPTURE(sites);
+        for (unsigned seed = 1; seed < 5; ++seed) CHECK(disagreements(Lab(k, seed), sites) == 0);
+      }
+}
+
+TEST_CASE("a hopping term has the same bits whatever a thread takes") {
+  for (Type t : {Type::f32, Type::f64})
+    for (int lanes : {32, 16, 4})
+      for (int sites : kSites) {
+        CAPTURE(jit::ir::name(t));
+        CAPTURE(lanes);
+        CAPTURE(sites);
+        CHECK(disagreements(Lab(wilson_hop(t, lanes), 1), sites) == 0);
+      }
 }
 
 TEST_CASE("a launch handles the groups from begin to end and no others") {
@@ -183,12 +214,49 @@ TEST_CASE("a launch handles the groups from begin to end and no others") {
   k.lanes = 32;
   k.leaves = {{Type::i32, 1, false, true}};
   store(k, 0, 0, push(k, {.op = Op::constant, .type = Type::i32, .integer = 7}));
-  Lab bench(k, 1);
-  for (int p = 0; p < bench.sites(); ++p) bench.fields()[0].set(p, 0, 1);
-  const std::vector<std::uint64_t> packet = bench.simt_packet(nullptr, 2, 5);
-  function(k)(packet.data(), 0, 128, 128);  // 32 more than there are sites
-  for (int p = 0; p < bench.sites(); ++p)
-    CHECK(bench.fields()[0].get(p, 0).bits == (p >= 2 * 32 && p < 5 * 32 ? 7 : 1));
+  for (int sites : kSites) {
+    CAPTURE(sites);
+    Lab bench(k, 1);
+    for (int p = 0; p < bench.sites(); ++p) bench.fields()[0].set(p, 0, 1);
+    const std::vector<std::uint64_t> packet = bench.simt_packet(nullptr, 2, 5);
+    function(k, sites)(packet.data(), 0, 128, 128);  // more than there are sites
+    for (int p = 0; p < bench.sites(); ++p)
+      CHECK(bench.fields()[0].get(p, 0).bits == (p >= 2 * 32 && p < 5 * 32 ? 7 : 1));
+  }
+}
+
+TEST_CASE("a thread takes the sites next to each other that its number says, in small groups and lists fewer") {
+  Kernel k;
+  k.name = "one_thread";
+  k.leaves = {{Type::f64, 1, false, true}};
+  store(k, 0, 0, push(k, {.op = Op::constant, .type = Type::f64, .real = 7}));
+  for (int lanes : kWidths)
+    for (int sites : kSites)
+      for (const bool listed : {false, true}) {
+        CAPTURE(lanes);
+        CAPTURE(sites);
+        CAPTURE(listed);
+        k.lanes = lanes;
+        k.listed = listed;
+        const int taken = jit::sites_per_thread(k, sites);
+        CHECK(taken == (listed ? 1 : std::min(sites, lanes)));
+        Lab bench(k, 1);
+        for (int p = 0; p < bench.sites(); ++p) bench.fields()[0].set(p, 0, 0);
+        std::vector<std::uint64_t> packet = bench.simt_packet(nullptr, 0, 2);
+        const std::int32_t groups[] = {0, 1};
+        const std::uint64_t masks[] = {~std::uint64_t{0}, ~std::uint64_t{0}};
+        if (listed) packet[1] = reinterpret_cast<std::uintptr_t>(groups);
+        if (listed) packet[2] = reinterpret_cast<std::uintptr_t>(masks);
+        function(k, sites)(packet.data(), 1, 2, 2);
+        for (int p = 0; p < bench.sites(); ++p)
+          CHECK(bench.fields()[0].get(p, 0).real() == (p / taken == 1 && p < 2 * lanes ? 7 : 0));
+      }
+}
+
+TEST_CASE("other numbers of sites per thread are refused") {
+  for (int sites : {0, 3, 8, -1})
+    CHECK_THROWS_WITH_AS(function(trips(32), sites), doctest::Contains("1, 2 or 4 sites per thread"),
+                         jit::InternalError);
 }
 
 TEST_CASE(
@@ -202,12 +270,13 @@ TEST_CASE(
         Lab there(k, seed);
         fill(there, seed, set);
         there.run(code<jit::KernelFunction>(cpu().compile(k, {})));
-        for (std::int64_t threads : {1, 2, 29, 192}) {
-          Lab here(k, seed);
-          fill(here, seed, set);
-          here.run(function(k), threads);
-          CHECK(here.differences(there) == 0);
-        }
+        for (int sites : kSites)
+          for (std::int64_t threads : {1, 2, 29, 192}) {
+            Lab here(k, seed);
+            fill(here, seed, set);
+            here.run(function(k, sites), threads, sites);
+            CHECK(here.differences(there) == 0);
+          }
       }
     }
 }
@@ -218,7 +287,7 @@ TEST_CASE("threads of the host may add to the same sums at once") {
   fill(bench, 1, 1);
   fill(there, 1, 1);
   there.run(code<jit::KernelFunction>(cpu().compile(k, {})));
-  const jit::SimtFunction run = function(k);
+  const jit::SimtFunction run = function(k, 2);
   constexpr int kHostThreads = 4, kRounds = 200;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<jit::SumBins> bins(k.reductions.size());
@@ -236,6 +305,14 @@ TEST_CASE("checked kernels pass LLVM's verifier and compute the same") {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     const Kernel k = random_kernel(seed, 32, false);
     Lab bench(k, seed);
-    CHECK(bench.disagreements<jit::SimtFunction>(compiler(), {.check = true}) == 0);
+    CHECK(bench.disagreements<jit::SimtFunction>(compiler(), {.check = true, .sites = 4}) == 0);
+  }
+}
+
+TEST_CASE("streaming, which the host's threads have no use for, changes nothing") {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    const Kernel k = random_kernel(seed, 32, false);
+    Lab bench(k, seed);
+    CHECK(bench.disagreements<jit::SimtFunction>(compiler(), {.streaming = true, .sites = 2}) == 0);
   }
 }
