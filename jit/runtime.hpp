@@ -32,6 +32,8 @@ struct Launch {
 /// A row of the kernel table, for bench, tests and the profile.
 struct KernelInfo {
   std::string name, hash;
+  std::string configuration;              ///< how it runs, where that is not the plain way: "block 256, sites 2, ..."
+  int variants = 0;                       ///< made in this process
   std::int64_t calls = 0;
   double seconds = 0;                     ///< time in launches (on a GPU only while profiling)
   double compile_seconds = 0;             ///< code generation, LLVM, loading; all variants

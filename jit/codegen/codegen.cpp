@@ -134,6 +134,12 @@ Compiler::~Compiler() = default;
 
 const std::string& Compiler::target_description() const { return state_->target->description(); }
 
+std::string Compiler::hash(const ir::Kernel& kernel, const CodeOptions& options) const {
+  return KernelKey{ir::print(kernel), state_->target->description(), options, state_->target->generator_version()}
+      .hash()
+      .hex();
+}
+
 CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& options) {
   Target& target = *state_->target;
   CompiledKernel result;

@@ -99,6 +99,8 @@ class Compiler {
   ~Compiler();
   /// Throws InternalError (dump kept and named in the message) when the kernel is refused.
   CompiledKernel compile(const ir::Kernel& kernel, const CodeOptions& options);
+  /// What compile() will call the code, without making it: a digest of everything that shapes the code.
+  std::string hash(const ir::Kernel& kernel, const CodeOptions& options) const;
   const std::string& target_description() const;
 
  private:

@@ -71,6 +71,15 @@ KernelFunction function_of(const DeviceLaunch& launch) {
 
 CpuDevice::CpuDevice() : pool_(ThreadPool::default_threads()), capacity_(usable_memory()) { start_clock(); }
 
+/// What Linux calls the processor; other systems, and some architectures, do not tell.
+std::string CpuDevice::model() const {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const std::size_t colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+  return name();
+}
+
 std::unique_ptr<Target> CpuDevice::make_target() { return make_cpu_target(); }
 int CpuDevice::lanes() const { return native_lanes(); }
 

@@ -13,6 +13,7 @@ class CpuDevice : public Device {
   CpuDevice();
 
   std::string name() const override { return "cpu"; }
+  std::string model() const override;
   bool host_accessible() const override { return true; }
   std::unique_ptr<Target> make_target() override;
   int lanes() const override;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "jit/ir/abi.hpp"
 #include "jit/ir/ir.hpp"
@@ -90,6 +91,9 @@ class Device {
   /// The share of the threads that the device can keep at once which blocks of this size of this code leave room for;
   /// 0: unknown.
   virtual double occupancy(KernelCode, int) { return 0; }
+  /// Bounds on the registers per thread, largest first, below the `registers` that some code uses, at which more blocks
+  /// of this size would run at once. Empty: registers bound nothing.
+  virtual std::vector<int> register_bounds(int /*registers*/, int /*block*/) const { return {}; }
 
   /// A point in the sequence of launches, and the seconds between two of them; waits for the second. Each mark is used
   /// once as `from` or `to`, or given up by drop().

@@ -14,6 +14,10 @@ namespace {
 
 constexpr int kUsualBlock = 128;
 constexpr int kWarp = 32;
+/// Of 4 bytes; the same for compute capability 7.5 to 12.0, and so is the unit in which a thread is given them (CUDA C++
+/// Programming Guide, technical specifications per compute capability).
+constexpr int kRegistersPerMultiprocessor = 65536;
+constexpr int kRegisterUnit = 8;
 /// Sums that never need an allocation in the middle of a run, when fields may have taken all memory.
 constexpr std::size_t kReadyBins = 64;
 /// Copies from which on waking the other threads pays: one core moves this in about 20 us.
@@ -315,6 +319,21 @@ double GpuDevice::occupancy(KernelCode code, int block) {
   int blocks = 0;
   guarded("occupancy", [&] { blocks = blocks_at_once(code, block); });
   return static_cast<double>(blocks) * block / driver_->properties().threads_per_multiprocessor;
+}
+
+std::vector<int> GpuDevice::register_bounds(int registers, int block) const {
+  const auto blocks_with = [&](int each) {
+    return std::min(kRegistersPerMultiprocessor / (each * block), driver_->properties().threads_per_multiprocessor / block);
+  };
+  std::vector<int> bounds;
+  int allocated = (registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
+  int blocks = allocated > 0 ? blocks_with(allocated) : 0;
+  for (allocated -= kRegisterUnit; allocated > 0; allocated -= kRegisterUnit)
+    if (const int more = blocks_with(allocated); more > blocks) {
+      bounds.push_back(allocated);
+      blocks = more;
+    }
+  return bounds;
 }
 
 // ---- time -----------------------------------------------------------------------------------------------------------

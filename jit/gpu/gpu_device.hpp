@@ -56,6 +56,7 @@ class GpuDevice : public Device {
   void synchronize() override;
   std::span<const int> blocks() const override { return blocks_; }
   double occupancy(KernelCode code, int block) override;
+  std::vector<int> register_bounds(int registers, int block) const override;
 
   Mark mark() override;
   double seconds_between(Mark from, Mark to) override;

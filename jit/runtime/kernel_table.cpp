@@ -7,6 +7,12 @@ namespace jit {
 KernelHandle::KernelHandle(const Hash128& structural_key, ir::Kernel kernel)
     : key(structural_key), ir(std::move(kernel)), cost(jit::cost(ir)), addresses(ir.leaves.size()), tables(ir.slots.size()) {}
 
+const SizeClass* KernelHandle::largest_class() const {
+  for (std::size_t i = classes.size(); i-- > 0;)
+    if (classes[i].variant != nullptr) return &classes[i];
+  return nullptr;
+}
+
 KernelTable::KernelTable() : slots_(256), mask_(slots_.size() - 1) {}
 
 void KernelTable::place(KernelHandle* handle) {

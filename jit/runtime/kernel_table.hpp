@@ -14,30 +14,36 @@
 
 namespace jit {
 
-/// Finished code under the options that shaped it.
+/// Finished code under the options that shaped it, and what it takes of the device.
 struct Variant {
   CodeOptions options;
-  KernelCode code = nullptr;
+  KernelCode code = nullptr;  ///< nullptr: the compiler or the device refused it
+  KernelResources resources;
+  std::string hash;
 };
 
 /// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.
 struct SizeClass {
-  double seconds = 0;             ///< spent so far
-  Configuration options;          ///< in use
-  KernelCode code = nullptr;
-  std::optional<Tuner> tuner;     ///< while it tries variants
-  bool tuned = false;
+  Configuration options;             ///< in use
+  const Variant* variant = nullptr;  ///< its code; nullptr before the first launch
+  std::optional<Tuner> tuner;        ///< until it has decided
+  bool trial = false;                ///< whether the tuner wants the time of the next launch
+  double seconds = 0;                ///< used while the tuner rests
 };
 
 class KernelHandle {
  public:
   KernelHandle(const Hash128& key, ir::Kernel kernel);
 
+  /// The largest domain so far, where most of the time goes; nullptr before the first launch.
+  const SizeClass* largest_class() const;
+  /// Of the code that runs there; empty before the first launch.
+  std::string hash() const { return largest_class() == nullptr ? "" : largest_class()->variant->hash; }
+
   Hash128 key;
   ir::Kernel ir;
   KernelCost cost;
-  KernelResources resources;       ///< of the variant made last
-  std::vector<Variant> variants;
+  std::vector<std::unique_ptr<Variant>> variants;
   std::vector<SizeClass> classes;  ///< [log2(groups) + 1], grown on demand
 
   // Counters since the last reset of the profile; the compile times are since the start.
@@ -46,7 +52,7 @@ class KernelHandle {
   double bytes = 0, flops = 0;
   double compile_seconds = 0, costliest_compile = 0;
   int compiled = 0, from_cache = 0;  ///< variants
-  std::string hash;
+  std::string plain_hash;            ///< of the code without options, made or not
 
   // Room for the arguments of a launch, so that a launch allocates nothing.
   std::vector<void*> addresses;

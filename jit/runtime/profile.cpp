@@ -16,7 +16,8 @@ void append_row(std::string& text, const KernelInfo& kernel, double all_seconds,
   std::snprintf(row, sizeof row, "%10lld %11.6f %6.1f %9.2f %7s %9.2f %9.1f  ", static_cast<long long>(kernel.calls),
                 kernel.seconds, all_seconds > 0 ? 100 * kernel.seconds / all_seconds : 0.0, rate * 1e-9, share,
                 kernel.flops / seconds * 1e-9, 1e3 * kernel.compile_seconds);
-  text += row + kernel.name + (kernel.hash.empty() ? "" : " " + kernel.hash.substr(0, 8)) + "\n";
+  text += row + kernel.name + (kernel.hash.empty() ? "" : " " + kernel.hash.substr(0, 8)) +
+          (kernel.configuration.empty() ? "" : " [" + kernel.configuration + "]") + "\n";
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "jit/cache/kernel_cache.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/device/cpu_device.hpp"
 #include "jit/memory/memory.hpp"
@@ -16,6 +15,7 @@
 #include "jit/runtime/kernel_table.hpp"
 #include "jit/runtime/profile.hpp"
 #include "jit/runtime/reorder.hpp"
+#include "jit/runtime/variants.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
@@ -29,10 +29,6 @@ namespace {
 constexpr double kParallelNanoseconds = 1500;
 // An instruction of the IR on a group: a load, or an operation on one or two registers, with what overlaps.
 constexpr double kNanosecondsPerOperation = 0.5;
-
-// Variants are tried once the kernel has used this many times what its costliest compilation took.
-constexpr double kTuneAfterCompiles = 3;
-constexpr double kTuneAfterSeconds = 2e-3;
 
 int checked_lanes(int lanes) {
   if (lanes > kMaxLanes || !std::has_single_bit(static_cast<unsigned>(lanes)))
@@ -90,15 +86,13 @@ struct Runtime::State {
   Device& device = process_device();
   Memory& memory = Memory::instance();
   KernelTable table;
-  std::unique_ptr<Compiler> compiler;  // opening LLVM takes milliseconds: at the first compilation
-  std::optional<KernelCache> cache = KernelCache::from_environment();  // for what tuning has found
+  Variants variants{device};
   const int lanes = checked_lanes(env().lanes.value_or(device.lanes()));
   const bool check = env().check;
-  const double cache_bytes = static_cast<double>(CpuDevice::last_level_cache());
   const bool separate = !device.host_accessible();  // device memory is a cache
   std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
   bool timing = device.marks_are_free() || !env().profile.empty();
-  std::int64_t launches = 0, compilations = 0;
+  std::int64_t launches = 0;
 
   /// Launches whose time is not asked for yet.
   struct Pending {
@@ -108,153 +102,8 @@ struct Runtime::State {
   static constexpr std::size_t kMostPending = 256;
   std::vector<Pending> pending;
 
-  Compiler& open_compiler();
-  KernelCode variant(KernelHandle& kernel, const CodeOptions& options);
-  TuningSpace tuning_space(const KernelHandle& kernel, double bytes) const;
-  std::string tuning_key(const KernelHandle& kernel, std::size_t size_class) const;
-  std::optional<int> remembered_block(const KernelHandle& kernel, std::size_t size_class, const std::vector<int>& allowed);
-  void prepare(KernelHandle& kernel, std::size_t size_class, double bytes);
-  void use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration);
-  void retry_smaller(KernelHandle& kernel, SizeClass& size, DeviceLaunch& run);
-  void tune(KernelHandle& kernel, std::size_t size_class, double bytes, double seconds);
-  void log_choice(const KernelHandle& kernel, const SizeClass& size, double bytes, const char* how);
   void collect_times();
 };
-
-Compiler& Runtime::State::open_compiler() {
-  if (!compiler) compiler = std::make_unique<Compiler>(device.make_target());
-  return *compiler;
-}
-
-/// The code of a kernel under given options, compiled if it was not yet.
-KernelCode Runtime::State::variant(KernelHandle& kernel, const CodeOptions& options) {
-  for (const Variant& known : kernel.variants)
-    if (known.options == options) return known.code;
-  const CompiledKernel made = open_compiler().compile(kernel.ir, options);
-  const double seconds = made.codegen_seconds + made.compile_seconds + made.load_seconds;
-  kernel.variants.push_back({options, made.code});
-  kernel.resources = made.resources;
-  kernel.hash = made.hash;
-  kernel.compile_seconds += seconds;
-  kernel.costliest_compile = std::max(kernel.costliest_compile, seconds);
-  ++(made.from_cache ? kernel.from_cache : kernel.compiled);
-  if (!made.from_cache) ++compilations;
-  return made.code;
-}
-
-/// The model. CPU: streaming stores pay when results leave the cache before they are read again, prefetching when
-/// operands come from beyond the nearest caches in an order that the processor cannot guess (neighbours). GPU: all
-/// blocks that the kernel's registers allow, from the largest.
-TuningSpace Runtime::State::tuning_space(const KernelHandle& kernel, double bytes) const {
-  TuningSpace space;
-  space.start.code.check = check;
-  if (!device.blocks().empty()) {
-    for (const int block : device.blocks())
-      if (kernel.resources.largest_block == 0 || block <= kernel.resources.largest_block) space.blocks.push_back(block);
-    if (!space.blocks.empty()) space.start.block = space.blocks.front();
-    return space;
-  }
-  const bool out_of_cache = bytes > 0.5 * cache_bytes;
-  const bool may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
-  const bool may_prefetch = !kernel.ir.listed;
-  CodeOptions& start = space.start.code;
-  start.streaming = env().stream.value_or(out_of_cache && may_stream && !kernel.cost.reads_written);
-  start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? 4 : 0);
-  if (check) return space;
-  if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && bytes > 0.1 * cache_bytes)))
-    space.prefetch = {0, 4, 8};
-  space.try_streaming = !env().stream && may_stream && out_of_cache;
-  return space;
-}
-
-void Runtime::State::use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration) {
-  size.code = variant(kernel, configuration.code);
-  size.options = configuration;
-}
-
-/// Where the kernel cache keeps the block that a kernel runs best with on this model of GPU, for domains of this size.
-std::string Runtime::State::tuning_key(const KernelHandle& kernel, std::size_t size_class) const {
-  return "tuning 1\ndevice " + device.model() + "\nkernel " + kernel.hash + "\nsize class " + std::to_string(size_class);
-}
-
-std::optional<int> Runtime::State::remembered_block(const KernelHandle& kernel, std::size_t size_class,
-                                                    const std::vector<int>& allowed) {
-  const auto found = cache ? cache->load(tuning_key(kernel, size_class)) : std::nullopt;
-  if (!found) return std::nullopt;
-  for (const int block : allowed)
-    if (*found == std::to_string(block)) return block;
-  return std::nullopt;
-}
-
-void Runtime::State::prepare(KernelHandle& kernel, std::size_t size_class, double bytes) {
-  SizeClass& size = kernel.classes[size_class];
-  use(kernel, size, tuning_space(kernel, bytes).start);
-  const TuningSpace space = tuning_space(kernel, bytes);  // the code's resources are known now
-  use(kernel, size, space.start);
-  size.tuned = space.settled();
-  if (size.tuned || space.blocks.empty()) return;
-  if (const auto block = remembered_block(kernel, size_class, space.blocks)) {
-    size.options.block = *block;
-    size.tuned = true;
-    log_choice(kernel, size, bytes, "remembered");
-  } else {
-    // Sizes of blocks cost no compilation, and the largest may not launch: they are tried from the first launch.
-    size.tuner.emplace(space);
-  }
-}
-
-/// After a launch that the device refused: smaller blocks, until one launches.
-void Runtime::State::retry_smaller(KernelHandle& kernel, SizeClass& size, DeviceLaunch& run) {
-  if (!size.tuner && size.tuned) {  // a remembered block that does not fit after all
-    TuningSpace space = tuning_space(kernel, 0);
-    std::erase_if(space.blocks, [&](int block) { return block > run.block; });
-    if (!space.blocks.empty()) size.tuner.emplace(space);
-    size.tuned = false;
-  }
-  do {
-    if (!size.tuner || !size.tuner->refuse())
-      throw DeviceError({.what = "launch of kernel " + kernel.ir.name + " " + kernel.hash,
-                         .expected = "a block of " + std::to_string(run.block) + " threads or fewer to fit",
-                         .got = "refused by \"" + device.name() + "\"",
-                         .where = std::to_string(kernel.resources.registers) + " registers per thread",
-                         .what_now = "Please report it"});
-    use(kernel, size, size.tuner->options());
-    run.code = size.code;
-    run.block = size.options.block;
-    run.sites = size.options.code.sites;
-  } while (!device.launch(run));
-}
-
-/// After a launch: decides when to try variants, and which comes next.
-void Runtime::State::tune(KernelHandle& kernel, std::size_t size_class, double bytes, double seconds) {
-  SizeClass& size = kernel.classes[size_class];
-  if (!size.tuner) {
-    size.seconds += seconds;
-    if (size.seconds < std::max(kTuneAfterSeconds, kTuneAfterCompiles * kernel.costliest_compile)) return;
-    size.tuner.emplace(tuning_space(kernel, bytes));
-  } else {
-    size.tuner->record(seconds);
-  }
-  use(kernel, size, size.tuner->options());
-  if (!size.tuner->done()) return;
-  size.tuned = true;
-  size.tuner.reset();
-  if (cache && size.options.block > 0) cache->store(tuning_key(kernel, size_class), std::to_string(size.options.block));
-  log_choice(kernel, size, bytes, "tuned");
-}
-
-void Runtime::State::log_choice(const KernelHandle& kernel, const SizeClass& size, double bytes, const char* how) {
-  if (!log_enabled(LogLevel::debug, "tune")) return;
-  const std::string what = kernel.ir.name + " " + kernel.hash.substr(0, 8) + ", " +
-                           format_bytes(static_cast<std::size_t>(bytes)) + ", " + how + ": ";
-  const Configuration& chosen = size.options;
-  if (chosen.block == 0)
-    log_debug("tune", what, "stream ", chosen.code.streaming, ", prefetch ", chosen.code.prefetch);
-  else
-    log_debug("tune", what, "block ", chosen.block, ", ", kernel.resources.registers, " registers, ",
-              kernel.resources.spill_bytes, " bytes spilled, ", kernel.resources.shared_bytes, " bytes shared, occupancy ",
-              device.occupancy(size.code, chosen.block));
-}
 
 void Runtime::State::collect_times() {
   while (!pending.empty()) {
@@ -274,7 +123,7 @@ Runtime::Runtime() : state_(new State) {
   const std::string name = state_->device.name(), model = state_->device.model();
   log_info("device", "computing on ", name, model != name ? " (" + model + ")" : "");
   if (state_->separate)
-    reorder_on_device(state_->device, [state = state_]() -> Compiler& { return state->open_compiler(); });
+    reorder_on_device(state_->device, [state = state_]() -> Compiler& { return state->variants.compiler(); });
 }
 Runtime::~Runtime() { delete state_; }
 
@@ -301,7 +150,7 @@ void Runtime::launch(const Launch& launch) {
   const auto number = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(groups)));
   if (kernel.classes.size() <= number) kernel.classes.resize(number + 1);
   SizeClass& size = kernel.classes[number];
-  if (size.code == nullptr) state.prepare(kernel, number, bytes);
+  if (size.variant == nullptr) state.variants.prepare(kernel, number, bytes);
   if (state.check) check_operands(kernel.ir, launch);
   if (state.separate) {
     Residency::instance().begin_statement();
@@ -314,7 +163,7 @@ void Runtime::launch(const Launch& launch) {
 
   DeviceLaunch run;
   run.kernel = &kernel.ir;
-  run.code = size.code;
+  apply(size, run);
   run.fields = kernel.addresses;
   run.tables = kernel.tables;
   run.scalars = launch.scalars;
@@ -324,14 +173,12 @@ void Runtime::launch(const Launch& launch) {
   run.end = domain.end;
   run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().groups / 2;
   run.parallel = kernel.cost.operations * kNanosecondsPerOperation * static_cast<double>(groups) > kParallelNanoseconds;
-  run.block = size.options.block;
-  run.sites = size.options.code.sites;
   run.results = launch.results;
 
-  const bool timed = state.timing || !size.tuned;
+  const bool trial = size.trial, timed = state.timing || trial;
   const Device::Mark start = timed ? state.device.mark() : 0;
   try {
-    if (!state.device.launch(run)) state.retry_smaller(kernel, size, run);
+    if (!state.device.launch(run)) state.variants.retry(kernel, number, bytes, run);
   } catch (...) {
     if (timed) state.device.drop(start);
     throw;
@@ -343,16 +190,18 @@ void Runtime::launch(const Launch& launch) {
   ++kernel.calls;
   kernel.bytes += bytes;
   kernel.flops += static_cast<double>(domain.sites) * kernel.cost.flops;
-  if (!timed) return;
-  const Device::Mark end = state.device.mark();
-  if (size.tuned && !state.device.marks_are_free()) {
-    state.pending.push_back({&kernel, start, end});
-    if (state.pending.size() >= State::kMostPending) state.collect_times();
-    return;
+  std::optional<double> seconds;
+  if (timed) {
+    const Device::Mark end = state.device.mark();
+    if (trial || state.device.marks_are_free()) {
+      seconds = state.device.seconds_between(start, end);
+      kernel.seconds += *seconds;
+    } else {
+      state.pending.push_back({&kernel, start, end});
+      if (state.pending.size() >= State::kMostPending) state.collect_times();
+    }
   }
-  const double seconds = state.device.seconds_between(start, end);
-  kernel.seconds += seconds;
-  if (!size.tuned) state.tune(kernel, number, bytes, seconds);
+  if (size.tuner) state.variants.launched(kernel, number, bytes, seconds);
 }
 
 int Runtime::lanes() const { return state_->lanes; }
@@ -367,7 +216,9 @@ std::vector<KernelInfo> Runtime::kernels() const {
   std::vector<KernelInfo> infos;
   for (const auto& kernel : state_->table.handles())
     infos.push_back({.name = kernel->ir.name,
-                     .hash = kernel->hash,
+                     .hash = kernel->hash(),
+                     .configuration = state_->variants.describe(*kernel),
+                     .variants = static_cast<int>(kernel->variants.size()),
                      .calls = kernel->calls,
                      .seconds = kernel->seconds,
                      .compile_seconds = kernel->compile_seconds,
@@ -378,7 +229,7 @@ std::vector<KernelInfo> Runtime::kernels() const {
 }
 
 std::int64_t Runtime::launches() const { return state_->launches; }
-std::int64_t Runtime::compilations() const { return state_->compilations; }
+std::int64_t Runtime::compilations() const { return state_->variants.compilations(); }
 
 void Runtime::set_profiling(bool on) { state_->timing = on || state_->device.marks_are_free(); }
 
@@ -386,8 +237,8 @@ void Runtime::synchronize() { state_->device.synchronize(); }
 
 std::string Runtime::device() const { return state_->device.name(); }
 std::string Runtime::device_model() const { return state_->device.model(); }
-double Runtime::bandwidth() { return measure_bandwidth(state_->device, state_->open_compiler()); }
-double Runtime::arithmetic_rate(ir::Type word) { return measure_arithmetic(state_->device, state_->open_compiler(), word); }
+double Runtime::bandwidth() { return measure_bandwidth(state_->device, state_->variants.compiler()); }
+double Runtime::arithmetic_rate(ir::Type word) { return measure_arithmetic(state_->device, state_->variants.compiler(), word); }
 
 void Runtime::reset_profile() {
   state_->collect_times();
@@ -399,7 +250,7 @@ void Runtime::reset_profile() {
 }
 
 std::string Runtime::profile_report() const {
-  return format_profile(kernels(), measure_bandwidth(state_->device, state_->open_compiler()),
+  return format_profile(kernels(), measure_bandwidth(state_->device, state_->variants.compiler()),
                         "Tessera profile: device " + state_->device.name() + ", " + std::to_string(threads()) + " threads, " +
                             std::to_string(lanes()) + " lanes");
 }

@@ -13,7 +13,7 @@ namespace jit {
 namespace {
 
 enum Row {
-  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kSync, kCheck, kDevice, kProfile, kFuse, kStream, kPrefetch,
+  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kSync, kCheck, kDevice, kProfile, kFuse, kTune, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay
 };
 
@@ -52,6 +52,14 @@ std::optional<int> read_auto_int(Row row, int lowest) {
   const auto [stop, failure] = std::from_chars(value.data(), end, number);
   if (failure != std::errc{} || stop != end || number < lowest) reject(row, value);
   return number;
+}
+
+Env::Tune read_tune() {
+  const std::string value = raw(kTune);
+  if (value == "0") return Env::Tune::off;
+  if (value == "1") return Env::Tune::on;
+  if (value == "eager") return Env::Tune::eager;
+  reject(kTune, value);
 }
 
 /// "512MiB", "8GiB", "1000": bytes; the binary units may be shortened to K, M, G, T.
@@ -127,6 +135,7 @@ Env read_all() {
   values.device = read_device();
   values.profile = raw(kProfile);
   values.fuse = read_bool(kFuse);
+  values.tune = read_tune();
   values.stream = read_auto_bool(kStream);
   values.prefetch = read_auto_int(kPrefetch, 0);
   values.lanes = read_auto_int(kLanes, 1);
@@ -162,6 +171,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>,sim", "auto", "devices in order of preference; sim: a GPU simulated on the CPU (tests)"},
       {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
       {"TESSERA_FUSE", "0|1", "1", "0: one kernel for each statement"},
+      {"TESSERA_TUNE", "0|1|eager", "1", "0: kernels run as the model says; eager: each tries its variants at once, not only when it has used more time than they cost"},
       {"TESSERA_STREAM", "auto|0|1", "auto", "streaming (non-temporal) stores on the CPU"},
       {"TESSERA_PREFETCH", "auto|<groups>", "auto", "software prefetch distance on the CPU, 0: off"},
       {"TESSERA_LANES", "auto|<sites>", "auto", "sites per group of the layout (tests)"},

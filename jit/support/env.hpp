@@ -35,6 +35,7 @@ struct Env {
   std::vector<std::string> device;  ///< in order of preference: cpu, cuda, cuda:<n>, sim; empty means auto
   std::string profile;              ///< file name; empty means off
   bool fuse = true;
+  enum class Tune { off, on, eager } tune = Tune::on;
   std::optional<bool> stream;
   std::optional<int> prefetch;      ///< groups ahead
   std::optional<int> lanes;         ///< sites per group

@@ -1,23 +1,18 @@
 #include "jit/tune/tuner.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace jit {
 
-Tuner::Tuner(const TuningSpace& space) : try_streaming_(space.try_streaming), by_block_(!space.blocks.empty()) {
-  if (by_block_) {
-    for (const int block : space.blocks) {
-      candidates_.push_back({space.start, 0, {}});
-      candidates_.back().options.block = block;
-    }
-    return;
+Tuner::Tuner(const TuningSpace& space, const TuningProgress& progress)
+    : rounds_(space.rounds()), best_(space.start) {
+  if (progress.rounds > 0) {
+    round_ = std::min(static_cast<std::size_t>(progress.rounds), rounds_.size());
+    best_ = progress.best;
+    best_seconds_ = progress.seconds;
   }
-  candidates_.push_back({space.start, 0, {}});
-  for (const int distance : space.prefetch) {
-    Configuration options = space.start;
-    options.code.prefetch = distance;
-    if (!(options == space.start)) candidates_.push_back({options, 0, {}});
-  }
+  enter_round();
 }
 
 double Tuner::Candidate::median() const {
@@ -26,54 +21,83 @@ double Tuner::Candidate::median() const {
   return sorted[sorted.size() / 2];
 }
 
-int Tuner::best() const {
-  int winner = 0;
-  for (std::size_t i = 1; i < candidates_.size(); ++i)
-    if (candidates_[i].median() < candidates_[static_cast<std::size_t>(winner)].median()) winner = static_cast<int>(i);
-  return winner;
+/// The next round that has something to try; none if the tuner must rest before it, or is done.
+void Tuner::enter_round() {
+  for (; round_ < rounds_.size(); ++round_) {
+    const Round& round = rounds_[round_];
+    if (round.compiles && !may_compile_) return;
+    candidates_.push_back({best_, 0, {}});
+    for (const Configuration& other : round.alternatives(best_))
+      if (!(other == best_)) candidates_.push_back({other, 0, {}});
+    if (round.by_block)
+      std::stable_sort(candidates_.begin(), candidates_.end(),
+                       [](const Candidate& a, const Candidate& b) { return a.options.block > b.options.block; });
+    next_ = 0;
+    if (candidates_.size() > 1) return;
+    candidates_.clear();
+  }
 }
 
-/// Ends the trial of blocks, from the largest down, where each further one is slower still: the candidate just timed and
-/// all smaller ones go if it is a third slower than a larger one.
+void Tuner::go_on() {
+  may_compile_ = true;
+  enter_round();
+}
+
+void Tuner::record(double seconds) {
+  Candidate& present = candidates_[next_];
+  if (present.launches++ > 0) present.seconds.push_back(seconds);
+  if (rounds_[round_].by_block) drop_slow();
+  take_turns();
+}
+
+bool Tuner::refuse() {
+  note(candidates_[next_]);
+  candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(next_));
+  if (candidates_.empty()) return false;
+  take_turns();
+  return true;
+}
+
+/// In turn, so that a disturbance of the machine hits all alike.
+void Tuner::take_turns() {
+  const auto least = std::min_element(candidates_.begin(), candidates_.end(),
+                                      [](const Candidate& a, const Candidate& b) { return a.launches < b.launches; });
+  next_ = static_cast<std::size_t>(least - candidates_.begin());
+  const bool alone = candidates_.size() == 1 && best_seconds_ > 0;  // its time is known, and there is nothing to compare
+  if (least->launches > kSamples || alone) end_round();
+}
+
+void Tuner::end_round() {
+  const auto sampled = [](const Candidate& c) { return !c.seconds.empty(); };
+  const auto faster = [&](const Candidate& a, const Candidate& b) {
+    return sampled(a) && (!sampled(b) || a.median() < b.median());
+  };
+  const Candidate& winner = *std::min_element(candidates_.begin(), candidates_.end(), faster);
+  best_ = winner.options;
+  if (sampled(winner)) best_seconds_ = winner.median();
+  for (const Candidate& candidate : candidates_) note(candidate);
+  candidates_.clear();
+  ++round_;
+  enter_round();
+}
+
+/// From the largest block down each further one is slower still: the candidate just timed and all smaller ones go if it
+/// is a third slower than a larger one.
 void Tuner::drop_slow() {
-  const auto present = static_cast<std::size_t>(next_);
-  if (candidates_[present].seconds.empty()) return;
-  for (std::size_t i = 0; i < present; ++i)
-    if (!candidates_[i].seconds.empty() && candidates_[present].median() > kTooSlow * candidates_[i].median()) {
-      candidates_.resize(present);
+  if (candidates_[next_].seconds.empty()) return;
+  for (std::size_t i = 0; i < next_; ++i)
+    if (!candidates_[i].seconds.empty() && candidates_[next_].median() > kTooSlow * candidates_[i].median()) {
+      for (std::size_t slow = next_; slow < candidates_.size(); ++slow) note(candidates_[slow]);
+      candidates_.resize(next_);
       return;
     }
 }
 
-bool Tuner::refuse() {
-  candidates_.erase(candidates_.begin(), candidates_.begin() + next_ + 1);
-  next_ = 0;
-  return !candidates_.empty();
-}
-
-void Tuner::record(double seconds) {
-  if (done_) return;
-  Candidate& present = candidates_[static_cast<std::size_t>(next_)];
-  if (present.launches++ > 0) present.seconds.push_back(seconds);
-  if (by_block_) drop_slow();
-
-  // In turn, so that a disturbance of the machine hits all alike.
-  const auto least = std::min_element(candidates_.begin(), candidates_.end(),
-                                      [](const Candidate& a, const Candidate& b) { return a.launches < b.launches; });
-  next_ = static_cast<int>(least - candidates_.begin());
-  if (least->launches <= kSamples) return;
-
-  next_ = best();
-  if (try_streaming_) {
-    try_streaming_ = false;
-    Candidate plain{candidates_[static_cast<std::size_t>(next_)].options, 0, {}};
-    Candidate other = plain;
-    other.options.code.streaming = !other.options.code.streaming;
-    candidates_ = {plain, other};
-    next_ = 0;
-    return;
-  }
-  done_ = true;
+void Tuner::note(const Candidate& candidate) {
+  const std::string words = describe(candidate.options);
+  char time[32] = "no sample";
+  if (!candidate.seconds.empty()) std::snprintf(time, sizeof time, "%.4g us", 1e6 * candidate.median());
+  report_ += (report_.empty() ? "" : "; ") + (words.empty() ? "plain" : words) + " " + time;
 }
 
 }  // namespace jit

@@ -1,23 +1,53 @@
-// The tuner finds the fastest variant from the launches it is told about.
+// The tuner finds the fastest variant from the launches it is told about; what it found is kept as text.
 #include "jit/tune/tuner.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
+#include <string>
+#include <vector>
 
 using namespace jit;
 
 namespace {
 
-/// Launches until the tuner has decided; `seconds` is the true time of a variant. Returns the number of launches.
+/// Launches until the tuner has decided, resting for no launch; `seconds` is the true time of a variant. Returns the
+/// number of launches.
 template <class Seconds>
 int settle(Tuner& tuner, Seconds&& seconds) {
   int launches = 0;
-  for (; !tuner.done() && launches < 1000; ++launches) tuner.record(seconds(tuner.options()));
+  while (!tuner.done() && launches < 1000) {
+    if (tuner.trying()) {
+      tuner.record(seconds(tuner.options()));
+      ++launches;
+    } else {
+      tuner.go_on();
+    }
+  }
   return launches;
 }
+
+/// Launches until the tuner rests or is done.
+template <class Seconds>
+void until_it_rests(Tuner& tuner, Seconds&& seconds) {
+  for (int launches = 0; tuner.trying() && launches < 1000; ++launches) tuner.record(seconds(tuner.options()));
+}
+
+const std::vector<int> kSizes{1024, 512, 256, 128, 64, 32};
+
+/// A GPU where everything is open.
+TuningSpace gpu_space() {
+  return {.start = {.block = 1024},
+          .blocks = kSizes,
+          .sites = {2, 4},
+          .try_streaming = true,
+          .registers = [](const Configuration&) { return std::vector<int>{56, 48}; }};
+}
+
+constexpr int kTurns = Tuner::kSamples + 1;
 
 }  // namespace
 
@@ -33,7 +63,7 @@ TEST_CASE("the fastest of all combinations wins, whichever it is") {
         return truth * (disturbed ? 3 : 1);
       });
       CHECK(tuner.done());
-      CHECK(launches == (3 + 2) * (Tuner::kSamples + 1));
+      CHECK(launches == (3 + 2) * kTurns);
       CHECK(tuner.options().code.prefetch == best_distance);
       CHECK(tuner.options().code.streaming == best_streaming);
     }
@@ -47,19 +77,17 @@ TEST_CASE("the first launch of a variant does not count: its code is cold") {
 }
 
 TEST_CASE("what is not in the space is not tried") {
-  Tuner tuner({.start = {{.streaming = true, .prefetch = 2, .check = true}}, .prefetch = {}, .try_streaming = false});
-  settle(tuner, [&](const Configuration& o) {
-    CHECK(o.code == CodeOptions{.streaming = true, .prefetch = 2, .check = true});
-    return 1.0;
-  });
+  const TuningSpace space{.start = {{.streaming = true, .prefetch = 2, .check = true}}};
+  CHECK(space.settled());
+  Tuner tuner(space);
   CHECK(tuner.done());
+  CHECK(tuner.options() == space.start);
 }
 
 TEST_CASE("on a GPU the best block wins and a block that is a third slower ends the trial of smaller ones") {
-  const std::vector<int> sizes{1024, 512, 256, 128, 64, 32};
-  for (const int best : sizes) {
+  for (const int best : kSizes) {
     CAPTURE(best);
-    Tuner tuner({.start = {.block = 1024}, .blocks = sizes});
+    Tuner tuner({.start = {.block = 1024}, .blocks = kSizes});
     std::map<int, int> launches;
     settle(tuner, [&](const Configuration& o) {
       ++launches[o.block];
@@ -73,8 +101,7 @@ TEST_CASE("on a GPU the best block wins and a block that is a third slower ends 
 }
 
 TEST_CASE("a block that the device refuses is out, with all larger ones") {
-  const std::vector<int> sizes{512, 256, 128, 64};
-  Tuner tuner({.start = {.block = 512}, .blocks = sizes});
+  Tuner tuner({.start = {.block = 512}, .blocks = {512, 256, 128, 64}});
   CHECK(tuner.refuse());
   CHECK(tuner.options().block == 256);
   CHECK(tuner.refuse());
@@ -88,4 +115,150 @@ TEST_CASE("a block that the device refuses is out, with all larger ones") {
   Tuner hopeless({.start = {.block = 64}, .blocks = {64, 32}});
   CHECK(hopeless.refuse());
   CHECK(!hopeless.refuse());
+}
+
+TEST_CASE("blocks are tried at once; before other code the tuner rests with the best block and its median") {
+  Tuner tuner(gpu_space());
+  until_it_rests(tuner, [&](const Configuration& o) {
+    CHECK(o.code == CodeOptions{});
+    return o.block == 128 ? 2e-5 : 2.5e-5;
+  });
+  CHECK(!tuner.done());
+  CHECK(tuner.options() == Configuration{.block = 128});
+  CHECK(tuner.progress() == TuningProgress{{.block = 128}, 1, 2e-5});
+  tuner.go_on();
+  CHECK(tuner.trying());
+}
+
+TEST_CASE("the code and the block that go together are found, whichever they are") {
+  for (const int best_sites : {1, 2, 4})
+    for (const bool best_streaming : {false, true})
+      for (const int best_bound : {0, 56, 48})
+        for (const int best_block : {512, 256, 64}) {
+          CAPTURE(best_sites);
+          CAPTURE(best_bound);
+          CAPTURE(best_block);
+          Tuner tuner(gpu_space());
+          settle(tuner, [&](const Configuration& o) {
+            return 1 + 0.2 * std::abs(std::log2(o.code.sites) - std::log2(best_sites)) +
+                   0.1 * (o.code.streaming != best_streaming) + 0.05 * (o.code.registers != best_bound) +
+                   0.02 * std::abs(std::log2(o.block) - std::log2(best_block));
+          });
+          CHECK(tuner.done());
+          CHECK(tuner.options() == Configuration{{.streaming = best_streaming, .registers = best_bound, .sites = best_sites}, best_block});
+        }
+}
+
+TEST_CASE("after other code has won, the blocks beside the best one are tried once more") {
+  Tuner tuner(gpu_space());
+  settle(tuner, [](const Configuration& o) { return o.code.streaming ? (o.block == 512 ? 0.8 : 0.9) : o.block == 256 ? 1.0 : 1.1; });
+  CHECK(tuner.options() == Configuration{{.streaming = true}, 512});
+
+  Tuner plain(gpu_space());
+  const int launches = settle(plain, [](const Configuration& o) { return o.block == 256 && o.code == CodeOptions{} ? 1.0 : 1.1; });
+  CHECK(launches == (6 + 5 + 2 + 3) * kTurns);  // blocks; sites at two blocks; streaming; two bounds: no more blocks
+}
+
+TEST_CASE("bounds on registers are asked for the best so far") {
+  TuningSpace space{.start = {.block = 256}, .blocks = {256, 128}, .sites = {2}};
+  std::vector<Configuration> asked;
+  space.registers = [&](const Configuration& best) {
+    asked.push_back(best);
+    return std::vector<int>{};
+  };
+  Tuner tuner(space);
+  settle(tuner, [](const Configuration& o) { return o.code.sites == 2 && o.block == 128 ? 1.0 : 1.2; });
+  CHECK((asked == std::vector<Configuration>{{{.sites = 2}, 128}}));
+}
+
+TEST_CASE("variants that drop out before they ran leave the best so far, which is not launched for nothing") {
+  Tuner tuner(gpu_space());
+  until_it_rests(tuner, [](const Configuration& o) { return o.block == 64 ? 1.0 : 1.2; });
+  const TuningProgress before = tuner.progress();
+  tuner.go_on();
+  int launches = 0;
+  while (!tuner.done()) {
+    if (tuner.options().code == CodeOptions{}) {
+      tuner.record(1.0);
+      ++launches;
+    } else {
+      CHECK(tuner.refuse());
+    }
+  }
+  CHECK(tuner.options() == before.best);
+  CHECK(launches <= 3);  // the turn that the best has before each round's first variant
+  CHECK(tuner.progress().seconds == before.seconds);
+}
+
+TEST_CASE("a tuner goes on where an earlier one has come to") {
+  const TuningSpace space = gpu_space();
+  Tuner first(space);
+  const auto seconds = [](const Configuration& o) { return 1 + 0.1 * (o.block != 256) + 0.1 * (o.code.sites != 2); };
+  until_it_rests(first, seconds);
+  Tuner second(space, first.progress());
+  CHECK(!second.trying());
+  CHECK(second.options() == first.options());
+  settle(second, [&](const Configuration& o) {
+    CHECK(o.block <= 512);  // the blocks are known: only neighbours of the best
+    return seconds(o);
+  });
+  CHECK(second.options() == Configuration{{.sites = 2}, 256});
+
+  Tuner third(space, second.progress());
+  CHECK(third.done());
+  CHECK(third.options() == second.options());
+}
+
+TEST_CASE("the report tells what each variant costs") {
+  Tuner tuner({.start = {.block = 64}, .blocks = {64, 32}, .try_streaming = true});
+  settle(tuner, [](const Configuration& o) { return o.code.streaming ? 3e-6 : o.block * 1e-7; });
+  CHECK(tuner.report() == "block 64 6.4 us; block 32 3.2 us; block 32 3.2 us; block 32, streaming 3 us; "
+                          "block 64, streaming 3 us; block 32, streaming 3 us");
+}
+
+// ---- text -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("progress survives as text, and no other text is taken for it") {
+  const TuningProgress progress{{{.streaming = true, .prefetch = 4, .registers = 56, .sites = 2}, 256}, 3, 1.25e-5};
+  const std::string good = text(progress);
+  CHECK(good == "block 256\nsites 2\nstreaming 1\nprefetch 4\nregisters 56\nrounds 3\nseconds 1.25e-05\n");
+  CHECK(parse_progress(good) == progress);
+  CHECK(parse_progress(text({})) == TuningProgress{});
+  for (std::size_t i = 0; i < good.size(); ++i) CHECK(!parse_progress(good.substr(0, i)));
+  for (const std::string& bad : {good + "x", good + good, "\n" + good, std::string("256"), std::string("block 256\n")})
+    CHECK(!parse_progress(bad));
+  const auto with = [&](const std::string& old_line, const std::string& line) {
+    std::string changed = good;
+    return changed.replace(changed.find(old_line), old_line.size(), line);
+  };
+  for (const char* line : {"sites 0\n", "sites 2 \n", "sites -2\n", "sites two\n", "sites\n", "sites 99999999999\n", "lanes 2\n"})
+    CHECK(!parse_progress(with("sites 2\n", line)));
+  CHECK(!parse_progress(with("streaming 1\n", "streaming 2\n")));
+  CHECK(!parse_progress(with("seconds 1.25e-05\n", "seconds inf\n")));
+  CHECK(!parse_progress(with("seconds 1.25e-05\n", "seconds nan\n")));
+}
+
+TEST_CASE("every knob shapes the text of a space") {
+  const TuningSpace plain{.start = {.block = 256}, .blocks = {256, 128}};
+  std::vector<std::string> texts{plain.text()};
+  for (int i = 0; i < 8; ++i) {
+    TuningSpace other = plain;
+    if (i == 0) other.start.block = 128;
+    if (i == 1) other.start.code.streaming = true;
+    if (i == 2) other.start.code.check = true;
+    if (i == 3) other.blocks = {256};
+    if (i == 4) other.prefetch = {4};
+    if (i == 5) other.sites = {4};
+    if (i == 6) other.try_streaming = true;
+    if (i == 7) other.registers = [](const Configuration&) { return std::vector<int>{}; };
+    texts.push_back(other.text());
+  }
+  std::sort(texts.begin(), texts.end());
+  CHECK(std::adjacent_find(texts.begin(), texts.end()) == texts.end());
+}
+
+TEST_CASE("configurations are described by what is not plain about them") {
+  CHECK(describe({}).empty());
+  CHECK(describe({{.streaming = true, .prefetch = 4}, 0}) == "streaming, prefetch 4");
+  CHECK(describe({{.registers = 48, .sites = 2}, 256}) == "block 256, sites 2, at most 48 registers");
 }

@@ -1,0 +1,254 @@
+#include "jit/runtime/variants.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "jit/device/cpu_device.hpp"
+#include "jit/support/bytes.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
+
+namespace jit {
+namespace {
+
+// Other code is tried once the kernel has used this many times what its costliest compilation took.
+constexpr double kTuneAfterCompiles = 3;
+constexpr double kTuneAfterSeconds = 2e-3;
+// What a compilation takes at least, per node of the IR: a kernel that came from the cache does not tell. Hopping term on a
+// Xeon: 10 us (LLVM), 50 us (LLVM and ptxas).
+constexpr double kSecondsPerNode = 1e-5, kSecondsPerNodeOnGpu = 5e-5;
+// Code of one kernel, over all size classes.
+constexpr std::size_t kMostVariants = 16;
+constexpr int kMostRegisterBounds = 2;
+// Bytes per thread that a variant may spill beyond what the kernel's first code does.
+constexpr int kBearableSpill = 32;
+
+bool tuning() { return env().tune != Env::Tune::off; }
+
+}  // namespace
+
+Compiler& Variants::compiler() {
+  if (!compiler_) compiler_ = std::make_unique<Compiler>(device_.make_target());
+  return *compiler_;
+}
+
+// ---- the model ------------------------------------------------------------------------------------------------------
+
+/// CPU: streaming stores pay when results leave the cache before they are read again, prefetching when operands come from
+/// beyond the nearest caches in an order that the processor cannot guess (neighbours). GPU: one site per thread, in the
+/// largest blocks that launch.
+TuningSpace Variants::space(const KernelHandle& kernel, double bytes) const {
+  TuningSpace space;
+  CodeOptions& start = space.start.code;
+  start.check = env().check;
+  const bool may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
+  if (!device_.blocks().empty()) {
+    start.streaming = env().stream.value_or(false);
+    if (!tuning()) return space;  // in blocks of the device's choice
+    space.blocks.assign(device_.blocks().begin(), device_.blocks().end());
+    space.start.block = space.blocks.front();
+    if (start.check) return space;
+    for (const int sites : {2, 4})
+      if (!kernel.ir.listed && kernel.ir.lanes % sites == 0) space.sites.push_back(sites);
+    space.try_streaming = !env().stream && may_stream;
+    space.registers = [this, &kernel](const Configuration& best) {
+      const Variant* code = find(kernel, best.code);
+      std::vector<int> bounds = device_.register_bounds(code == nullptr ? 0 : code->resources.registers, best.block);
+      if (std::ssize(bounds) > kMostRegisterBounds) bounds.erase(bounds.begin() + kMostRegisterBounds, bounds.end());
+      return bounds;
+    };
+    return space;
+  }
+  const auto cache_bytes = static_cast<double>(CpuDevice::last_level_cache());
+  const bool out_of_cache = bytes > 0.5 * cache_bytes;
+  const bool may_prefetch = !kernel.ir.listed;
+  start.streaming = env().stream.value_or(out_of_cache && may_stream && !kernel.cost.reads_written);
+  start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? 4 : 0);
+  if (start.check || !tuning()) return space;
+  if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && bytes > 0.1 * cache_bytes)))
+    space.prefetch = {0, 4, 8};
+  space.try_streaming = !env().stream && may_stream && out_of_cache;
+  return space;
+}
+
+/// Seconds that a kernel must have used before other code of it is compiled.
+double Variants::price(const KernelHandle& kernel) const {
+  if (env().tune == Env::Tune::eager) return 0;
+  const double per_node = device_.blocks().empty() ? kSecondsPerNode : kSecondsPerNodeOnGpu;
+  const double compilation = std::max(kernel.costliest_compile, per_node * static_cast<double>(kernel.ir.nodes.size()));
+  return std::max(kTuneAfterSeconds, kTuneAfterCompiles * compilation);
+}
+
+// ---- code -----------------------------------------------------------------------------------------------------------
+
+const Variant* Variants::find(const KernelHandle& kernel, const CodeOptions& options) const {
+  for (const auto& known : kernel.variants)
+    if (known->options == options) return known.get();
+  return nullptr;
+}
+
+/// The code of a kernel under given options, compiled if it was not yet.
+const Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) {
+  if (const Variant* known = find(kernel, options)) return *known;
+  const CompiledKernel made = compiler().compile(kernel.ir, options);
+  const double seconds = made.codegen_seconds + made.compile_seconds + made.load_seconds;
+  kernel.variants.push_back(std::make_unique<Variant>(Variant{options, made.code, made.resources, made.hash}));
+  kernel.compile_seconds += seconds;
+  kernel.costliest_compile = std::max(kernel.costliest_compile, seconds);
+  ++(made.from_cache ? kernel.from_cache : kernel.compiled);
+  if (!made.from_cache) ++compilations_;
+  return *kernel.variants.back();
+}
+
+/// Whether it is worth a launch. A variant that cannot be made is out; a run does not fail for it.
+bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) {
+  const Variant* variant = find(kernel, configuration.code);
+  if (variant == nullptr) {
+    if (kernel.variants.size() >= kMostVariants) return false;
+    try {
+      variant = &make(kernel, configuration.code);
+    } catch (const std::exception& error) {
+      log_warn("tune", "kernel ", kernel.ir.name, " runs without ", jit::describe(configuration), ": ", error.what());
+      kernel.variants.push_back(std::make_unique<Variant>(Variant{configuration.code, nullptr, {}, {}}));
+      return false;
+    }
+  }
+  const KernelResources& uses = variant->resources;
+  return variant->code != nullptr && (uses.largest_block == 0 || configuration.block <= uses.largest_block) &&
+         uses.spill_bytes <= kernel.variants.front()->resources.spill_bytes + kBearableSpill;
+}
+
+void Variants::use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration) {
+  size.variant = &make(kernel, configuration.code);
+  size.options = configuration;
+}
+
+// ---- what earlier runs have found -----------------------------------------------------------------------------------
+
+/// The kernel cache keeps results per model of device, code, size and question asked.
+std::string Variants::key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& space) {
+  if (kernel.plain_hash.empty()) kernel.plain_hash = compiler().hash(kernel.ir, {});
+  return "tuning 2\ndevice " + device_.model() + "\nthreads " + std::to_string(device_.blocks().empty() ? device_.threads() : 0) +
+         "\nkernel " + kernel.plain_hash + "\nsize class " + std::to_string(size_class) + "\n" + space.text();
+}
+
+std::optional<TuningProgress> Variants::remembered(KernelHandle& kernel, std::size_t size_class, const TuningSpace& space) {
+  const auto found = cache_ ? cache_->load(key(kernel, size_class, space)) : std::nullopt;
+  auto progress = found ? parse_progress(*found) : std::nullopt;
+  if (progress) progress->best.code.check = space.start.code.check;
+  return progress;
+}
+
+// ---- choosing -------------------------------------------------------------------------------------------------------
+
+void Variants::prepare(KernelHandle& kernel, std::size_t size_class, double bytes) {
+  SizeClass& size = kernel.classes[size_class];
+  const TuningSpace open = space(kernel, bytes);
+  const auto progress = open.settled() ? std::nullopt : remembered(kernel, size_class, open);
+  if (!progress || !usable(kernel, progress->best)) {
+    begin(kernel, size, open);
+  } else {
+    size.tuner.emplace(open, *progress);
+    use(kernel, size, progress->best);
+    log_choice(kernel, size, bytes, "remembered");
+  }
+  follow(kernel, size_class, bytes);
+}
+
+/// Without knowledge of earlier runs.
+void Variants::begin(KernelHandle& kernel, SizeClass& size, const TuningSpace& open) {
+  use(kernel, size, open.start);
+  size.tuner.emplace(open);
+}
+
+/// Makes the tuner's next configuration the one in use. Sizes of blocks cost nothing and the largest may not launch, so
+/// those are tried from the first launch on. Variants that are of no use drop out here, before they run.
+void Variants::follow(KernelHandle& kernel, std::size_t size_class, double bytes) {
+  SizeClass& size = kernel.classes[size_class];
+  Tuner& tuner = *size.tuner;
+  const int rounds = tuner.progress().rounds;
+  bool found = size.trial;
+  if (!tuner.trying() && !tuner.done() && size.seconds >= price(kernel)) {
+    tuner.go_on();
+    found = tuner.progress().rounds > rounds;
+  }
+  while (tuner.trying() && !usable(kernel, tuner.options())) drop(kernel, size);
+  use(kernel, size, tuner.options());
+  size.trial = tuner.trying();
+  if (size.trial) return;
+
+  if (found) {
+    if (cache_) cache_->store(key(kernel, size_class, space(kernel, bytes)), text(tuner.progress()));
+    log_choice(kernel, size, bytes, tuner.done() ? "tuned" : "tuned so far");
+  }
+  if (tuner.done()) size.tuner.reset();
+}
+
+/// Takes the configuration in use out of the trial.
+void Variants::drop(KernelHandle& kernel, SizeClass& size) {
+  if (size.tuner->trying() && size.tuner->refuse()) return;
+  const int registers = size.variant->resources.registers, block = size.options.block;
+  size = {};
+  throw DeviceError({.what = "launch of kernel " + kernel.ir.name + " " + kernel.hash(),
+                     .expected = "a block of " + std::to_string(block) + " threads or fewer to fit",
+                     .got = "refused by \"" + device_.name() + "\"",
+                     .where = std::to_string(registers) + " registers per thread",
+                     .what_now = "Please report it"});
+}
+
+void Variants::retry(KernelHandle& kernel, std::size_t size_class, double bytes, DeviceLaunch& run) {
+  SizeClass& size = kernel.classes[size_class];
+  if (size.trial)
+    drop(kernel, size);
+  else
+    begin(kernel, size, space(kernel, bytes));  // what was found earlier does not launch after all
+  for (;; drop(kernel, size)) {
+    follow(kernel, size_class, bytes);
+    apply(size, run);
+    if (device_.launch(run)) return;
+  }
+}
+
+void Variants::launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds) {
+  SizeClass& size = kernel.classes[size_class];
+  if (size.trial) {
+    if (!seconds) return;  // it began with this launch
+    size.tuner->record(*seconds);
+  } else {
+    // Where taking the time costs time, the best median stands for it.
+    size.seconds += seconds.value_or(size.tuner->progress().seconds);
+    if (size.seconds < price(kernel)) return;
+  }
+  follow(kernel, size_class, bytes);
+}
+
+// ---- words ----------------------------------------------------------------------------------------------------------
+
+std::string Variants::words(const SizeClass& size) {
+  std::string text = jit::describe(size.options);
+  const KernelResources& uses = size.variant->resources;
+  if (uses.registers > 0) text += ", " + std::to_string(uses.registers) + " registers";
+  if (uses.spill_bytes > 0) text += ", " + std::to_string(uses.spill_bytes) + " bytes spilled";
+  if (size.options.block > 0) {
+    char occupancy[32];
+    std::snprintf(occupancy, sizeof occupancy, ", occupancy %.2f", device_.occupancy(size.variant->code, size.options.block));
+    text += occupancy;
+  }
+  return text;
+}
+
+std::string Variants::describe(const KernelHandle& kernel) {
+  const SizeClass* size = kernel.largest_class();
+  return size == nullptr ? "" : words(*size);
+}
+
+void Variants::log_choice(const KernelHandle& kernel, const SizeClass& size, double bytes, const char* how) {
+  if (!log_enabled(LogLevel::debug, "tune")) return;
+  const std::string chosen = words(size), &tried = size.tuner->report();
+  log_debug("tune", kernel.ir.name, " ", size.variant->hash.substr(0, 8), ", ", format_bytes(static_cast<std::size_t>(bytes)),
+            ", ", how, ": ", chosen.empty() ? "plain" : chosen, tried.empty() ? "" : " [" + tried + "]");
+}
+
+}  // namespace jit

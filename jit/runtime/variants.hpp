@@ -1,0 +1,61 @@
+// Which code of a kernel runs, and how: what the model says, what an earlier run has found, or what the tuner tries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "jit/cache/kernel_cache.hpp"
+#include "jit/device/device.hpp"
+#include "jit/runtime/kernel_table.hpp"
+
+namespace jit {
+
+class Variants {
+ public:
+  explicit Variants(Device& device) : device_(device) {}
+
+  /// Before the first launch in a size class; `bytes` are those that it moves. Throws what the compiler throws.
+  void prepare(KernelHandle& kernel, std::size_t size_class, double bytes);
+  /// After a launch that the device refused: launches other configurations until one runs. DeviceError if none does.
+  void retry(KernelHandle& kernel, std::size_t size_class, double bytes, DeviceLaunch& run);
+  /// After a launch in a size class that has a tuner, with the launch's time if it was taken.
+  void launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds);
+
+  /// How the kernel runs on the largest domain, for people: "block 256, sites 2, 48 registers, occupancy 0.62".
+  std::string describe(const KernelHandle& kernel);
+  /// Kernels that were compiled, not found in the kernel cache.
+  std::int64_t compilations() const { return compilations_; }
+  Compiler& compiler();
+
+ private:
+  TuningSpace space(const KernelHandle& kernel, double bytes) const;
+  const Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
+  const Variant& make(KernelHandle& kernel, const CodeOptions& options);
+  bool usable(KernelHandle& kernel, const Configuration& configuration);
+  void use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration);
+  void begin(KernelHandle& kernel, SizeClass& size, const TuningSpace& open);
+  void follow(KernelHandle& kernel, std::size_t size_class, double bytes);
+  void drop(KernelHandle& kernel, SizeClass& size);
+  double price(const KernelHandle& kernel) const;
+  std::string key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& space);
+  std::optional<TuningProgress> remembered(KernelHandle& kernel, std::size_t size_class, const TuningSpace& space);
+  std::string words(const SizeClass& size);
+  void log_choice(const KernelHandle& kernel, const SizeClass& size, double bytes, const char* how);
+
+  Device& device_;
+  std::unique_ptr<Compiler> compiler_;  // opening LLVM takes milliseconds: at the first compilation
+  std::optional<KernelCache> cache_ = KernelCache::from_environment();
+  std::int64_t compilations_ = 0;
+};
+
+/// Makes a launch one of this configuration.
+inline void apply(const SizeClass& size, DeviceLaunch& run) {
+  run.code = size.variant->code;
+  run.block = size.options.block;
+  run.sites = size.options.code.sites;
+}
+
+}  // namespace jit

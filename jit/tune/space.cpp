@@ -1,0 +1,86 @@
+#include "jit/tune/space.hpp"
+
+#include <algorithm>
+
+namespace jit {
+namespace {
+
+std::string list(const std::vector<int>& numbers) {
+  std::string words;
+  for (const int number : numbers) words += " " + std::to_string(number);
+  return words;
+}
+
+/// One alternative per value of a knob of the code.
+template <class Knob>
+Round code_round(std::vector<int> values, Knob knob) {
+  return {.alternatives = [values = std::move(values), knob](const Configuration& best) {
+    std::vector<Configuration> alternatives;
+    for (const int value : values) {
+      alternatives.push_back(best);
+      alternatives.back().code.*knob = value;
+    }
+    return alternatives;
+  }};
+}
+
+std::vector<Configuration> with_blocks(const Configuration& best, const std::vector<int>& blocks) {
+  std::vector<Configuration> alternatives(blocks.size(), best);
+  for (std::size_t i = 0; i < blocks.size(); ++i) alternatives[i].block = blocks[i];
+  return alternatives;
+}
+
+}  // namespace
+
+bool TuningSpace::settled() const {
+  return blocks.size() < 2 && prefetch.empty() && sites.empty() && !try_streaming && !registers;
+}
+
+std::vector<Round> TuningSpace::rounds() const {
+  std::vector<Round> rounds;
+  if (!blocks.empty())
+    rounds.push_back({.alternatives = [all = blocks](const Configuration& best) { return with_blocks(best, all); },
+                      .compiles = false,
+                      .by_block = true});
+  if (!prefetch.empty()) rounds.push_back(code_round(prefetch, &CodeOptions::prefetch));
+  // A thread with more sites takes more registers: the block with half the threads is tried as well.
+  if (!sites.empty())
+    rounds.push_back({.alternatives = [all = sites, blocks = blocks](const Configuration& best) {
+      std::vector<Configuration> alternatives;
+      for (const int number : all)
+        for (const int block : {best.block, best.block / 2}) {
+          if (std::find(blocks.begin(), blocks.end(), block) == blocks.end()) continue;
+          alternatives.push_back(best);
+          alternatives.back().code.sites = number;
+          alternatives.back().block = block;
+        }
+      return alternatives;
+    }});
+  if (try_streaming)
+    rounds.push_back({.alternatives = [](Configuration other) {
+      other.code.streaming = !other.code.streaming;
+      return std::vector<Configuration>{other};
+    }});
+  if (registers)
+    rounds.push_back({.alternatives = [bounds = registers](const Configuration& best) {
+      return code_round(bounds(best), &CodeOptions::registers).alternatives(best);
+    }});
+  if (blocks.size() > 1 && rounds.size() > 1)
+    rounds.push_back({.alternatives = [all = blocks, plain = start.code](const Configuration& best) {
+      if (best.code == plain) return std::vector<Configuration>{};  // the first round was about this code
+      std::vector<int> near;
+      for (const int block : all)
+        if (block == 2 * best.block || 2 * block == best.block) near.push_back(block);
+      return with_blocks(best, near);
+    }, .compiles = false, .by_block = true});
+  return rounds;
+}
+
+std::string TuningSpace::text() const {
+  TuningProgress none{.best = start};
+  return "start\n" + jit::text(none) + "check " + std::to_string(start.code.check) + "\nblocks" + list(blocks) + "\nprefetch" +
+         list(prefetch) + "\nsites" + list(sites) + "\nstreaming " + std::to_string(try_streaming) + "\nregisters " +
+         std::to_string(registers != nullptr) + "\n";
+}
+
+}  // namespace jit
