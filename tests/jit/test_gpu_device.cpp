@@ -7,15 +7,14 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <thread>
 
 #include "jit/codegen/codegen.hpp"
-#include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "tests/jit/settings.hpp"
 
 using jit::DeviceError;
 using jit::DeviceLaunch;
@@ -23,6 +22,7 @@ using jit::GpuDevice;
 using jit::GpuDriver;
 using jit::Staging;
 using jit::SumBins;
+using tests::Setting;
 
 namespace {
 
@@ -213,19 +213,6 @@ struct Array {
   std::size_t bytes;
   void* memory;
   std::uint64_t factor = 2;
-};
-
-/// Sets an environment variable for jit::env() and takes it away again.
-struct Setting {
-  Setting(const char* name, const char* value) : name_(name) {
-    ::setenv(name, value, 1);
-    jit::reload_env();
-  }
-  ~Setting() {
-    ::unsetenv(name_);
-    jit::reload_env();
-  }
-  const char* name_;
 };
 
 }  // namespace
@@ -624,4 +611,17 @@ TEST_CASE("the device has the name it was opened with, a model, and a host") {
   const jit::Range range{0, 1000};
   bench.device.parallel_for({&range, 1}, [&](std::int64_t begin, std::int64_t end) { seen += end - begin; });
   CHECK(seen == 1000);
+}
+
+TEST_CASE("bounds on registers are where one more block fits a multiprocessor, down to what all its threads can have") {
+  const Bench bench({}, 1);
+  const auto bounds = [&](int registers, int block) { return bench.device.register_bounds(registers, block); };
+  CHECK((bounds(64, 128) == std::vector<int>{56, 48, 40, 32}));
+  CHECK((bounds(61, 128) == std::vector<int>{56, 48, 40, 32}));  // given in units of 8
+  CHECK((bounds(64, 256) == std::vector<int>{48, 40, 32}));
+  CHECK((bounds(255, 512) == std::vector<int>{128, 64, 40, 32}));  // 256 do not fit
+  CHECK((bounds(128, 1024) == std::vector<int>{64, 32}));
+  CHECK(bounds(32, 128).empty());
+  CHECK(bounds(16, 32).empty());
+  CHECK(bounds(0, 128).empty());  // not known
 }

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,37 +10,16 @@
 
 #include "codegen_lab.hpp"
 #include "jit/cache/kernel_cache.hpp"
-#include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
+#include "tests/jit/settings.hpp"
 
 namespace fs = std::filesystem;
 using jit::KernelCache;
+using tests::Folder;
+using tests::Setting;
 
 namespace {
-
-/// A folder of its own that goes away.
-struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("tessera_cache_test_" + std::to_string(std::random_device{}()))) {}
-  ~Folder() { fs::remove_all(path); }
-  fs::path path;
-};
-
-/// Sets an environment variable for jit::env() and puts it back.
-struct Setting {
-  Setting(const char* name, const std::string& value)
-      : name_(name), had_(std::getenv(name) != nullptr), old_(had_ ? std::getenv(name) : "") {
-    ::setenv(name, value.c_str(), 1);
-    jit::reload_env();
-  }
-  ~Setting() {
-    had_ ? ::setenv(name_, old_.c_str(), 1) : ::unsetenv(name_);
-    jit::reload_env();
-  }
-  const char* name_;
-  bool had_;
-  std::string old_;
-};
 
 lab::Kernel sample(double factor) {
   lab::Kernel k;

@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <new>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,8 @@ FakeCuda& fake() {
         (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fake_cuda/libcuda_works.so").string();
     ::setenv("TESSERA_LIBCUDA", path.c_str(), 1);
     ::setenv("TESSERA_DEVICE", "cuda", 1);
+    ::setenv("TESSERA_CACHE", "0", 1);     // what an earlier run of the test has found
+    ::setenv("TESSERA_TUNE", "eager", 1);  // so that the number of launches until a statement is tuned is known
     jit::reload_env();
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE_MESSAGE(handle != nullptr, path);
@@ -94,6 +98,36 @@ TEST_CASE("a statement that is tuned is one call of the driver") {
   CHECK((calls_of(s.driver, [&] { s.axpy(); }) == one_launch));
   CHECK((calls_of(s.driver, [&] { s.axpy_on_a_checkerboard(); }) == one_launch));
   CHECK((calls_of(s.driver, [&] { s.hop(); }) == one_launch));
+}
+
+TEST_CASE("a statement whose tuner waits for it to use more time is one call of the driver") {
+  Statements s;
+  ::setenv("TESSERA_TUNE", "1", 1);
+  jit::reload_env();
+  s.driver.milliseconds = 1e-6f;  // more than a million launches until then
+  CHECK((calls_of(s.driver, [&] { s.z = s.a * s.x - s.y; }) == Calls{"cuLaunchKernel"}));
+  s.driver.milliseconds = 2.5f;
+  ::setenv("TESSERA_TUNE", "eager", 1);
+  jit::reload_env();
+  CHECK((calls_of(s.driver, [&] { s.z = s.a * s.x - s.y; }) == Calls{"cuLaunchKernel"}));  // tuned in the end
+}
+
+TEST_CASE("tuning tries bounds on registers, and sites per thread in smaller grids") {
+  Statements s;
+  s.driver.launches.clear();
+  s.driver.registers = 64;  // of 1536 threads of a multiprocessor 1024 run at once in blocks of 512, with 40 registers all
+  for (int i = 0; i < kUntilSteady; ++i) s.z = s.x - s.a * s.y;
+  std::set<const void*> functions;
+  std::map<unsigned, std::set<unsigned>> threads;  // of the grid, by block
+  for (const FakeCuda::Launch& launch : s.driver.launches) {
+    functions.insert(launch.function);
+    threads[launch.block[0]].insert(launch.grid[0] * launch.block[0]);
+  }
+  CHECK(functions.size() == 1 + 2 + 1 + 1);       // plain; sites 2 and 4; streaming; fewer registers
+  CHECK((threads[32] == std::set<unsigned>{256})); // 4^4 sites in the smallest blocks, which are not the best
+  CHECK(threads[256].size() == 1);
+  CHECK(s.driver.link_options[0] == 40);           // CU_JIT_MAX_REGISTERS
+  s.driver.registers = 40;
 }
 
 TEST_CASE("a sum clears its bins, launches, and waits for one copy") {

@@ -1,0 +1,457 @@
+// Which code of a kernel runs: trials and their price, what is remembered from run to run, and what drops out. On a GPU
+// that is made up: its compiler makes names, and the test says how long launches take.
+#include "jit/runtime/variants.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jit/device/cpu_device.hpp"
+#include "jit/support/error.hpp"
+#include "jit/support/file.hpp"
+#include "tests/jit/settings.hpp"
+
+using namespace jit;
+using tests::Folder;
+using tests::Setting;
+
+namespace {
+
+/// What the made-up GPU's compiler and launches are like.
+struct Machine {
+  std::string model = "made-up GPU";
+  int registers = 64;                ///< of code without a bound
+  int spills_below = 48;             ///< bounds below this spill
+  int largest_block = 1024;          ///< that launches take
+  std::function<bool(const CodeOptions&)> refuses = [](const CodeOptions&) { return false; };
+  std::vector<int> bounds = {56, 48, 40};
+
+  int built = 0, loaded = 0, launches = 0;
+};
+
+class MadeUpTarget final : public Target {
+ public:
+  explicit MadeUpTarget(Machine& machine) : machine_(machine) {}
+
+  const std::string& description() const override { return description_; }
+  int generator_version() const override { return 1; }
+  std::string build(const ir::Kernel&, const std::string&, const CodeOptions& options, BuildNotes&) override {
+    ++machine_.built;
+    if (machine_.refuses(options)) throw InternalError("no such code");
+    return std::to_string(options.registers);
+  }
+  KernelCode load(const std::string& object, const std::string&, KernelResources& resources) override {
+    ++machine_.loaded;
+    const int bound = std::stoi(object);
+    resources.registers = bound == 0 ? machine_.registers : bound;
+    resources.spill_bytes = bound != 0 && bound < machine_.spills_below ? 400 : 0;
+    resources.largest_block = 512;
+    codes_.push_back(std::make_unique<int>(0));
+    return codes_.back().get();
+  }
+
+ private:
+  Machine& machine_;
+  std::string description_ = "made-up";
+  std::vector<std::unique_ptr<int>> codes_;
+};
+
+class MadeUpGpu final : public CpuDevice {
+ public:
+  explicit MadeUpGpu(Machine& machine) : machine_(machine) {}
+
+  std::string name() const override { return "made-up"; }
+  std::string model() const override { return machine_.model; }
+  std::unique_ptr<Target> make_target() override { return std::make_unique<MadeUpTarget>(machine_); }
+  std::span<const int> blocks() const override { return kBlocks; }
+  std::vector<int> register_bounds(int, int) const override { return machine_.bounds; }
+  double occupancy(KernelCode, int) override { return 0.5; }
+  bool launch(const DeviceLaunch& launch) override {
+    ++machine_.launches;
+    return launch.block <= machine_.largest_block;
+  }
+
+ private:
+  static constexpr int kBlocks[] = {1024, 512, 256, 128, 64, 32};
+  Machine& machine_;
+};
+
+/// y = 2 x with as many nodes as asked for.
+ir::Kernel kernel(int nodes, bool listed) {
+  ir::Kernel k;
+  k.name = "sample";
+  k.lanes = 32;
+  k.listed = listed;
+  k.leaves = {{ir::Type::f64, 1, true, false}, {ir::Type::f64, 1, false, true}};
+  k.nodes = {{.op = ir::Op::load, .type = ir::Type::f64}};
+  while (static_cast<int>(k.nodes.size()) < nodes) {
+    const auto last = static_cast<ir::Value>(k.nodes.size()) - 1;
+    k.nodes.push_back({.op = ir::Op::add, .type = ir::Type::f64, .a = last, .b = last});
+  }
+  k.stores = {{{1, 0, 0, 0}, static_cast<ir::Value>(k.nodes.size()) - 1}};
+  return k;
+}
+
+constexpr std::size_t kClass = 5;
+constexpr double kBytes = 1e6;
+
+/// What Runtime does with a kernel, in one process.
+struct Run {
+  explicit Run(Device& device, int nodes = 100, bool listed = false)
+      : device(device), variants(device), handle({}, kernel(nodes, listed)) {
+    handle.classes.resize(kClass + 4);
+  }
+
+  /// `seconds` of a configuration's launches; true if the launch was timed for the tuner.
+  template <class Seconds>
+  bool launch(Seconds&& seconds, std::size_t size_class = kClass) {
+    SizeClass& size = handle.classes[size_class];
+    if (size.variant == nullptr) variants.prepare(handle, size_class, kBytes);
+    DeviceLaunch run;
+    apply(size, run);
+    const bool trial = size.trial;
+    if (!device.launch(run)) variants.retry(handle, size_class, kBytes, run);
+    seen[describe(size.options)] += 1;
+    if (size.tuner)
+      variants.launched(handle, size_class, kBytes, trial ? std::optional(seconds(size.options)) : std::nullopt);
+    return trial;
+  }
+  template <class Seconds>
+  int settle(Seconds&& seconds, std::size_t size_class = kClass) {
+    int launches = 0;
+    do launch(seconds, size_class);
+    while (++launches < 100000 && handle.classes[size_class].tuner);
+    return launches;
+  }
+  static std::string describe(const Configuration& c) { return jit::describe(c); }
+  const Configuration& options() const { return handle.classes[kClass].options; }
+  bool settled() const { return !handle.classes[kClass].tuner; }
+
+  Device& device;
+  Variants variants;
+  KernelHandle handle;
+  std::map<std::string, int> seen;  ///< launches per configuration
+};
+
+double prefers_two_sites(const Configuration& c) {
+  return 1e-3 * (1 + 0.1 * (c.code.sites != 2) + 0.1 * c.code.streaming + 0.05 * (c.code.registers != 48) + 0.01 * (c.block != 128));
+}
+const Configuration kTwoSites{{.registers = 48, .sites = 2}, 128};
+
+/// A kernel cache of the test's own.
+struct Cache {
+  Folder folder;
+  Setting place{"TESSERA_CACHE_DIR", folder.path}, on{"TESSERA_CACHE", "1"}, default_tuning{"TESSERA_TUNE", "1"};
+};
+
+}  // namespace
+
+TEST_CASE("blocks first; other code once the kernel has used three times what compiling costs, untimed until then") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run run(gpu, 100);
+  const auto seconds = [](const Configuration&) { return 1e-4; };
+  while (run.launch(seconds)) {}
+  CHECK(machine.built == 1);
+  CHECK(run.seen.size() == 5);  // 512 to 32, the code does not take 1024
+  CHECK(!run.settled());
+  int untimed = 1;
+  while (!run.launch(seconds)) ++untimed;
+  // 100 nodes of 50 us each, three times: 15 ms, or more if compiling took longer.
+  CHECK(untimed >= 150);
+  CHECK(untimed * 1e-4 >= doctest::Approx(3 * run.handle.costliest_compile).epsilon(0.01));
+  run.settle(seconds);
+  CHECK(machine.built == 6);  // two numbers of sites, streaming, two bounds
+}
+
+TEST_CASE("a kernel that uses little time is compiled once") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run run(gpu, 100);
+  for (int i = 0; i < 10000; ++i) run.launch([](const Configuration&) { return 1e-6; });
+  CHECK(machine.built == 1);
+  CHECK(!run.handle.classes[kClass].trial);
+}
+
+TEST_CASE("a list of groups has no second site per thread") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run run(gpu, 3, true);
+  run.settle(prefers_two_sites);
+  for (const auto& [words, launches] : run.seen) CHECK(words.find("sites") == std::string::npos);
+}
+
+TEST_CASE("the best of all is found, kept, and all that the second run loads") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run first(gpu);
+  first.settle(prefers_two_sites);
+  CHECK(first.options() == kTwoSites);
+  CHECK(first.variants.describe(first.handle) == "block 128, sites 2, at most 48 registers, 48 registers, occupancy 0.50");
+
+  machine.built = machine.loaded = 0;
+  Run second(gpu);
+  for (int i = 0; i < 100; ++i) CHECK(!second.launch([](const Configuration&) { return 1.0; }));
+  CHECK(second.settled());
+  CHECK(second.options() == kTwoSites);
+  CHECK(second.variants.compilations() == 0);
+  CHECK(machine.built == 0);
+  CHECK(machine.loaded == 1);
+  CHECK(second.handle.variants.size() == 1);
+}
+
+TEST_CASE("a run that is too short for other code leaves the best block to the next one") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run first(gpu);
+  while (first.launch(prefers_two_sites)) {}
+  Run second(gpu);
+  CHECK(!second.launch(prefers_two_sites));
+  CHECK(!second.settled());
+  CHECK(second.options() == Configuration{.block = 128});
+  CHECK(second.variants.compilations() == 0);
+  second.settle(prefers_two_sites);
+  CHECK(second.options() == kTwoSites);
+}
+
+TEST_CASE("results are for one model, code, size and set of open knobs; anything else is a miss") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run(gpu).settle(prefers_two_sites);
+  const auto known = [&](int nodes = 100, std::size_t size_class = kClass) {
+    Run run(gpu, nodes);
+    return !run.launch(prefers_two_sites, size_class);
+  };
+  CHECK(known());
+  CHECK(!known(101));
+  CHECK(!known(100, kClass + 1));
+  {
+    const Setting pinned("TESSERA_STREAM", "1");
+    CHECK(!known());
+  }
+  machine.model = "another GPU";
+  CHECK(!known());
+  machine.model = "made-up GPU";
+  {
+    const Setting off("TESSERA_CACHE", "0");
+    CHECK(!known());
+  }
+  CHECK(known());
+}
+
+TEST_CASE("an entry that is not a result is a miss") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run(gpu).settle(prefers_two_sites);
+  int results = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(cache.folder.path)) {
+    std::string file = read_file(entry.path());
+    const std::size_t at = file.find("tuning 2\n");
+    if (at == std::string::npos) continue;
+    ++results;
+    // Sound, under the right key, but of no version that is known here.
+    KernelCache entries(cache.folder.path, 1 << 20);
+    const std::string key = file.substr(at, file.rfind("registers 1\n") + 12 - at);
+    REQUIRE(entries.path(key) == entry.path());
+    REQUIRE(entries.load(key).has_value());
+    entries.store(key, "block 128");
+  }
+  CHECK(results == 1);
+  Run run(gpu);
+  CHECK(run.launch(prefers_two_sites));
+  run.settle(prefers_two_sites);
+  CHECK(run.options() == kTwoSites);
+}
+
+TEST_CASE("what is remembered but does not launch any more is found anew") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run(gpu).settle(prefers_two_sites);
+  machine.largest_block = 64;
+  Run run(gpu);
+  run.settle(prefers_two_sites);
+  CHECK(run.options().block == 64);
+  CHECK(run.options().code == kTwoSites.code);
+  Run next(gpu);
+  CHECK(!next.launch(prefers_two_sites));
+  CHECK(next.options().block == 64);
+}
+
+TEST_CASE("what is remembered but cannot be made any more is found anew") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run(gpu).settle(prefers_two_sites);
+  for (const auto& entry : std::filesystem::directory_iterator(cache.folder.path))
+    if (read_file(entry.path()).find("tuning 2\n") == std::string::npos) std::filesystem::remove(entry.path());
+  machine.refuses = [](const CodeOptions& o) { return o.sites == 2; };
+  const Setting where("TESSERA_DUMP_DIR", cache.folder.path);
+  Run run(gpu);
+  run.settle(prefers_two_sites);
+  CHECK(run.options() == Configuration{{.registers = 48}, 128});
+}
+
+TEST_CASE("a launch that is refused at every size of blocks is an error, now and the next time") {
+  const Cache cache;
+  Machine machine;
+  machine.largest_block = 16;
+  MadeUpGpu gpu(machine);
+  Run run(gpu);
+  for (int i = 0; i < 2; ++i)
+    CHECK_THROWS_WITH_AS(run.launch(prefers_two_sites), doctest::Contains("32 threads or fewer"), DeviceError);
+  machine.largest_block = 1024;
+  run.settle(prefers_two_sites);
+  CHECK(run.options() == kTwoSites);
+}
+
+TEST_CASE("code that spills much more than the first is never launched") {
+  const Cache cache;
+  Machine machine;
+  machine.spills_below = 56;
+  machine.bounds = {56, 48};
+  MadeUpGpu gpu(machine);
+  Run run(gpu);
+  run.settle([](const Configuration& c) { return 1e-3 * (c.code.registers == 48 ? 0.5 : 1.0); });
+  CHECK(run.options().code.registers != 48);
+  for (const auto& [words, launches] : run.seen) CHECK(words.find("at most 48") == std::string::npos);
+}
+
+TEST_CASE("code that the compiler refuses drops out, and is not asked for again") {
+  const Cache cache;
+  Machine machine;
+  machine.refuses = [](const CodeOptions& o) { return o.sites > 1; };
+  MadeUpGpu gpu(machine);
+  const Setting where("TESSERA_DUMP_DIR", cache.folder.path);
+  Run run(gpu);
+  run.settle(prefers_two_sites);
+  CHECK(run.options() == Configuration{{.registers = 48}, 128});
+  const int built = machine.built;
+  run.settle(prefers_two_sites, kClass + 1);
+  CHECK(machine.built == built);
+
+  machine.refuses = [](const CodeOptions&) { return true; };
+  Run hopeless(gpu, 50);
+  CHECK_THROWS_WITH_AS(hopeless.launch(prefers_two_sites), doctest::Contains("no such code"), InternalError);
+}
+
+TEST_CASE("a kernel has so many variants and no more, whatever its sizes like") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run run(gpu);
+  run.handle.classes.resize(40);
+  for (std::size_t size_class = 0; size_class < 40; ++size_class) {
+    machine.bounds = {200 - static_cast<int>(size_class)};
+    run.settle([](const Configuration&) { return 1e-2; }, size_class);
+  }
+  CHECK(machine.built == 16);
+}
+
+TEST_CASE("TESSERA_TUNE=0 runs in blocks of the device's choice and tries nothing") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run(gpu).settle(prefers_two_sites);
+  machine.loaded = 0;
+  const Setting off("TESSERA_TUNE", "0");
+  Run run(gpu);
+  for (int i = 0; i < 1000; ++i) CHECK(!run.launch(prefers_two_sites));
+  CHECK(run.options() == Configuration{});
+  CHECK(machine.loaded == 1);
+}
+
+TEST_CASE("TESSERA_TUNE=eager tries everything from the first launch on") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  const Setting eager("TESSERA_TUNE", "eager");
+  Run run(gpu);
+  const auto seconds = [](const Configuration& c) { return 1e-3 * prefers_two_sites(c); };
+  bool timed = true;
+  while (!run.settled() || run.seen.empty()) timed = run.launch(seconds) && timed;
+  CHECK(timed);
+  CHECK(run.options() == kTwoSites);
+}
+
+TEST_CASE("resources are those of the variant in use") {
+  const Cache cache;
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run run(gpu);
+  run.settle([](const Configuration& c) { return 1e-3 * (c.code == CodeOptions{} ? 0.5 : 1.0); });
+  CHECK(run.handle.variants.size() == 6);
+  CHECK(run.handle.classes[kClass].variant->resources.registers == 64);
+  CHECK(run.variants.describe(run.handle).find("64 registers") != std::string::npos);
+}
+
+// ---- the processor --------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Tunes a large kernel on the processor, whose launches take what the test says; the kernel itself does not run.
+struct CpuRun {
+  explicit CpuRun(CpuDevice& device) : variants(device), handle({}, kernel(3, false)) { handle.classes.resize(kClass + 1); }
+
+  SizeClass& launch() {
+    SizeClass& size = handle.classes[kClass];
+    if (size.variant == nullptr) variants.prepare(handle, kClass, 1e12);
+    if (size.tuner) {
+      const CodeOptions& code = size.options.code;
+      variants.launched(handle, kClass, 1e12, 0.01 * (1 + (code.prefetch != 8) + code.streaming));
+    }
+    return size;
+  }
+
+  Variants variants;
+  KernelHandle handle;
+};
+
+}  // namespace
+
+TEST_CASE("on the processor too the second run loads the best variant and tries nothing, for the same number of threads") {
+  const Cache cache;
+  CpuDevice cpu;
+  cpu.set_threads(2);
+  const CodeOptions best{.streaming = false, .prefetch = 8};
+  {
+    CpuRun run(cpu);
+    while (run.launch().tuner) {}
+    CHECK(run.launch().options.code == best);
+    CHECK(run.variants.compilations() == 4);
+    CHECK(run.variants.describe(run.handle) == "prefetch 8");
+  }
+  {
+    CpuRun run(cpu);
+    CHECK(!run.launch().tuner);
+    CHECK(run.launch().options.code == best);
+    CHECK(run.variants.compilations() == 0);
+    CHECK(run.handle.variants.size() == 1);
+  }
+  cpu.set_threads(1);
+  CpuRun run(cpu);
+  CHECK(run.launch().tuner);
+  cpu.set_threads(2);
+}
+
+TEST_CASE("on the processor TESSERA_TUNE=0 takes the model's choice") {
+  const Cache cache;
+  const Setting off("TESSERA_TUNE", "0");
+  CpuDevice cpu;
+  CpuRun run(cpu);
+  for (int i = 0; i < 10; ++i) CHECK(!run.launch().tuner);
+  CHECK(run.handle.variants.size() == 1);
+  CHECK(run.launch().options.code.streaming);  // the operands exceed every cache
+}
