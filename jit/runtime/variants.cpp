@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "jit/device/cpu_device.hpp"
+#include "jit/ir/site_layout.hpp"
 #include "jit/support/bytes.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
@@ -43,7 +44,6 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) const {
   TuningSpace space;
   CodeOptions& start = space.start.code;
   start.check = env().check;
-  const bool may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
   if (!device_.blocks().empty()) {
     start.streaming = env().stream.value_or(false);
     if (!tuning()) return space;  // in blocks of the device's choice
@@ -51,8 +51,8 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) const {
     space.start.block = space.blocks.front();
     if (start.check) return space;
     for (const int sites : {2, 4})
-      if (!kernel.ir.listed && kernel.ir.lanes % sites == 0) space.sites.push_back(sites);
-    space.try_streaming = !env().stream && may_stream;
+      if (sites_per_thread(kernel.ir, sites) == sites) space.sites.push_back(sites);
+    space.try_streaming = !env().stream;
     space.registers = [this, &kernel](const Configuration& best) {
       const Variant* code = find(kernel, best.code);
       std::vector<int> bounds = device_.register_bounds(code == nullptr ? 0 : code->resources.registers, best.block);
@@ -63,7 +63,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) const {
   }
   const auto cache_bytes = static_cast<double>(CpuDevice::last_level_cache());
   const bool out_of_cache = bytes > 0.5 * cache_bytes;
-  const bool may_prefetch = !kernel.ir.listed;
+  const bool may_prefetch = !kernel.ir.listed, may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
   start.streaming = env().stream.value_or(out_of_cache && may_stream && !kernel.cost.reads_written);
   start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? 4 : 0);
   if (start.check || !tuning()) return space;
