@@ -20,20 +20,8 @@ constexpr int kRegistersPerMultiprocessor = 65536;
 constexpr int kRegisterUnit = 8;
 /// Sums that never need an allocation in the middle of a run, when fields may have taken all memory.
 constexpr std::size_t kReadyBins = 64;
-/// Copies from which on waking the other threads pays: one core moves this in about 20 us.
-constexpr std::size_t kParallelCopy = std::size_t{256} << 10;
-constexpr std::int64_t kPage = 4096;
 
 std::uint64_t bits(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
-std::byte* at(void* base, std::size_t offset) { return static_cast<std::byte*>(base) + offset; }
-const std::byte* at(const void* base, std::size_t offset) { return static_cast<const std::byte*>(base) + offset; }
-
-void note(GpuTraffic::Way& way, std::size_t bytes) {
-  if (bytes <= GpuDevice::kSmallCopy) return;
-  ++way.copies;
-  way.bytes += bytes;
-}
 
 std::int64_t sites_of(const DeviceLaunch& launch) {
   return std::max<std::int64_t>(launch.end - launch.begin, 0) * launch.kernel->lanes;
@@ -44,8 +32,8 @@ std::int64_t sites_of(const DeviceLaunch& launch) {
 GpuDevice::GpuDevice(std::string name, std::unique_ptr<GpuDriver> driver)
     : name_(std::move(name)),
       driver_(std::move(driver)),
-      stream_(driver_->create_stream()),
-      staging_(*driver_, stream_) {
+      streams_(*driver_),
+      copies_(*driver_, streams_, host_) {
   for (const int block : {1024, 512, 256, 128, 64, 32})
     if (block <= driver_->properties().largest_block) blocks_.push_back(block);
   bins_ = driver_->allocate(kReadyBins * sizeof(SumBins));
@@ -55,13 +43,12 @@ GpuDevice::GpuDevice(std::string name, std::unique_ptr<GpuDriver> driver)
 
 GpuDevice::~GpuDevice() {
   try {
-    driver_->synchronize(stream_);
+    streams_.synchronize();
   } catch (const std::exception& error) {
     log_warn("gpu", error.what());
   }
   for (const GpuDriver::Event event : events_) driver_->destroy_event(event);
   if (bins_ != nullptr) driver_->free(bins_);
-  driver_->destroy_stream(stream_);
 }
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
@@ -69,12 +56,13 @@ GpuDevice::~GpuDevice() {
 void* GpuDevice::allocate(std::size_t bytes) {
   void* address = nullptr;
   guarded("allocation", [&] { address = driver_->allocate(bytes); });
+  if (address != nullptr) streams_.add(address, bytes);
   return address;
 }
 
 void GpuDevice::free(void* address, std::size_t) noexcept {
   try {
-    if (!idle_) synchronize();
+    guarded("synchronisation", [&] { streams_.wait_and_remove(address); });
   } catch (const std::exception& error) {
     // Nothing can run on the block any more; the next call that may throw tells the same.
     log_warn("gpu", error.what());
@@ -83,114 +71,32 @@ void GpuDevice::free(void* address, std::size_t) noexcept {
 }
 
 void GpuDevice::clear(void* address, std::size_t bytes) {
-  idle_ = false;
-  guarded("clearing memory", [&] { driver_->clear(stream_, address, bytes); });
+  const Streams::Use use{address, true};
+  guarded("clearing memory", [&] {
+    streams_.begin(StreamRole::compute, {&use, 1});
+    driver_->clear(streams_[StreamRole::compute], address, bytes);
+  });
 }
 
 // ---- copies ---------------------------------------------------------------------------------------------------------
 
-void GpuDevice::copy_on_host(void* to, const void* from, std::size_t bytes) {
-  if (bytes < kParallelCopy || host_.threads() == 1) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
-  const auto size = static_cast<std::int64_t>(bytes);
-  const Range pages{0, (size + kPage - 1) / kPage};
-  host_.parallel_for({&pages, 1}, [&](std::int64_t begin, std::int64_t end) {
-    const auto first = static_cast<std::size_t>(begin * kPage);
-    std::memcpy(at(to, first), at(from, first), std::min(static_cast<std::size_t>(end * kPage), bytes) - first);
-  });
-}
-
-void GpuDevice::send(const void* host, std::size_t bytes, std::size_t step, const Transfer& transfer) {
-  if (bytes == 0) return;
-  idle_ = false;
-  guarded("copy to the device", [&] {
-    if (staging_.pieces() == 0) {
-      // The driver only reads what it is given here.
-      transfer(0, static_cast<std::byte*>(const_cast<void*>(host)), bytes);
-      driver_->synchronize(stream_);
-      return;
-    }
-    for (std::size_t offset = 0; offset < bytes; offset += step) {
-      const std::size_t n = std::min(step, bytes - offset);
-      const Staging::Part part = staging_.take(n);
-      copy_on_host(part.memory, at(host, offset), n);
-      transfer(offset, part.memory, n);
-      staging_.sent(part);
-    }
-  });
-}
-
-void GpuDevice::receive(void* host, std::size_t bytes, std::size_t step, const Transfer& transfer) {
-  if (bytes == 0) return;
-  idle_ = false;
-  guarded("copy to the host", [&] {
-    const std::size_t pieces = staging_.pieces();
-    if (pieces == 0) {
-      transfer(0, static_cast<std::byte*>(host), bytes);
-      driver_->synchronize(stream_);
-      return;
-    }
-    Staging::Part under_way[Staging::kMostPieces];
-    const std::size_t parts = (bytes + step - 1) / step;
-    for (std::size_t next = 0, done = 0; done < parts; ++done) {
-      for (; next < std::min(parts, done + pieces); ++next) {
-        const std::size_t n = std::min(step, bytes - next * step);
-        const Staging::Part part = under_way[next % pieces] = staging_.take(n);
-        transfer(next * step, part.memory, n);
-        staging_.sent(part);
-      }
-      const Staging::Part& part = under_way[done % pieces];
-      staging_.wait(part);
-      copy_on_host(at(host, done * step), part.memory, std::min(step, bytes - done * step));
-    }
-  });
-  idle_ = true;  // what was waited for last was the stream's last
-}
-
 void GpuDevice::copy_to_device(void* device, const void* host, std::size_t bytes) {
-  note(traffic_.to_device, bytes);
-  send(host, bytes, Staging::kPieceBytes, [&](std::size_t offset, std::byte* staged, std::size_t n) {
-    driver_->copy_in(stream_, at(device, offset), staged, n);
-  });
+  copy_rows_to_device(device, bytes, host, bytes, 1);
 }
 
 void GpuDevice::copy_to_host(void* host, const void* device, std::size_t bytes) {
-  note(traffic_.to_host, bytes);
-  receive(host, bytes, Staging::kPieceBytes, [&](std::size_t offset, std::byte* staged, std::size_t n) {
-    driver_->copy_out(stream_, staged, at(device, offset), n);
-  });
+  copy_rows_to_host(host, device, bytes, bytes, 1);
 }
 
 void GpuDevice::copy_rows_to_device(void* device, std::size_t pitch, const void* host, std::size_t bytes, int rows) {
-  const std::size_t count = static_cast<std::size_t>(std::max(rows, 0)), total = bytes * count;
-  if (pitch == bytes || bytes > Staging::kPieceBytes) {
-    const std::size_t pieces = pitch == bytes ? 1 : count, each = pitch == bytes ? total : bytes;
-    for (std::size_t i = 0; i < pieces; ++i) copy_to_device(at(device, i * pitch), at(host, i * bytes), each);
-    return;
-  }
-  note(traffic_.to_device, total);
-  if (bytes == 0) return;
-  const std::size_t step = Staging::kPieceBytes / bytes * bytes;
-  send(host, total, step, [&](std::size_t offset, std::byte* staged, std::size_t n) {
-    driver_->copy_rows_in(stream_, at(device, offset / bytes * pitch), pitch, staged, bytes, n / bytes);
-  });
+  const std::size_t count = static_cast<std::size_t>(std::max(rows, 0));
+  // Only read in this direction.
+  guarded("copy to the device", [&] { copies_.to_device({device, pitch, const_cast<void*>(host), bytes, count}); });
 }
 
 void GpuDevice::copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) {
-  const std::size_t count = static_cast<std::size_t>(std::max(rows, 0)), total = bytes * count;
-  if (pitch == bytes || bytes > Staging::kPieceBytes) {
-    const std::size_t pieces = pitch == bytes ? 1 : count, each = pitch == bytes ? total : bytes;
-    for (std::size_t i = 0; i < pieces; ++i) copy_to_host(at(host, i * bytes), at(device, i * pitch), each);
-    return;
-  }
-  note(traffic_.to_host, total);
-  if (bytes == 0) return;
-  const std::size_t step = Staging::kPieceBytes / bytes * bytes;
-  receive(host, total, step, [&](std::size_t offset, std::byte* staged, std::size_t n) {
-    driver_->copy_rows_out(stream_, staged, at(device, offset / bytes * pitch), pitch, bytes, n / bytes);
-  });
+  const std::size_t count = static_cast<std::size_t>(std::max(rows, 0));
+  guarded("copy to the host", [&] { copies_.to_host({const_cast<void*>(device), pitch, host, bytes, count}); });
 }
 
 // ---- launches -------------------------------------------------------------------------------------------------------
@@ -237,11 +143,22 @@ void GpuDevice::clear_bins(std::size_t reductions) {
 void GpuDevice::read_results(const DeviceLaunch& launch) {
   const auto& reductions = launch.kernel->reductions;
   host_bins_.resize(reductions.size());
-  receive(host_bins_.data(), reductions.size() * sizeof(SumBins), Staging::kPieceBytes,
-          [&](std::size_t offset, std::byte* staged, std::size_t n) {
-            driver_->copy_out(stream_, staged, at(bins_, offset), n);
-          });
+  copies_.results_to_host(host_bins_.data(), bins_, reductions.size() * sizeof(SumBins));
   for (std::size_t i = 0; i < reductions.size(); ++i) launch.results[i] = value_of(host_bins_[i], reductions[i].kind);
+}
+
+/// Lets the launch wait for what it depends on in other streams.
+void GpuDevice::order(const DeviceLaunch& launch) {
+  const ir::Kernel& kernel = *launch.kernel;
+  // The host waits for sums in any case.
+  if (!streams_.watching() || !kernel.reductions.empty()) return streams_.begin(StreamRole::compute);
+  uses_.clear();
+  for (std::size_t i = 0; i < launch.fields.size(); ++i)
+    uses_.push_back({launch.fields[i], kernel.leaves[i].written});
+  if (!launch.tables.empty())
+    for (const std::int32_t* table : launch.tables.subspan(1)) uses_.push_back({table, false});
+  if (kernel.listed) uses_.insert(uses_.end(), {{launch.groups, false}, {launch.masks, false}});
+  streams_.begin(StreamRole::compute, uses_);
 }
 
 LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t threads) {
@@ -252,7 +169,7 @@ LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t t
     blocks = std::min<std::int64_t>(blocks, at_once);
   }
   // Positions fit 31 bits, so the number of blocks does.
-  return driver_->launch(stream_, launch.code, static_cast<unsigned>(blocks), static_cast<unsigned>(last_block_),
+  return driver_->launch(streams_[StreamRole::compute], launch.code, static_cast<unsigned>(blocks), static_cast<unsigned>(last_block_),
                          packet_.data(), packet_.size());
 }
 
@@ -275,15 +192,16 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
   last_name_ = kernel.name;
   last_sites_ = sites;
   last_block_ = launch.block != 0 ? launch.block : std::min(kUsualBlock, driver_->properties().largest_block);
-  idle_ = false;
   LaunchStatus status{};
   try {
+    order(launch);
     status = launch_blocks(launch, threads);
     while (status == LaunchStatus::too_large && launch.block == 0 && last_block_ > kWarp) {
       last_block_ /= 2;
       status = launch_blocks(launch, threads);
     }
-    if (env().sync) synchronize_stream();
+    if (status == LaunchStatus::done) streams_.end(StreamRole::compute);
+    if (env().sync) streams_.synchronize(StreamRole::compute);
   } catch (const DeviceError& error) {
     throw DeviceError(std::string(error.what()) + " [" + last_kernel() + "]");
   }
@@ -300,12 +218,7 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
 }
 
 void GpuDevice::synchronize() {
-  guarded("synchronisation", [&] { synchronize_stream(); });
-}
-
-void GpuDevice::synchronize_stream() {
-  driver_->synchronize(stream_);
-  idle_ = true;
+  guarded("synchronisation", [&] { streams_.synchronize(); });
 }
 
 /// Blocks that a multiprocessor runs together, at least 1; the driver is asked once per code and block.
@@ -344,7 +257,9 @@ Device::Mark GpuDevice::mark() {
       events_.push_back(driver_->create_event());
       free_marks_.push_back(events_.size() - 1);
     }
-    driver_->record(events_[free_marks_.back()], stream_);
+    // The launch behind the mark waits for its operands in any case: that is not its time.
+    streams_.follow_all(StreamRole::compute);
+    driver_->record(events_[free_marks_.back()], streams_[StreamRole::compute]);
   });
   const Mark mark = free_marks_.back();
   free_marks_.pop_back();

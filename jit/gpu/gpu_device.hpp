@@ -1,10 +1,9 @@
 // A GPU as a device, whichever driver stands behind it: staged copies, launches, sums, timing.
 //
-// One stream holds everything in the order of the calls. Copies go through pinned memory piece by piece, so that the
-// host's threads fill or empty one piece while others travel. Not thread safe.
+// Everything happens as if in the order of the calls; what does not touch the same memory may overlap (streams.hpp). Not
+// thread safe.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,18 +12,11 @@
 
 #include "jit/device/cpu_device.hpp"
 #include "jit/device/device.hpp"
+#include "jit/gpu/copies.hpp"
 #include "jit/gpu/driver.hpp"
-#include "jit/gpu/staging.hpp"
+#include "jit/gpu/streams.hpp"
 
 namespace jit {
-
-/// Copies of more than kSmallCopy bytes since the device was opened: fields and tables, not single sites and scalars.
-struct GpuTraffic {
-  struct Way {
-    std::uint64_t copies = 0, bytes = 0;
-  };
-  Way to_device, to_host;
-};
 
 class GpuDevice : public Device {
  public:
@@ -40,7 +32,7 @@ class GpuDevice : public Device {
   int lanes() const override { return 32; }
 
   void* allocate(std::size_t bytes) override;
-  void free(void* address, std::size_t bytes) noexcept override;  ///< waits for the work in the stream
+  void free(void* address, std::size_t bytes) noexcept override;  ///< waits for the work on it
   /// What was free when the device was opened: other processes may use it too.
   std::size_t capacity() const override { return capacity_; }
   void clear(void* address, std::size_t bytes) override;
@@ -72,25 +64,18 @@ class GpuDevice : public Device {
   }
 
   GpuDriver& driver() { return *driver_; }
-  const GpuTraffic& traffic() const { return traffic_; }
+  const GpuTraffic& traffic() const { return copies_.traffic(); }
 
-  static constexpr std::size_t kSmallCopy = 4096;
   /// Bins hold twice as many (sum.hpp).
   static constexpr std::int64_t kMostSummands = std::int64_t{1} << 34;
 
  private:
-  /// Puts the transfer of bytes [offset, offset + bytes) of a copy, which lie at `staged`, into the stream.
-  using Transfer = std::function<void(std::size_t offset, std::byte* staged, std::size_t bytes)>;
-  void send(const void* host, std::size_t bytes, std::size_t step, const Transfer& transfer);
-  void receive(void* host, std::size_t bytes, std::size_t step, const Transfer& transfer);
-  void copy_on_host(void* to, const void* from, std::size_t bytes);
-
   void build_packet(const DeviceLaunch& launch);
   void clear_bins(std::size_t reductions);
   void read_results(const DeviceLaunch& launch);
   int blocks_at_once(KernelCode code, int block);
+  void order(const DeviceLaunch& launch);
   LaunchStatus launch_blocks(const DeviceLaunch& launch, std::int64_t threads);
-  void synchronize_stream();
 
   template <class Operation>
   void guarded(const char* operation, Operation&& body);
@@ -99,14 +84,13 @@ class GpuDevice : public Device {
   std::string name_;
   std::unique_ptr<GpuDriver> driver_;
   CpuDevice host_;
-  GpuDriver::Stream stream_;
-  Staging staging_;
+  Streams streams_;
+  GpuCopies copies_;
   std::vector<int> blocks_;
   std::size_t capacity_;
-  bool idle_ = true;  ///< the stream is known to be empty
-  GpuTraffic traffic_;
 
   std::vector<std::uint64_t> packet_;
+  std::vector<Streams::Use> uses_;
   void* bins_ = nullptr;  ///< device memory, SumBins [most_bins_]
   std::size_t most_bins_ = 0;
   std::vector<SumBins> host_bins_;

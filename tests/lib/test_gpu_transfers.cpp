@@ -26,7 +26,7 @@ class Traffic {
     const jit::TransferCounts& counts = jit::Residency::instance().transfers();
     return counts.in + counts.out + counts.spilled + counts.dropped;
   }
-  /// Copies larger than GpuDevice::kSmallCopy: fields, tables.
+  /// Copies larger than GpuCopies::kSmall: fields, tables.
   std::uint64_t copies() const {
     const jit::GpuTraffic& now = tests::gpu().traffic();
     return now.to_device.copies + now.to_host.copies - start_;
