@@ -90,6 +90,7 @@ struct SimulatedGpu {
   /// The n-th allocation (launch, copy), counted from 1, fails as if memory (the device) had run out; 0: none.
   /// TESSERA_SIM_FAULT=allocate:3,launch:7,...
   std::int64_t failing_allocation = 0, failing_launch = 0, failing_copy = 0;
+  bool checks_order = true;  ///< uses of the same memory in two streams need an event between them
   bool delays = true;  ///< streams rest at times, so that their order is seldom that of the calls; TESSERA_SIM_DELAY
 };
 /// The values of the environment.

@@ -30,10 +30,7 @@ std::int64_t sites_of(const DeviceLaunch& launch) {
 }  // namespace
 
 GpuDevice::GpuDevice(std::string name, std::unique_ptr<GpuDriver> driver)
-    : name_(std::move(name)),
-      driver_(std::move(driver)),
-      streams_(*driver_),
-      copies_(*driver_, streams_, host_) {
+    : name_(std::move(name)), driver_(std::move(driver)), streams_(*driver_), copies_(*driver_, streams_, host_) {
   for (const int block : {1024, 512, 256, 128, 64, 32})
     if (block <= driver_->properties().largest_block) blocks_.push_back(block);
   bins_ = driver_->allocate(kReadyBins * sizeof(SumBins));
@@ -153,8 +150,7 @@ void GpuDevice::order(const DeviceLaunch& launch) {
   // The host waits for sums in any case.
   if (!streams_.watching() || !kernel.reductions.empty()) return streams_.begin(StreamRole::compute);
   uses_.clear();
-  for (std::size_t i = 0; i < launch.fields.size(); ++i)
-    uses_.push_back({launch.fields[i], kernel.leaves[i].written});
+  for (std::size_t i = 0; i < launch.fields.size(); ++i) uses_.push_back({launch.fields[i], kernel.leaves[i].written});
   if (!launch.tables.empty())
     for (const std::int32_t* table : launch.tables.subspan(1)) uses_.push_back({table, false});
   if (kernel.listed) uses_.insert(uses_.end(), {{launch.groups, false}, {launch.masks, false}});
@@ -169,8 +165,8 @@ LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t t
     blocks = std::min<std::int64_t>(blocks, at_once);
   }
   // Positions fit 31 bits, so the number of blocks does.
-  return driver_->launch(streams_[StreamRole::compute], launch.code, static_cast<unsigned>(blocks), static_cast<unsigned>(last_block_),
-                         packet_.data(), packet_.size());
+  return driver_->launch(streams_[StreamRole::compute], launch.code, static_cast<unsigned>(blocks),
+                         static_cast<unsigned>(last_block_), packet_.data(), packet_.size());
 }
 
 bool GpuDevice::launch(const DeviceLaunch& launch) {

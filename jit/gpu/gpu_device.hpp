@@ -1,7 +1,7 @@
 // A GPU as a device, whichever driver stands behind it: staged copies, launches, sums, timing.
 //
-// Everything happens as if in the order of the calls; what does not touch the same memory may overlap (streams.hpp). Not
-// thread safe.
+// Everything happens as if in the order of the calls; what does not touch the same memory may overlap (streams.hpp).
+// Not thread safe.
 #pragma once
 
 #include <map>

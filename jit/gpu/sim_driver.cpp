@@ -6,6 +6,7 @@
 // - Blocks of a launch run in a scrambled order on a pool of threads.
 // - Addresses are checked at the call, against what is allocated then; what an operation refers to cannot be freed
 //   before the operation has run. Device memory itself: sim_memory.hpp.
+// - Uses of the same memory in two streams that no event orders are an error at the call: sim_order.hpp.
 // - An error in the work of a stream, or in a call that cannot throw, is kept: no further work is done, and every
 //   synchronisation from then on throws it, as after an error in a kernel of CUDA.
 #include "jit/gpu/sim_driver.hpp"
@@ -108,8 +109,8 @@ struct Operation {
 class SimStream {
  public:
   /// `execute` runs an operation and lets go of its blocks.
-  SimStream(std::function<void(Operation&)> execute, std::uint64_t seed, bool rests)
-      : execute_(std::move(execute)), random_(seed), rests_(rests), worker_([this] { work(); }) {}
+  SimStream(std::size_t order_number, std::function<void(Operation&)> execute, std::uint64_t seed, bool rests)
+      : number(order_number), execute_(std::move(execute)), random_(seed), rests_(rests), worker_([this] { work(); }) {}
   /// Runs what is left.
   ~SimStream() {
     {
@@ -121,6 +122,8 @@ class SimStream {
   }
   SimStream(const SimStream&) = delete;
   SimStream& operator=(const SimStream&) = delete;
+
+  const std::size_t number;  ///< in SimOrder
 
   void push(Operation operation) {
     {
@@ -169,6 +172,7 @@ class SimStream {
 
 struct SimEvent {
   std::shared_ptr<Record> latest;  ///< nullptr before the first record()
+  SimOrder::Clock clock;           ///< of the stream at that call
 };
 
 /// A call of a kernel, with addresses that the host can follow.
@@ -236,6 +240,7 @@ class SimDriver final : public GpuDriver {
     keep_errors([&] {
       if (address == nullptr) return;
       std::lock_guard lock(mutex_);
+      check_unused(memory_.blocks(), address);
       memory_.free(as_number(address));
     });
   }
@@ -260,6 +265,7 @@ class SimDriver final : public GpuDriver {
       if (address == nullptr) return;
       {
         std::lock_guard lock(mutex_);
+        check_unused(pinned_, address);
         pinned_.erase(as_number(address));
       }
       std::free(address);
@@ -269,8 +275,8 @@ class SimDriver final : public GpuDriver {
   Stream create_stream() override {
     std::lock_guard lock(mutex_);
     const Stream handle = new_handle();
-    streams_[handle] =
-        std::make_unique<SimStream>([this](Operation& operation) { execute(operation); }, handles_made_, gpu_.delays);
+    streams_[handle] = std::make_unique<SimStream>(
+        order_.add_stream(), [this](Operation& operation) { execute(operation); }, handles_made_, gpu_.delays);
     return handle;
   }
 
@@ -278,14 +284,20 @@ class SimDriver final : public GpuDriver {
     keep_errors([&] {
       std::unique_ptr<SimStream> last;  // ends after the lock, which its thread needs for what is left
       std::lock_guard lock(mutex_);
-      find_stream(stream);
+      order_.host_waits(order_.clock(find_stream(stream).number));
       std::swap(last, streams_.at(stream));
       streams_.erase(stream);
     });
   }
 
   void synchronize(Stream stream) override {
-    stream_of(stream).drain();
+    SimStream* queue = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      queue = &find_stream(stream);
+      order_.host_waits(order_.clock(queue->number));
+    }
+    queue->drain();
     throw_kept_error("synchronize");
   }
 
@@ -310,6 +322,7 @@ class SimDriver final : public GpuDriver {
     SimStream& queue = find_stream(stream);
     if (bytes == 0) return;
     SimBlock& block = memory_.blocks().require(as_number(device), bytes, "clear");
+    begin(queue, "clear", {{&block, true}});
     push(queue, {[to = memory_.host(as_number(device)), bytes] { std::memset(to, 0, bytes); }, {&block}});
   }
 
@@ -331,14 +344,17 @@ class SimDriver final : public GpuDriver {
   void record(Event event, Stream stream) override {
     std::lock_guard lock(mutex_);
     auto point = std::make_shared<Record>();
-    find_event(event).latest = point;
-    push(find_stream(stream), {.run = [point] { point->finish(); }, .uses = {}, .orders_streams = true});
+    SimStream& queue = find_stream(stream);
+    find_event(event) = {.latest = point, .clock = order_.clock(queue.number)};
+    push(queue, {.run = [point] { point->finish(); }, .uses = {}, .orders_streams = true});
   }
 
   void wait(Stream stream, Event event) override {
     std::lock_guard lock(mutex_);
     SimStream& queue = find_stream(stream);
-    if (const std::shared_ptr<Record> point = find_event(event).latest)
+    const SimEvent& found = find_event(event);
+    order_.wait(queue.number, found.clock);
+    if (const std::shared_ptr<Record> point = found.latest)
       push(queue, {.run = [point] { point->wait(); }, .uses = {}, .orders_streams = true});
   }
 
@@ -375,11 +391,14 @@ class SimDriver final : public GpuDriver {
                    .threads = threads,
                    .seed = ++launches_made_};
     std::vector<SimBlock*> uses;
+    std::vector<Use> read;
     for (std::uint64_t& parameter : call.packet)
       if (SimMemory::is_address(parameter)) {
         uses.push_back(&memory_.blocks().require(parameter, 1, "parameter of a launch"));
+        read.push_back({uses.back(), false});
         parameter = as_number(memory_.host(parameter));
       }
+    begin(queue, "launch", read);
     push(queue, {[this, call = std::move(call)] { call.run(pool_); }, std::move(uses)});
     return LaunchStatus::done;
   }
@@ -418,7 +437,12 @@ class SimDriver final : public GpuDriver {
                            .got = std::to_string(rows) + " rows, " + std::to_string(pitch) + " bytes apart"});
 
     std::vector<SimBlock*> uses{&memory_.blocks().require(as_number(device), (rows - 1) * pitch + bytes, what)};
-    if (pinned_.find(as_number(host)) != nullptr) uses.push_back(&pinned_.require(as_number(host), rows * bytes, what));
+    std::vector<Use> ordered{{uses.back(), direction == Direction::in}};
+    if (pinned_.find(as_number(host)) != nullptr) {
+      uses.push_back(&pinned_.require(as_number(host), rows * bytes, what));
+      ordered.push_back({uses.back(), direction == Direction::out});
+    }
+    begin(queue, what, ordered);
 
     std::byte* there = memory_.host(as_number(device));
     auto* here = static_cast<std::byte*>(const_cast<void*>(host));
@@ -432,6 +456,22 @@ class SimDriver final : public GpuDriver {
                    }
                  },
                  std::move(uses)});
+  }
+
+  struct Use {
+    SimBlock* block;
+    bool written;
+  };
+  /// With the lock held: what the next operation of the stream does to memory. Throws if it is not ordered.
+  void begin(const SimStream& stream, const char* what, const std::vector<Use>& uses) {
+    if (!gpu_.checks_order) return;
+    order_.begin(stream.number, what);
+    for (const Use& use : uses) order_.use(use.block->history, stream.number, use.written);
+  }
+  /// That work has ended is not enough if the host could not know it.
+  void check_unused(SimBlocks& blocks, const void* address) {
+    if (const SimBlock* block = blocks.find(as_number(address)); block != nullptr && block->users == 0)
+      order_.end_use(block->history);
   }
 
   /// With the lock held.
@@ -461,13 +501,12 @@ class SimDriver final : public GpuDriver {
       throw InternalError({.what = "simulated GPU", .expected = "a live event", .got = "an unknown or destroyed one"});
     return found->second;
   }
-  SimStream& stream_of(Stream stream) {
-    std::lock_guard lock(mutex_);
-    return find_stream(stream);
-  }
+  /// For a host that waits for it.
   std::shared_ptr<Record> record_of(Event event) {
     std::lock_guard lock(mutex_);
-    return find_event(event).latest;
+    const SimEvent& found = find_event(event);
+    order_.host_waits(found.clock);
+    return found.latest;
   }
 
   template <class Body>
@@ -500,6 +539,7 @@ class SimDriver final : public GpuDriver {
   std::mutex mutex_;  ///< of all below up to error_mutex_; never held while an operation runs
   SimMemory memory_;
   SimBlocks pinned_{"pinned memory"};
+  SimOrder order_;
   std::unordered_map<Stream, std::unique_ptr<SimStream>> streams_;
   std::unordered_map<Event, SimEvent> events_;
   std::uint64_t handles_made_ = 0, launches_made_ = 0;

@@ -29,7 +29,7 @@ std::string format_address(std::uint64_t address) {
 }
 
 void SimBlocks::insert(std::uint64_t address, std::size_t bytes) {
-  live_[address] = {address, bytes, 0};
+  live_[address] = {.address = address, .bytes = bytes};
   freed_.erase(address);
 }
 

@@ -16,6 +16,8 @@
 #include <set>
 #include <string>
 
+#include "jit/gpu/sim_order.hpp"
+
 namespace jit {
 
 /// A live allocation, of the device or pinned. Stays in place until it is freed.
@@ -23,6 +25,7 @@ struct SimBlock {
   std::uint64_t address = 0;
   std::size_t bytes = 0;
   int users = 0;  ///< unfinished operations that refer to it
+  SimOrder::History history = {};
 };
 
 /// Live allocations by address, and what is wrong with an address.

@@ -151,7 +151,8 @@ void Streams::synchronize() {
 void Streams::finished(StreamRole role) {
   const Stream& stream = streams_[index(role)];
   ended_[index(role)] = stream.last;
-  for (std::size_t other = 0; other < kStreamRoles; ++other) ended_[other] = std::max(ended_[other], stream.seen[other]);
+  for (std::size_t other = 0; other < kStreamRoles; ++other)
+    ended_[other] = std::max(ended_[other], stream.seen[other]);
 }
 
 }  // namespace jit

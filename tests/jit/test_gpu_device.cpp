@@ -39,7 +39,7 @@ class Watched final : public GpuDriver {
   explicit Watched(const jit::SimulatedGpu& gpu = {}) : under_(jit::open_simulated_driver(gpu)) {}
 
   std::vector<Launch> launches;
-  int copies = 0;
+  int copies = 0, waits = 0;
   int pinned_left = 100;
   bool failing_synchronization = false;
 
@@ -87,7 +87,10 @@ class Watched final : public GpuDriver {
   Event create_event() override { return under_->create_event(); }
   void destroy_event(Event event) noexcept override { under_->destroy_event(event); }
   void record(Event event, Stream stream) override { under_->record(event, stream); }
-  void wait(Stream stream, Event event) override { under_->wait(stream, event); }
+  void wait(Stream stream, Event event) override {
+    ++waits;
+    under_->wait(stream, event);
+  }
   void synchronize_event(Event event) override { under_->synchronize_event(event); }
   double seconds(Event from, Event to) override { return under_->seconds(from, to); }
   jit::LaunchStatus launch(Stream stream, jit::KernelCode code, unsigned blocks, unsigned threads,
@@ -597,6 +600,18 @@ TEST_CASE("marks measure the time between launches and are used again") {
     bench.device.drop(bench.device.mark());
   }
   CHECK(!bench.device.marks_are_free());
+}
+
+TEST_CASE("the time of a launch is not that of its operands' way") {
+  Bench bench;
+  const auto kernel = scale_kernel();
+  Array x(bench.device, 3200);  // a large copy, in another stream
+  CHECK(bench.watched->waits == 0);
+  const auto from = bench.device.mark();
+  CHECK(bench.watched->waits == 1);
+  REQUIRE(bench.device.launch(x.launch(kernel, scale)));
+  CHECK(bench.watched->waits == 1);
+  bench.device.drop(from);
 }
 
 TEST_CASE("the device has the name it was opened with, a model, and a host") {

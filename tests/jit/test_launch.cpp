@@ -136,6 +136,22 @@ TEST_CASE("a sum clears its bins, launches, and waits for one copy") {
                                                         "cuEventRecord", "cuEventSynchronize"}));
 }
 
+TEST_CASE("after a field has travelled there is an event behind each launch, and only then") {
+  Statements s;
+  const auto look_and_go_on = [&] {
+    (void)s.y.elem(0);
+    s.axpy();
+  };
+  // The copy waits for what used its memory, re-ordering waits for the copy.
+  CHECK((calls_of(s.driver, look_and_go_on) ==
+         Calls{"cuStreamWaitEvent", "cuMemcpyHtoDAsync_v2", "cuEventRecord", "cuEventRecord", "cuStreamWaitEvent",
+               "cuLaunchKernel", "cuEventRecord", "cuLaunchKernel", "cuEventRecord"}));
+  s.driver.calls.clear();
+  s.axpy();
+  CHECK((s.driver.calls == Calls{"cuLaunchKernel", "cuEventRecord"}));
+  CHECK((calls_of(s.driver, [&] { s.axpy(); }) == Calls{"cuLaunchKernel"}));
+}
+
 TEST_CASE("only profiling puts marks around a launch") {
   Statements s;
   calls_of(s.driver, [&] { s.axpy(); });

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -375,7 +376,7 @@ TEST_CASE("a copy reads the host when the stream gets there") {
 }
 
 TEST_CASE("streams do not wait for each other but for events") {
-  const auto driver = open();
+  const auto driver = open_simulated_driver({.memory = kMiB, .checks_order = false});
   const auto held = driver->create_stream(), going = driver->create_stream(), after = driver->create_stream();
   const auto event = driver->create_event();
   void* block = driver->allocate(8);
@@ -394,6 +395,62 @@ TEST_CASE("streams do not wait for each other but for events") {
   driver->synchronize(after);
   CHECK(seen == 0);
   driver->destroy_stream(going);
+}
+
+TEST_CASE("uses of the same memory that nothing orders are found, whichever runs first") {
+  const auto driver = open();
+  const auto one = driver->create_stream(), other = driver->create_stream();
+  const auto event = driver->create_event();
+  void* block = driver->allocate(8);
+  void* apart = driver->allocate(8);
+  std::uint64_t host = 1;
+  const auto copy_in = [&](GpuDriver::Stream s) { driver->copy_in(s, block, &host, 8); };
+  const auto copy_out = [&](GpuDriver::Stream s) { driver->copy_out(s, &host, block, 8); };
+  const auto clear = [&](GpuDriver::Stream s) { driver->clear(s, block, 8); };
+  const auto launch = [&](GpuDriver::Stream s) {
+    const std::uint64_t packet[] = {parameter(block), 1};
+    driver->launch(s, code_of(scale_and_add), 1, 1, packet, 2);
+  };
+  using Use = std::function<void(GpuDriver::Stream)>;
+  struct Pair {
+    Use first, second;
+    bool mistake;
+  };
+  for (const Pair& pair : {Pair{copy_in, copy_in, true}, {copy_in, copy_out, true}, {copy_in, launch, true},
+                           {copy_out, copy_in, true}, {launch, copy_in, true}, {clear, launch, true},
+                           {copy_out, clear, true}, {copy_out, copy_out, false}, {copy_out, launch, false},
+                           {launch, launch, false}}) {
+    CAPTURE(&pair);
+    for (const bool ordered : {true, false}) {
+      pair.first(one);
+      // In time they are in order; the host could not rely on it.
+      if (!ordered) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      driver->record(event, one);
+      if (ordered) driver->wait(other, event);
+      if (!ordered && pair.mistake)
+        CHECK_THROWS_WITH_AS(pair.second(other), Contains("no event between them"), InternalError);
+      else
+        CHECK_NOTHROW(pair.second(other));
+      driver->synchronize(one);  // what the host has waited for comes before all that it calls for later
+      driver->synchronize(other);
+    }
+  }
+  driver->copy_in(one, block, &host, 8);
+  CHECK_NOTHROW(driver->clear(other, apart, 8));
+  driver->wait(other, event);  // recorded before the copy
+  CHECK_THROWS_WITH_AS(copy_in(other), Contains("copy_in in stream 1"), InternalError);
+  driver->synchronize(one);
+}
+
+TEST_CASE("memory is not freed before the host has waited for its use, though the use be over") {
+  const auto driver = open();
+  const auto stream = driver->create_stream(), other = driver->create_stream();
+  void* block = driver->allocate(8);
+  driver->clear(stream, block, 8);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  driver->synchronize(other);
+  driver->free(block);
+  CHECK_THROWS_WITH_AS(driver->synchronize(stream), Contains("simulated GPU: free"), InternalError);
 }
 
 TEST_CASE("a chain of copies and launches over two streams is right if events order it") {
