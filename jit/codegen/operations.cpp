@@ -49,6 +49,15 @@ llvm::Constant* OperationEmitter::constant(const ir::Node& node) const {
   return llvm::ConstantFP::get(value(node.type), number);
 }
 
+Value* OperationEmitter::node(const ir::Kernel& kernel, const ir::Node& node, const std::vector<Value*>& values,
+                              const std::vector<Value*>& arguments) {
+  if (node.op == Op::constant) return constant(node);
+  if (node.op == Op::argument) return arguments[std::size_t(node.integer)];
+  const auto operand = [&](ir::Value v) { return v == ir::kNone ? nullptr : values[std::size_t(v)]; };
+  const ir::Value typical = node.op == Op::select ? node.b : node.a;
+  return operation(node, kernel.nodes[std::size_t(typical)].type, operand(node.a), operand(node.b), operand(node.c));
+}
+
 Value* OperationEmitter::operation(const ir::Node& node, Type from, Value* a, Value* b, Value* c) {
   switch (node.op) {
     case Op::select:

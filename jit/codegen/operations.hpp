@@ -2,6 +2,8 @@
 // to the bit (elementary functions: to the error of their library).
 #pragma once
 
+#include <vector>
+
 #include "jit/codegen/llvm.hpp"
 #include "jit/codegen/vector_math.hpp"
 #include "jit/ir/ir.hpp"
@@ -21,12 +23,15 @@ class OperationEmitter {
   llvm::Type* word(ir::Type type) const;
   /// Of a value: vector(type) or word(type).
   llvm::Type* value(ir::Type type) const;
+  /// Any node of a kernel but loads and permutes, from the values of the nodes before it and of the kernel's arguments.
+  llvm::Value* node(const ir::Kernel& kernel, const ir::Node& node, const std::vector<llvm::Value*>& values,
+                    const std::vector<llvm::Value*>& arguments);
+
+ private:
   /// All lanes alike.
   llvm::Constant* constant(const ir::Node& node) const;
   /// add ... convert; `from` is the type of the operands (of the branches for select).
   llvm::Value* operation(const ir::Node& node, ir::Type from, llvm::Value* a, llvm::Value* b, llvm::Value* c);
-
- private:
   llvm::Value* floating(ir::Op op, ir::Type type, llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* integer(ir::Op op, llvm::Value* a, llvm::Value* b);
   llvm::Value* logical(ir::Op op, llvm::Value* a, llvm::Value* b);

@@ -421,25 +421,12 @@ class SimtEmitter {
 
   void node(std::size_t i) {
     const Node& n = kernel_.nodes[i];
-    const auto operand = [&](ir::Value v) { return v == ir::kNone ? nullptr : values_[std::size_t(v)]; };
-    Value*& value = values_[i];
-    switch (n.op) {
-      case Op::constant:
-        value = operations_.constant(n);
-        break;
-      case Op::argument:
-        value = scalars_[std::size_t(n.integer)];
-        break;
-      case Op::load:
-        value = load(n);
-        break;
-      case Op::permute:
-        value = permute(std::size_t(n.integer), operand(n.a));
-        break;
-      default:
-        value = operations_.operation(n, kernel_.nodes[std::size_t(n.op == Op::select ? n.b : n.a)].type, operand(n.a),
-                                      operand(n.b), operand(n.c));
-    }
+    if (n.op == Op::load)
+      values_[i] = load(n);
+    else if (n.op == Op::permute)
+      values_[i] = permute(std::size_t(n.integer), values_[std::size_t(n.a)]);
+    else
+      values_[i] = operations_.node(kernel_, n, values_, scalars_);
   }
 
   /// Loads see a slot's lanes in the order in which they lie; what comes from there is put into the parent's order.
