@@ -153,14 +153,21 @@ multi1d<int> to_multi1d(const Coord& x) {
   return coord;
 }
 
-void fill_coordinates(int mu, std::int32_t* out) {
+const std::shared_ptr<jit::Field>& coordinate_field(int mu) {
   if (mu < 0 || mu >= QDP_ND)
     throw jit::UserError({.what = "Layout::latticeCoordinate(" + std::to_string(mu) + ")",
                           .expected = "a direction 0.." + std::to_string(QDP_ND - 1),
                           .got = std::to_string(mu)});
-  const Geometry& sites = lattice("Layout::latticeCoordinate");
+  const LayoutState& present = layout("Layout::latticeCoordinate");
+  auto& field = process().layout->coordinates[static_cast<std::size_t>(mu)];
+  if (field) return field;
+  const Geometry& sites = present.lattice;
+  auto made = std::make_shared<jit::Field>(present.order, jit::ir::Type::i32, 1);
+  auto* x = static_cast<std::int32_t*>(made->host_overwrite());
 #pragma omp parallel for if (sites.volume() >= kThreadedSites)
-  for (std::int64_t site = 0; site < sites.volume(); ++site) out[site] = sites.coord(site)[mu];
+  for (std::int64_t site = 0; site < sites.volume(); ++site) x[site] = sites.coord(site)[mu];
+  field = std::move(made);
+  return field;
 }
 
 }  // namespace detail

@@ -12,9 +12,14 @@
 #include "qdp/layout/geometry.hpp"
 #include "qdp/util/multi.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+
+namespace jit {
+class Field;
+}
 
 namespace QDP {
 
@@ -96,6 +101,7 @@ struct LayoutState {
   Geometry lattice;
   std::shared_ptr<const jit::SiteOrder> order;
   std::uint64_t generation;  ///< 1 for the first create(), and so on
+  std::array<std::shared_ptr<jit::Field>, QDP_ND> coordinates = {};  ///< those asked for, see coordinate_field()
 };
 
 /// The present layout. Throws jit::UserError, naming `what`, before Layout::create().
@@ -107,8 +113,9 @@ const std::shared_ptr<const jit::SiteOrder>& site_order();
 Coord to_coord(const multi1d<int>& x, const char* what);
 multi1d<int> to_multi1d(const Coord& x);
 
-/// Coordinate mu of every site, in host order: [sitesOnNode()] values to `out`.
-void fill_coordinates(int mu, std::int32_t* out);
+/// Coordinate mu of every site as a field of i32, filled by the host at the first call for the present layout: on a GPU
+/// it crosses once. Not to be written.
+const std::shared_ptr<jit::Field>& coordinate_field(int mu);
 
 }  // namespace detail
 

@@ -1,14 +1,10 @@
-#include "jit/support/error.hpp"
 #include "qdp/types/shift.hpp"
 
 namespace QDP::Layout {
 
 LatticeInteger latticeCoordinate(int mu) {
-  if (mu < 0 || mu >= Nd) detail::throw_range("direction", mu, Nd, "Layout::latticeCoordinate");
-  LatticeInteger x;
-  int* to = static_cast<int*>(x.field()->host_overwrite());
-  detail::fill_coordinates(mu, to);
-  return x;
+  using Site = LatticeInteger::Site;
+  return QDPExpr<Site, LatticeInteger>(detail::make_field(detail::coordinate_field(mu), detail::shape_of<Site>));
 }
 
 }  // namespace QDP::Layout

@@ -153,6 +153,7 @@ TEST_CASE("no operation of the language moves a field") {
       {"comparison", [&] { mask = weight > Real(0.25); }},
       {"where", [&] { weight = where(mask, weight, Real(0.5)); }},
       {"copymask", [&] { copymask(psi, mask, chi); }},
+      {"coordinates", [&] { count = Layout::latticeCoordinate(2); }},
       {"integers", [&] { count = where(mask, LatticeInteger(1), LatticeInteger(0)); }},
       {"peekSite", [&] { add(norm2(peekSite(psi, site))); }},
       {"peekSite of a propagator", [&] { add(norm2(peekSite(quark, site))); }},

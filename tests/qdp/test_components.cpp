@@ -155,6 +155,20 @@ TEST_CASE("copymask writes where the mask holds") {
   });
 }
 
+TEST_CASE("latticeCoordinate gives a field of its own, whatever the lattice was before") {
+  on_every_lattice([](const Places& places) {
+    for (int mu = 0; mu < Nd; ++mu) {
+      LatticeInteger x = Layout::latticeCoordinate(mu);
+      x += 5;
+      const LatticeInteger again = Layout::latticeCoordinate(mu);
+      for (std::size_t i = 0; i < places.sites().size(); ++i) {
+        CHECK(x.elem(static_cast<int>(i)).elem().elem().elem() == places.at(i)[mu] + 5);
+        CHECK(again.elem(static_cast<int>(i)).elem().elem().elem() == places.at(i)[mu]);
+      }
+    }
+  });
+}
+
 TEST_CASE("peekSite and pokeSite address sites by coordinates") {
   on_every_lattice([](const Places& places) {
     auto u = random_lattice<F::ColorMatrix>();

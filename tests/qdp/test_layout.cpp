@@ -151,8 +151,9 @@ TEST_CASE("Layout answers as QDP++ does on one rank") {
     CHECK(Layout::isIOGridDefined());
     CHECK(Layout::numIONodeGrid() == 1);
     CHECK(tests::to_extents(Layout::getIONodeGrid()) == Extents{1, 1, 1, 1});
-    std::vector<std::vector<std::int32_t>> coordinates(4, std::vector<std::int32_t>(sites.size()));
-    for (int mu = 0; mu < 4; ++mu) detail::fill_coordinates(mu, coordinates[mu].data());
+    std::vector<const std::int32_t*> coordinates;
+    for (int mu = 0; mu < 4; ++mu)
+      coordinates.push_back(static_cast<const std::int32_t*>(detail::coordinate_field(mu)->host_read()));
     for (int i = 0; i < static_cast<int>(sites.size()); ++i) {
       const auto x = tests::to_multi1d(sites[i]);
       CHECK(tests::to_extents(Layout::siteCoords(0, i)) == sites[i]);
@@ -221,10 +222,6 @@ TEST_CASE("coordinates, indices and ranks outside the lattice are named") {
   CHECK(contains(message_of([] { Layout::siteCoords(0, -1); }), "got -1"));
   CHECK(contains(message_of([] { Layout::siteCoords(1, 0); }), "rank 0 of 1"));
   CHECK(contains(message_of([] { Layout::nodeNumber(tests::to_multi1d({-1, 0, 0, 0})); }), "(-1, 0, 0, 0)"));
-  CHECK(contains(message_of([] {
-                   std::int32_t x;
-                   detail::fill_coordinates(4, &x);
-                 }),
-                 "direction 0..3"));
+  CHECK(contains(message_of([] { detail::coordinate_field(4); }), "direction 0..3"));
   CHECK(contains(message_of([] { detail::make_site_order(detail::Geometry({2, 2, 2, 2}), 65); }), "1 to 64 lanes"));
 }

@@ -97,7 +97,7 @@ TEST_CASE("directions out of range") {
   CHECK_THROWS_WITH_AS(shift(z, FORWARD, 4), doctest::Contains("4"), UserError);
   CHECK_THROWS_AS(shift(z, FORWARD, -1), UserError);
   CHECK_THROWS_AS(shift(z, 0, 1), UserError);
-  CHECK_THROWS_WITH_AS(Layout::latticeCoordinate(4), doctest::Contains("expected 0..3, got 4"), UserError);
+  CHECK_THROWS_WITH_AS(Layout::latticeCoordinate(4), doctest::Contains("expected a direction 0..3, got 4"), UserError);
   LatticeFermion psi;
   psi = zero;
   CHECK_THROWS_WITH_AS(spinProject(psi, 4, 1), doctest::Contains("spinProject: direction out of range"), UserError);
