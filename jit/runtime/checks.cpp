@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "jit/ir/builder.hpp"
+#include "jit/runtime/reorder.hpp"
 #include "jit/support/error.hpp"
 
 namespace jit {
@@ -39,19 +41,52 @@ bool is_nan(ir::Type word, const char* at) {
   return std::isnan(x);
 }
 
-void check_field(const ir::Kernel& kernel, std::size_t leaf, Field& field, const Domain& domain) {
+/// [leaves] whether floating-point arithmetic made a word of it. A word that was only moved was looked at when it was
+/// made, or nobody set it: a copy of all sites of a field of which one checkerboard is used is no error.
+std::vector<bool> made_by_arithmetic(const ir::Kernel& kernel) {
+  std::vector<bool> moved(kernel.nodes.size()), made(kernel.leaves.size());
+  for (std::size_t i = 0; i < kernel.nodes.size(); ++i) {
+    const ir::Node& n = kernel.nodes[i];
+    const auto operand = [&](ir::Value v) { return bool(moved[static_cast<std::size_t>(v)]); };
+    switch (n.op) {
+      case ir::Op::constant:
+      case ir::Op::argument:
+      case ir::Op::load:
+        moved[i] = true;
+        break;
+      case ir::Op::permute:
+      case ir::Op::neg:
+      case ir::Op::convert:
+        moved[i] = operand(n.a);
+        break;
+      case ir::Op::select:
+        moved[i] = operand(n.b) && operand(n.c);
+        break;
+      default:
+        moved[i] = !ir::is_float(n.type);
+    }
+  }
+  for (const ir::Store& store : kernel.stores) {
+    const auto leaf = static_cast<std::size_t>(store.place.leaf);
+    if (ir::is_float(kernel.leaves[leaf].word) && !moved[static_cast<std::size_t>(store.value)]) made[leaf] = true;
+  }
+  return made;
+}
+
+/// The first NaN in the order of the domain, as an error; returns if there is none.
+void name_nan(const ir::Kernel& kernel, std::size_t leaf, Field& field, const Domain& domain) {
   const SiteOrder& order = field.order();
   const auto word_bytes = static_cast<std::size_t>(ir::bytes(field.word()));
-  std::vector<char> site(word_bytes * static_cast<std::size_t>(field.components()));
+  const auto components = static_cast<std::size_t>(field.components());
+  const auto* words = static_cast<const char*>(field.host_read());
   for_each_group(domain, [&](std::int64_t group, std::uint64_t mask) {
     for (int lane = 0; lane < order.lanes; ++lane) {
-      const std::int32_t index = order.host_index[static_cast<std::size_t>(group * order.lanes + lane)];
-      if (index < 0 || (mask >> lane & 1) == 0) continue;
-      field.read_site(index, site.data());
-      for (int c = 0; c < field.components(); ++c)
-        if (is_nan(field.word(), site.data() + static_cast<std::size_t>(c) * word_bytes))
+      const std::int32_t site = order.host_index[static_cast<std::size_t>(group * order.lanes + lane)];
+      if (site < 0 || (mask >> lane & 1) == 0) continue;
+      for (std::size_t c = 0; c < components; ++c)
+        if (is_nan(field.word(), words + (static_cast<std::size_t>(site) * components + c) * word_bytes))
           throw UserError({.what = "not a number (NaN) in a result",
-                           .where = describe_operand(kernel, leaf) + ", site " + std::to_string(index) + ", word " +
+                           .where = describe_operand(kernel, leaf) + ", site " + std::to_string(site) + ", word " +
                                     std::to_string(c),
                            .what_now = "Found by TESSERA_CHECK=1 after the statement ran"});
     }
@@ -82,10 +117,58 @@ void check_operands(const ir::Kernel& kernel, const Launch& launch) {
   }
 }
 
-void check_results(const ir::Kernel& kernel, const Launch& launch) {
+ir::Kernel nan_kernel(int lanes, ir::Type word, int components, bool listed) {
+  const int chunk = components_per_trip(components);
+  ir::Kernel kernel;
+  kernel.name = "look_for_nan";
+  kernel.lanes = lanes;
+  kernel.listed = listed;
+  kernel.trips = components / chunk;
+  kernel.leaves = {{.word = word, .components = static_cast<std::int16_t>(components), .read = true}};
+  ir::Builder builder(kernel);
+  const auto stride = static_cast<std::int16_t>(kernel.trips > 1 ? chunk : 0);
+  ir::Value found = ir::kNone;
+  for (std::int16_t c = 0; c < chunk; ++c) {
+    const ir::Value x = builder.load({.leaf = 0, .component = c, .stride = stride});
+    const ir::Value nan = builder.binary(ir::Op::ne, x, x);
+    found = c == 0 ? nan : builder.binary(ir::Op::or_, found, nan);
+  }
+  kernel.reductions = {{.kind = ir::Reduction::Kind::max, .value = builder.convert(ir::Type::f64, found)}};
+  builder.finish();
+  return kernel;
+}
+
+bool ResultCheck::may_hold_nan(Field& field, const Domain& domain) {
+  if (domain.begin == domain.end) return false;
+  const SiteOrder& order = field.order();
+  Code& made = known_[{order.lanes, field.word(), field.components(), domain.listed}];
+  if (made.code == nullptr) {
+    made.kernel = nan_kernel(order.lanes, field.word(), field.components(), domain.listed);
+    made.code = compiler_().compile(made.kernel, {.check = true}).code;
+  }
+  void* const fields[] = {const_cast<void*>(field.device_read())};
+  const std::int32_t* const tables[] = {nullptr};
+  double found = 0;
+  DeviceLaunch launch;
+  launch.kernel = &made.kernel;
+  launch.code = made.code;
+  launch.fields = fields;
+  launch.tables = tables;
+  launch.groups = domain.listed ? domain.groups_on_device() : nullptr;
+  launch.masks = domain.listed ? domain.masks_on_device() : nullptr;
+  launch.begin = domain.begin;
+  launch.end = domain.end;
+  launch.middle = domain.listed ? domain.end : order.groups / 2;
+  launch.block = kServiceBlock;
+  launch.results = &found;
+  return !device_.launch(launch) || found > 0;
+}
+
+void ResultCheck::operator()(const ir::Kernel& kernel, const Launch& launch) {
+  const std::vector<bool> made = made_by_arithmetic(kernel);
   for (std::size_t i = 0; i < kernel.leaves.size(); ++i)
-    if (kernel.leaves[i].written && ir::is_float(kernel.leaves[i].word))
-      check_field(kernel, i, *launch.fields[i], *launch.domain);
+    if (made[i] && may_hold_nan(*launch.fields[i], *launch.domain))
+      name_nan(kernel, i, *launch.fields[i], *launch.domain);
 }
 
 }  // namespace jit

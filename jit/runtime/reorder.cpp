@@ -12,18 +12,15 @@
 namespace jit {
 namespace {
 
-// Components of one trip: as many as divide the number of them, so that the code of a propagator is that of a few words.
 constexpr int kLongestTrip = 24;
+
+}  // namespace
 
 int components_per_trip(int components) {
   int chunk = std::min(components, kLongestTrip);
   while (components % chunk != 0) --chunk;
   return chunk;
 }
-
-constexpr int kBlock = 128;
-
-}  // namespace
 
 ir::Kernel reorder_kernel(int lanes, ir::Type word, int components, bool to_device_order) {
   const int chunk = components_per_trip(components);
@@ -69,7 +66,7 @@ void reorder_on_device(Device& device, std::function<Compiler&()> compiler) {
     launch.tables = tables;
     launch.end = r.order.sites / r.order.lanes;
     launch.middle = launch.end / 2;
-    launch.block = kBlock;
+    launch.block = kServiceBlock;
     return device.launch(launch);
   });
 }

@@ -8,6 +8,13 @@
 
 namespace jit {
 
+/// For kernels that treat all components of a field alike: how many a trip takes. They divide the number of components
+/// and are few, so that the code for a propagator is that for a few words.
+int components_per_trip(int components);
+
+/// Threads per block of kernels that the run time launches for itself: small ones, that any GPU takes.
+constexpr int kServiceBlock = 128;
+
 /// Lets a device with memory of its own re-order between host order and device order (memory/relayout.hpp). Both outlive
 /// every field. What the compiler or the device refuses, the host does.
 void reorder_on_device(Device& device, std::function<Compiler&()> compiler);

@@ -87,6 +87,7 @@ struct Runtime::State {
   Memory& memory = Memory::instance();
   KernelTable table;
   Variants variants{device};
+  ResultCheck check_results{device, [this]() -> Compiler& { return variants.compiler(); }};
   const int lanes = checked_lanes(env().lanes.value_or(device.lanes()));
   const bool check = env().check;
   const bool separate = !device.host_accessible();  // device memory is a cache
@@ -177,27 +178,29 @@ void Runtime::launch(const Launch& launch) {
 
   const bool trial = size.trial, timed = state.timing || trial;
   const Device::Mark start = timed ? state.device.mark() : 0;
+  std::optional<Device::Mark> end;
   try {
     if (!state.device.launch(run)) state.variants.retry(kernel, number, bytes, run);
+    claim(kernel, launch);
+    if (timed) end = state.device.mark();
+    if (state.check) state.check_results(kernel.ir, launch);
   } catch (...) {
     if (timed) state.device.drop(start);
+    if (end) state.device.drop(*end);
     throw;
   }
-  claim(kernel, launch);
-  if (state.check) check_results(kernel.ir, launch);
 
   ++state.launches;
   ++kernel.calls;
   kernel.bytes += bytes;
   kernel.flops += static_cast<double>(domain.sites) * kernel.cost.flops;
   std::optional<double> seconds;
-  if (timed) {
-    const Device::Mark end = state.device.mark();
+  if (end) {
     if (trial || state.device.marks_are_free()) {
-      seconds = state.device.seconds_between(start, end);
+      seconds = state.device.seconds_between(start, *end);
       kernel.seconds += *seconds;
     } else {
-      state.pending.push_back({&kernel, start, end});
+      state.pending.push_back({&kernel, start, *end});
       if (state.pending.size() >= State::kMostPending) state.collect_times();
     }
   }

@@ -93,6 +93,73 @@ TEST_CASE("a result that is not a number is an error that names site and word, o
   }
 }
 
+TEST_CASE("no word of any shape escapes") {
+  checked_runtime();
+  const auto order = tests::random_order(4, 30, 1);
+  const Domain all = tests::everything(*order);
+  for (const Type word : {Type::f32, Type::f64})
+    for (const int components : {1, 2, 18, 24, 25, 72, 288}) {
+      CAPTURE(components);
+      ir::Kernel kernel;
+      kernel.name = "double";
+      kernel.lanes = 4;
+      kernel.listed = true;
+      kernel.trips = components;
+      kernel.leaves = {{word, static_cast<std::int16_t>(components), true, false},
+                       {word, static_cast<std::int16_t>(components), false, true}};
+      ir::Builder b(kernel);
+      const ir::Value loaded = b.load({0, 0, 0, 1});
+      kernel.stores.push_back({{1, 0, 0, 1}, b.add(loaded, loaded)});
+      b.finish();
+      KernelHandle* twice = checked_runtime().add(ir::hash(kernel), kernel);
+      Field x(order, word, components), y(order, word, components);
+      const auto set = [&](std::int64_t site, int component, double value) {
+        const auto i = static_cast<std::size_t>(site * components + component);
+        if (word == Type::f32)
+          static_cast<float*>(x.host_write())[i] = static_cast<float>(value);
+        else
+          static_cast<double*>(x.host_write())[i] = value;
+      };
+      for (std::int64_t site = 0; site < order->sites; ++site)
+        for (int c = 0; c < components; ++c) set(site, c, c % 2 == 0 ? std::numeric_limits<double>::infinity() : -1);
+      CHECK_NOTHROW(run(twice, x, y, all));
+      for (int c = 0; c < components; ++c) {
+        const std::int64_t site = (7 * c + 3) % order->sites;
+        set(site, c, std::numeric_limits<double>::quiet_NaN());
+        const std::string where = "site " + std::to_string(site) + ", word " + std::to_string(c);
+        CHECK_THROWS_WITH_AS(run(twice, x, y, all), doctest::Contains(where.c_str()), UserError);
+        set(site, c, 1);
+      }
+      CHECK_NOTHROW(run(twice, x, y, all));
+    }
+}
+
+TEST_CASE("a NaN that is only moved was made by nobody; what arithmetic makes of it is reported") {
+  checked_runtime();
+  const auto order = tests::random_order(4, 32);
+  const Domain all = tests::everything(*order);
+  for (const bool arithmetic : {false, true}) {
+    ir::Kernel kernel;
+    kernel.name = "moves";
+    kernel.lanes = 4;
+    kernel.leaves = {{Type::f32, 1, true, false}, {Type::f64, 1, false, true}};
+    ir::Builder b(kernel);
+    const ir::Value x = b.load({0, 0, 0, 0}), zero = b.constant(Type::f32, 0);
+    ir::Value moved = b.select(b.binary(ir::Op::lt, x, zero), zero, b.neg(x));
+    if (arithmetic) moved = b.unary(ir::Op::abs, moved);
+    kernel.stores.push_back({{1, 0, 0, 0}, b.convert(Type::f64, moved)});
+    b.finish();
+    Field from(order, Type::f32, 1), to(order, Type::f64, 1);
+    auto* values = static_cast<float*>(from.host_overwrite());
+    for (int i = 0; i < 32; ++i) values[i] = i == 5 ? std::numeric_limits<float>::quiet_NaN() : 1.0f;
+    KernelHandle* handle = checked_runtime().add(ir::hash(kernel), kernel);
+    if (arithmetic)
+      CHECK_THROWS_WITH_AS(run(handle, from, to, all), doctest::Contains("site 5"), UserError);
+    else
+      CHECK_NOTHROW(run(handle, from, to, all));
+  }
+}
+
 TEST_CASE("a table that leaves the lattice is found before it is used") {
   checked_runtime();
   const auto order = tests::random_order(4, 32);
