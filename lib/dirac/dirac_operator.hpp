@@ -30,8 +30,9 @@ class DiracOperator {
   virtual FermionExpr<F> diagonal(const FermionExpr<F>& psi, Sign sign) const = 0;
   /// A^-1 psi, or A^-1+ psi.
   virtual FermionExpr<F> diagonal_inverse(const FermionExpr<F>& psi, Sign sign) const = 0;
-  /// B psi, or B^+ psi: at each site from the values on its neighbours.
-  virtual FermionExpr<F> hop(const F& psi, Sign sign) const = 0;
+  /// B psi, or B^+ psi: at each site from the values on its neighbours. psi is evaluated there, once per neighbour: a field
+  /// or little more.
+  virtual FermionExpr<F> hop(const FermionExpr<F>& psi, Sign sign) const = 0;
 
   /// g += derivative (conv. 9) of weight * 2 Re <y, B x>, all sites.
   virtual void add_hop_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const = 0;

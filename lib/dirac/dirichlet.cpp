@@ -21,9 +21,8 @@ FermionExpr<F> DirichletOperator<F>::diagonal_inverse(const FermionExpr<F>& psi,
 }
 
 template <class F>
-FermionExpr<F> DirichletOperator<F>::hop(const F& psi, Sign sign) const {
-  const F within = inside(+psi);
-  return inside(d_->hop(within, sign));
+FermionExpr<F> DirichletOperator<F>::hop(const FermionExpr<F>& psi, Sign sign) const {
+  return inside(d_->hop(inside(psi), sign));
 }
 
 template <class F>
@@ -36,7 +35,9 @@ class DirichletOperator<F>::Derivative : public DiagonalDerivative<F> {
  public:
   explicit Derivative(const DirichletOperator& d) : d_(d), of_all_(d.d_->diagonal_derivative()) {}
   void add(const F& y, const F& x, double weight, const Subset& sites) override {
-    of_all_->add(F(d_.inside(+y)), x, weight, sites);
+    F within;
+    within[sites] = d_.inside(+y);
+    of_all_->add(within, x, weight, sites);
   }
   void add_to(LinksOf<F>& g) const override { of_all_->add_to(g); }
 

@@ -23,7 +23,7 @@ class DirichletOperator : public DiracOperator<F> {
 
   FermionExpr<F> diagonal(const FermionExpr<F>& psi, Sign sign) const override;
   FermionExpr<F> diagonal_inverse(const FermionExpr<F>& psi, Sign sign) const override;
-  FermionExpr<F> hop(const F& psi, Sign sign) const override;
+  FermionExpr<F> hop(const FermionExpr<F>& psi, Sign sign) const override;
   void add_hop_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override;
   std::unique_ptr<DiagonalDerivative<F>> diagonal_derivative() const override;
   void project(F& psi) const override;

@@ -53,7 +53,7 @@ class Unpreconditioned : public Preconditioned<F> {
   explicit Unpreconditioned(std::shared_ptr<const DiracOperator<F>> d) : Preconditioned<F>(std::move(d), all, all) {}
 
   void apply(F& out, const F& in, Sign sign) const override {
-    out = this->d().diagonal(+in, sign) + this->d().hop(in, sign);
+    out = this->d().diagonal(+in, sign) + this->d().hop(+in, sign);
   }
   double flops() const override { return this->volume() * (this->d().hop_flops() + this->d().diagonal_flops()); }
 
@@ -72,8 +72,8 @@ class EvenOdd : public Preconditioned<F> {
 
   void apply(F& out, const F& in, Sign sign) const override {
     F even;
-    even[even_sites()] = this->d().diagonal_inverse(this->d().hop(in, sign), sign);
-    out[odd_sites()] = this->d().diagonal(+in, sign) - this->d().hop(even, sign);
+    even[even_sites()] = this->d().diagonal_inverse(this->d().hop(+in, sign), sign);
+    out[odd_sites()] = this->d().diagonal(+in, sign) - this->d().hop(+even, sign);
   }
 
   double flops() const override { return this->volume() * (this->d().hop_flops() + this->d().diagonal_flops()); }
@@ -89,7 +89,7 @@ class EvenOdd : public Preconditioned<F> {
   F extended(const F& psi, Sign sign) const {
     F full;
     full[odd_sites()] = psi;
-    full[even_sites()] = -this->d().diagonal_inverse(this->d().hop(psi, sign), sign);
+    full[even_sites()] = -this->d().diagonal_inverse(this->d().hop(+psi, sign), sign);
     return full;
   }
 };
@@ -103,13 +103,13 @@ class SymmetricEvenOdd : public EvenOdd<F> {
     const DiracOperator<F>& d = this->d();
     F even;
     if (sign == Sign::plus) {
-      even[even_sites()] = d.diagonal_inverse(d.hop(in, sign), sign);
-      out[odd_sites()] = in - d.diagonal_inverse(d.hop(even, sign), sign);
+      even[even_sites()] = d.diagonal_inverse(d.hop(+in, sign), sign);
+      out[odd_sites()] = in - d.diagonal_inverse(d.hop(+even, sign), sign);
     } else {
       F odd;
       odd[odd_sites()] = d.diagonal_inverse(+in, sign);
-      even[even_sites()] = d.diagonal_inverse(d.hop(odd, sign), sign);
-      out[odd_sites()] = in - d.hop(even, sign);
+      even[even_sites()] = d.diagonal_inverse(d.hop(+odd, sign), sign);
+      out[odd_sites()] = in - d.hop(+even, sign);
     }
   }
 
@@ -134,16 +134,16 @@ class EvenSource : public Preconditioned<F> {
   void apply(F& out, const F& in, Sign sign) const override {
     if (sign == Sign::plus) {
       out[even_sites()] = this->d().diagonal(+in, sign);
-      out[odd_sites()] = this->d().hop(in, sign);
+      out[odd_sites()] = this->d().hop(+in, sign);
     } else {
-      out[even_sites()] = this->d().diagonal(+in, sign) + this->d().hop(in, sign);
+      out[even_sites()] = this->d().diagonal(+in, sign) + this->d().hop(+in, sign);
     }
   }
   void apply_normal(F& out, const F& in) const override {
     const DiracOperator<F>& d = this->d();
     F odd;
-    odd[odd_sites()] = d.hop(in, Sign::plus);
-    out[even_sites()] = d.diagonal(d.diagonal(+in, Sign::plus), Sign::minus) + d.hop(odd, Sign::minus);
+    odd[odd_sites()] = d.hop(+in, Sign::plus);
+    out[even_sites()] = d.diagonal(d.diagonal(+in, Sign::plus), Sign::minus) + d.hop(+odd, Sign::minus);
   }
   double flops() const override { return this->volume() / 2 * (this->d().hop_flops() + this->d().diagonal_flops()); }
 
@@ -189,8 +189,8 @@ F SchurSystem<F>::prepare(const F& chi) const {
   F even, b;
   even[even_sites()] = d.diagonal_inverse(+chi, Sign::plus);
   b[odd_sites()] = preconditioning_ == Preconditioning::even_odd
-                       ? chi - d.hop(even, Sign::plus)
-                       : d.diagonal_inverse(chi - d.hop(even, Sign::plus), Sign::plus);
+                       ? chi - d.hop(+even, Sign::plus)
+                       : d.diagonal_inverse(chi - d.hop(+even, Sign::plus), Sign::plus);
   return b;
 }
 
@@ -199,7 +199,7 @@ F SchurSystem<F>::reconstruct(const F& x, const F& chi) const {
   if (preconditioning_ == Preconditioning::none) return x;
   F psi;
   psi[odd_sites()] = x;
-  psi[even_sites()] = dirac_->diagonal_inverse(chi - dirac_->hop(x, Sign::plus), Sign::plus);
+  psi[even_sites()] = dirac_->diagonal_inverse(chi - dirac_->hop(+x, Sign::plus), Sign::plus);
   return psi;
 }
 

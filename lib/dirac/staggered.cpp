@@ -47,7 +47,7 @@ FermionExpr<F> StaggeredOperator<F>::diagonal_inverse(const FermionExpr<F>& psi,
 }
 
 template <class F>
-FermionExpr<F> StaggeredOperator<F>::hop(const F& psi, Sign sign) const {
+FermionExpr<F> StaggeredOperator<F>::hop(const FermionExpr<F>& psi, Sign sign) const {
   std::optional<FermionExpr<F>> sum;
   for (int mu = 0; mu < Nd; ++mu) {
     const FermionExpr<F> ahead = w_[mu] * shift(psi, FORWARD, mu);

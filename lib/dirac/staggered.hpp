@@ -34,7 +34,7 @@ class StaggeredOperator : public DiracOperator<F> {
   FermionExpr<F> diagonal(const FermionExpr<F>& psi, Sign sign) const override;
   /// Throws ShapeError if m = 0, as does log_det_diagonal().
   FermionExpr<F> diagonal_inverse(const FermionExpr<F>& psi, Sign sign) const override;
-  FermionExpr<F> hop(const F& psi, Sign sign) const override;
+  FermionExpr<F> hop(const FermionExpr<F>& psi, Sign sign) const override;
   void add_hop_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override;
   QDP::Double log_det_diagonal(const QDP::Subset& sites) const override;
   double hop_flops() const override { return 570; }  ///< 8 products of 66, 7 sums of 6

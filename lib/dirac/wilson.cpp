@@ -35,7 +35,7 @@ FermionExpr<F> WilsonOperator<F>::diagonal_inverse(const FermionExpr<F>& psi, Si
 }
 
 template <class F>
-FermionExpr<F> WilsonOperator<F>::hop(const F& psi, Sign sign) const {
+FermionExpr<F> WilsonOperator<F>::hop(const FermionExpr<F>& psi, Sign sign) const {
   const int s = sign == Sign::plus ? -1 : +1;  // 1 - g forward in D, 1 + g in D^+
   const auto along = [&](int mu) {
     return spinReconstruct(w_[mu] * shift(spinProject(psi, mu, s), FORWARD, mu), mu, s) +

@@ -104,7 +104,7 @@ PropagatorOf<F> QuarkInverter<F>::propagator(const PropagatorOf<F>& source, std:
 template <class F>
 double QuarkInverter<F>::residual(const F& psi, const F& chi) const {
   const FermionExpr<F> p = +psi;
-  const F difference = chi - dirac().diagonal(p, Sign::plus) - dirac().hop(psi, Sign::plus);
+  const F difference = chi - dirac().diagonal(p, Sign::plus) - dirac().hop(p, Sign::plus);
   return std::sqrt(toDouble(norm2(difference)) / toDouble(norm2(chi)));
 }
 

@@ -1,4 +1,5 @@
 // Quarks in the Schroedinger functional: where their fields vanish, operators, forces, theta, and Chroma's energies.
+#include "jit/runtime.hpp"
 #include "lib/action/pseudofermion.hpp"
 #include "lib/dirac/clover.hpp"
 #include "lib/hmc/hamiltonian.hpp"
@@ -120,7 +121,7 @@ TEST_CASE("inside, the operator is the one on the links with the boundary's valu
   const auto state = make_action("CLOVER", kClover + boundary());
   const GaugeField v = LinkState(u, state->link_maps()).links();
   const CloverOperator<LatticeFermion> whole(v, {.wilson = {.mass = 0.3}, .coeff_r = 1.2, .coeff_t = 1.2});
-  const LatticeFermion image = whole.diagonal(+inside, Sign::plus) + whole.hop(inside, Sign::plus);
+  const LatticeFermion image = whole.diagonal(+inside, Sign::plus) + whole.hop(+inside, Sign::plus);
   CHECK(tests::relative(tests::applied(dirac(*state, u), Preconditioning::none, inside), image - only(edge, image)) <
         base_tol(1e-14));
   // The links on the boundary matter: through the clover term beside it, for clover quarks only.
@@ -143,6 +144,22 @@ TEST_CASE("adjoint and gamma5-hermiticity, every preconditioning, on fields that
     tests::check_adjoint(d);
     tests::check_gamma5_hermiticity(d, d);
   }
+}
+
+TEST_CASE("the boundary costs no kernel and no field: M is as many launches with it as without") {
+  tests::use_lattice({4, 4, 4, 4});
+  const GaugeField u = tests::random_field();
+  const LatticeFermion x = tests::random_fermion();
+  const auto launches = [&](const std::string& bc, Preconditioning p) {
+    const tests::Dirac d = dirac(*make_action("CLOVER", kClover + bc), u);
+    const auto m = make_preconditioned(d, p);
+    LatticeFermion y;
+    const auto before = jit::Runtime::instance().launches();
+    m->apply(y, x, Sign::plus);
+    return jit::Runtime::instance().launches() - before;
+  };
+  for (const Preconditioning p : tests::kSchurForms)
+    CHECK(launches(boundary(), p) == launches(tests::fermion_bc(), p));
 }
 
 TEST_CASE("the single precision operator has the same boundary") {
