@@ -101,6 +101,33 @@ GaugeField force_of(const QuarkOperator<F>& quark, const Links& g) {
   return quark.state().force(wide);
 }
 
+/// Derivatives with respect to the links of several quarks. Those of quarks that share a state add up before they are
+/// carried to U.
+class SumOfDerivatives {
+ public:
+  template <class Links>
+  void add(const LinkState& state, const Links& g) {
+    const auto known = std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.state == &state; });
+    Term& term = known != terms_.end() ? *known : terms_.emplace_back(Term{&state, no_derivative()});
+    for (int mu = 0; mu < Nd; ++mu) term.g[mu] += g[mu];
+  }
+  GaugeField force() {
+    GaugeField f = no_derivative();
+    for (Term& term : terms_) {
+      const GaugeField one = term.state->force(term.g);
+      for (int mu = 0; mu < Nd; ++mu) f[mu] += one[mu];
+    }
+    return f;
+  }
+
+ private:
+  struct Term {
+    const LinkState* state;
+    GaugeField g;
+  };
+  std::vector<Term> terms_;
+};
+
 /// The pseudofermions, which must have been drawn.
 template <class F>
 const std::vector<F>& drawn(const std::vector<F>& phi) {
@@ -173,9 +200,10 @@ void TwoFlavorMonomial<F>::copy_fields_from(const Monomial& other) {
 template <class F>
 void RatioMonomial<F>::refresh(const GaugeField& u) {
   phi_.resize(ratios_.size());
+  LinkStates states(u);
   for (std::size_t k = 0; k < ratios_.size(); ++k) {
     const DeterminantRatio<F>& ratio = ratios_[k];
-    const QuarkOperator<F> numerator(ratio.numerator, u), denominator(ratio.denominator, u);
+    const QuarkOperator<F> numerator(ratio.numerator, states), denominator(ratio.denominator, states);
     if (&denominator.m().domain() != &denominator.m().range())
       throw ShapeError("RatioMonomial: expected operators that map fields on some sites to the same sites, got one from "
                        "even sites to all; a ratio of staggered determinants needs a rational function of M^+ M");
@@ -192,9 +220,10 @@ template <class F>
 Double RatioMonomial<F>::action(const GaugeField& u, const Log& log) {
   drawn(phi_);
   Double total = zero;
+  LinkStates states(u);
   for (std::size_t k = 0; k < ratios_.size(); ++k) {
     const DeterminantRatio<F>& ratio = ratios_[k];
-    const QuarkOperator<F> numerator(ratio.numerator, u), denominator(ratio.denominator, u);
+    const QuarkOperator<F> numerator(ratio.numerator, states), denominator(ratio.denominator, states);
     ratio.solver.predictor->reset();
     F source, x = zero;
     denominator.m().apply(source, phi_[k], Sign::minus);
@@ -210,10 +239,11 @@ template <class F>
 template <class P>
 void RatioMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Log& log) {
   drawn(phi_);
-  f = no_derivative();
+  LinkStates states(u);
+  SumOfDerivatives derivatives;
   for (std::size_t k = 0; k < ratios_.size(); ++k) {
     const DeterminantRatio<F>& ratio = ratios_[k];
-    const QuarkOperator<F> numerator(ratio.numerator, u), denominator(ratio.denominator, u);
+    const QuarkOperator<F> numerator(ratio.numerator, states), denominator(ratio.denominator, states);
     const P phi = phi_[k];
     P source, x;
     operator_in<P>(denominator).apply(source, phi, Sign::minus);
@@ -223,9 +253,10 @@ void RatioMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Log& l
     auto g = no_derivative<LinksOf<P>>(), g_denominator = g;
     add_normal_derivative(g, operator_in<P>(numerator), x, -1);
     operator_in<P>(denominator).add_derivative(g_denominator, phi, x, +1);
-    const GaugeField f1 = force_of(numerator, g), f2 = force_of(denominator, g_denominator);
-    for (int mu = 0; mu < Nd; ++mu) f[mu] += f1[mu] + f2[mu];
+    derivatives.add(numerator.state(), g);
+    derivatives.add(denominator.state(), g_denominator);
   }
+  f = derivatives.force();
 }
 
 template <class F>

@@ -23,10 +23,18 @@ std::unique_ptr<FermionOperator<F>> make_operator(std::shared_ptr<const DiracOpe
 }  // namespace
 
 template <class F>
-QuarkOperator<F>::QuarkOperator(const Quark<F>& quark, const GaugeField& u)
-    : quark_(quark), state_(u, quark.action->link_maps()), d_(quark.action->make(state_.links())) {
+QuarkOperator<F>::QuarkOperator(const Quark<F>& quark, std::shared_ptr<const LinkState> state)
+    : quark_(quark), state_(std::move(state)), d_(quark.action->make(state_->links())) {
   m_ = make_operator(d_, quark.preconditioning, quark.twist);
 }
+
+template <class F>
+QuarkOperator<F>::QuarkOperator(const Quark<F>& quark, const GaugeField& u)
+    : QuarkOperator(quark, std::make_shared<LinkState>(u, quark.action->link_maps())) {}
+
+template <class F>
+QuarkOperator<F>::QuarkOperator(const Quark<F>& quark, LinkStates& states)
+    : QuarkOperator(quark, states.of(quark.action->link_maps())) {}
 
 template <class F>
 QuarkOperator<F>::~QuarkOperator() = default;
@@ -35,7 +43,7 @@ template <class F>
 SystemOperator<F> QuarkOperator<F>::system() const {
   return {*m_, [this]() -> const FermionOperator<Single<F>>& {
             if (!single_) {
-              const auto v = converted_links<LinksOf<Single<F>>>(state_.links());
+              const auto v = converted_links<LinksOf<Single<F>>>(state_->links());
               single_ = make_operator(quark_.action->make_single(v), quark_.preconditioning, quark_.twist);
             }
             return *single_;

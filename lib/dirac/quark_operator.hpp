@@ -20,17 +20,21 @@ template <class F>
 class QuarkOperator {
  public:
   QuarkOperator(const Quark<F>& quark, const GaugeField& u);
+  /// On the state that the action's maps have in `states`, which operators with the same links share.
+  QuarkOperator(const Quark<F>& quark, LinkStates& states);
   ~QuarkOperator();
 
-  const LinkState& state() const { return state_; }
+  const LinkState& state() const { return *state_; }
   const DiracOperator<F>& d() const { return *d_; }
   const FermionOperator<F>& m() const { return *m_; }
   /// M with its single-precision partner, made when a solver first asks for it. Valid as long as *this.
   SystemOperator<F> system() const;
 
  private:
+  QuarkOperator(const Quark<F>& quark, std::shared_ptr<const LinkState> state);
+
   Quark<F> quark_;
-  LinkState state_;
+  std::shared_ptr<const LinkState> state_;
   std::shared_ptr<const DiracOperator<F>> d_;
   std::unique_ptr<FermionOperator<F>> m_;
   mutable std::unique_ptr<FermionOperator<Single<F>>> single_;

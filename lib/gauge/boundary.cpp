@@ -119,6 +119,11 @@ const LatticeBoolean& SchroedingerBoundary::mask(int mu) const {
 
 const GaugeField& SchroedingerBoundary::field() const { return fields().field; }
 
+bool SchroedingerBoundary::same_as(const LinkMap& other) const {
+  const auto* boundary = dynamic_cast<const SchroedingerBoundary*>(&other);
+  return boundary && boundary->parameters_ == parameters_;
+}
+
 GaugeField SchroedingerBoundary::apply(const GaugeField& u) const {
   require_gauge_field(u, "SchroedingerBoundary::apply");
   GaugeField v(Nd);

@@ -22,6 +22,8 @@ struct SchroedingerParameters {
   double phase_factor = 1;      ///< multiplies the boundary phases (SchrPhiMult)
   int loop_extent = 1;          ///< of the longest loop in the action: 1 plaquette, 2 rectangles
   int decay_dir = QDP::Nd - 1;  ///< the direction with boundaries, "time" here
+
+  bool operator==(const SchroedingerParameters&) const = default;
 };
 
 /// Schroedinger functional: links on the boundaries do not take part in the dynamics but hold a given field,
@@ -46,6 +48,7 @@ class SchroedingerBoundary : public LinkMap {
 
   GaugeField apply(const GaugeField& u) const override;
   void pull_back(GaugeField& g, const GaugeField& u) const override;
+  bool same_as(const LinkMap& other) const override;
 
  private:
   struct Fields {

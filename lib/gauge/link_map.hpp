@@ -19,6 +19,9 @@ class LinkMap {
   /// The chain rule: `g` is the derivative of S with respect to V (conv. 9) and becomes the derivative of S(V(u)) with
   /// respect to u.
   virtual void pull_back(GaugeField& g, const GaugeField& u) const = 0;
+
+  /// True only if V(u) is the same for both, to the bit, whatever u.
+  virtual bool same_as(const LinkMap& other) const = 0;
 };
 
 /// Maps in the order in which they act; none means V = U.
@@ -29,6 +32,7 @@ class LinkState {
  public:
   LinkState(const GaugeField& u, const LinkMaps& maps);
 
+  const LinkMaps& maps() const { return maps_; }
   /// U.
   const GaugeField& gauge() const { return stages_.front(); }
   /// V.
@@ -44,6 +48,19 @@ class LinkState {
  private:
   LinkMaps maps_;
   std::vector<GaugeField> stages_;  ///< before the first map, between, after the last
+};
+
+/// The states of one field U, made when they are first asked for: actions whose maps are the same share one.
+class LinkStates {
+ public:
+  /// Keeps a reference to `u`.
+  explicit LinkStates(const GaugeField& u) : u_(u) {}
+
+  std::shared_ptr<const LinkState> of(const LinkMaps& maps);
+
+ private:
+  const GaugeField& u_;
+  std::vector<std::shared_ptr<const LinkState>> states_;
 };
 
 }  // namespace qcd

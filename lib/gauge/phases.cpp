@@ -37,27 +37,40 @@ LatticeComplex exp_i(const LatticeRealD& angle) {
 
 }  // namespace
 
+LatticeComplex PhaseMap::Factor::field() const {
+  const multi1d<int>& extents = Layout::lattSize();
+  LatticeComplex phi;
+  switch (kind) {
+    case Kind::boundary:
+      phi = where(on_last_slice(mu), LatticeComplex(cmplx(Real(value.real()), Real(value.imag()))),
+                  LatticeComplex(Complex(1)));
+      break;
+    case Kind::twist: {
+      const double step = value.real() / extents[mu];
+      phi = cmplx(Real(std::cos(step)), Real(std::sin(step)));
+      break;
+    }
+    case Kind::flux:
+      phi = exp_i(RealD(2 * std::numbers::pi * value.real() / extents[mu] / extents[nu]) * coordinate(nu));
+      break;
+    case Kind::flux_on_last_slice: {
+      const LatticeRealD angle = RealD(-(2 * std::numbers::pi * value.real() / extents[nu])) * coordinate(nu);
+      phi = exp_i(where(on_last_slice(mu), angle, LatticeRealD(RealD(0))));
+      break;
+    }
+  }
+  return phi;
+}
+
 PhaseMap& PhaseMap::boundary(int mu, std::complex<double> factor) {
   require_direction(mu, "PhaseMap::boundary");
-  if (factor == 1.0) return *this;
-  factors_.push_back({mu, [=] {
-                        LatticeComplex phi;
-                        phi = where(on_last_slice(mu), LatticeComplex(cmplx(Real(factor.real()), Real(factor.imag()))),
-                                    LatticeComplex(Complex(1)));
-                        return phi;
-                      }});
+  if (factor != 1.0) factors_.push_back({Factor::Kind::boundary, mu, factor});
   return *this;
 }
 
 PhaseMap& PhaseMap::twist(int mu, double angle) {
   require_direction(mu, "PhaseMap::twist");
-  if (angle == 0) return *this;
-  factors_.push_back({mu, [=] {
-                        const double step = angle / Layout::lattSize()[mu];
-                        LatticeComplex phi;
-                        phi = cmplx(Real(std::cos(step)), Real(std::sin(step)));
-                        return phi;
-                      }});
+  if (angle != 0) factors_.push_back({Factor::Kind::twist, mu, angle});
   return *this;
 }
 
@@ -67,14 +80,14 @@ PhaseMap& PhaseMap::flux(int mu, int nu, int quanta) {
   if (mu == nu)
     throw ShapeError("PhaseMap::flux: expected a plane of two directions, got " + std::to_string(mu) + " twice");
   if (quanta == 0) return *this;
-  // F L_mu, computed when there is a lattice.
-  const auto strip = [=] { return 2 * std::numbers::pi * quanta / Layout::lattSize()[nu]; };
-  factors_.push_back({nu, [=] { return exp_i(RealD(strip() / Layout::lattSize()[mu]) * coordinate(mu)); }});
-  factors_.push_back({mu, [=] {
-                        const LatticeRealD angle = RealD(-strip()) * coordinate(nu);
-                        return exp_i(where(on_last_slice(mu), angle, LatticeRealD(RealD(0))));
-                      }});
+  factors_.push_back({Factor::Kind::flux, nu, quanta, mu});
+  factors_.push_back({Factor::Kind::flux_on_last_slice, mu, quanta, nu});
   return *this;
+}
+
+bool PhaseMap::same_as(const LinkMap& other) const {
+  const auto* phases = dynamic_cast<const PhaseMap*>(&other);
+  return phases && phases->factors_ == factors_;
 }
 
 GaugeField PhaseMap::apply(const GaugeField& u) const {

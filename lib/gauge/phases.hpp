@@ -6,7 +6,6 @@
 #include "lib/gauge/link_map.hpp"
 
 #include <complex>
-#include <functional>
 #include <map>
 #include <vector>
 
@@ -35,11 +34,17 @@ class PhaseMap : public LinkMap {
 
   GaugeField apply(const GaugeField& u) const override;
   void pull_back(GaugeField& g, const GaugeField& u) const override;
+  bool same_as(const LinkMap& other) const override;
 
  private:
+  /// A factor on the links of direction mu, as the functions above say; `nu` is the other direction of a flux.
   struct Factor {
+    enum class Kind { boundary, twist, flux, flux_on_last_slice } kind;
     int mu;
-    std::function<QDP::LatticeComplex()> field;
+    std::complex<double> value;
+    int nu = 0;
+    bool operator==(const Factor&) const = default;
+    QDP::LatticeComplex field() const;
   };
   void multiply(GaugeField& v) const;
 

@@ -88,8 +88,14 @@ FatLinks::FatLinks(const PathSums& paths) : trees_(paths.size()) {
                          path.str());
       if (weight != 0) merged[path] += weight;
     }
-    if (!merged.empty()) add(trees_[static_cast<std::size_t>(mu)], mu, std::move(merged));
+    if (!merged.empty()) add(trees_[static_cast<std::size_t>(mu)], mu, merged);
+    paths_.push_back(std::move(merged));
   }
+}
+
+bool FatLinks::same_as(const LinkMap& other) const {
+  const auto* fat = dynamic_cast<const FatLinks*>(&other);
+  return fat && fat->paths_ == paths_;
 }
 
 std::size_t FatLinks::add(Tree& tree, int mu, std::map<Path, double> paths) {

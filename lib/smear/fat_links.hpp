@@ -25,6 +25,7 @@ class FatLinks : public LinkMap {
 
   GaugeField apply(const GaugeField& u) const override;
   void pull_back(GaugeField& g, const GaugeField& u) const override;
+  bool same_as(const LinkMap& other) const override;
 
  private:
   struct Staple {
@@ -53,6 +54,7 @@ class FatLinks : public LinkMap {
   static void add_derivative(GaugeField& to, const Tree& tree, int mu, const QDP::LatticeColorMatrix& g,
                              const GaugeField& u);
 
+  std::vector<std::map<Path, double>> paths_;  ///< [Nd], those with a weight
   std::vector<Tree> trees_;
 };
 

@@ -37,6 +37,11 @@ StoutLinks::StoutLinks(const StoutWeights& rho) : staples_(staple_paths(checked(
   }
 }
 
+bool StoutLinks::same_as(const LinkMap& other) const {
+  const auto* stout = dynamic_cast<const StoutLinks*>(&other);
+  return stout && stout->staples_.same_as(staples_);
+}
+
 GaugeField StoutLinks::apply(const GaugeField& u) const {
   GaugeField v = staples_.apply(u);
   for (int mu = 0; mu < Nd; ++mu) {

@@ -23,6 +23,7 @@ class StoutLinks : public LinkMap {
 
   GaugeField apply(const GaugeField& u) const override;
   void pull_back(GaugeField& g, const GaugeField& u) const override;
+  bool same_as(const LinkMap& other) const override;
 
  private:
   FatLinks staples_;

@@ -93,6 +93,8 @@ void UnitaryLinks::pull_back(GaugeField& g, const GaugeField& v) const {
   for (int mu = 0; mu < Nd; ++mu) g[mu] = u3_project_pull_back(v[mu], w[mu], g[mu]);
 }
 
+bool UnitaryLinks::same_as(const LinkMap& other) const { return dynamic_cast<const UnitaryLinks*>(&other) != nullptr; }
+
 LinkMaps hisq_links() {
   return {std::make_shared<FatLinks>(fat7_paths(fat7_weights())), std::make_shared<UnitaryLinks>(),
           std::make_shared<FatLinks>(fat7_paths(hisq_weights()))};

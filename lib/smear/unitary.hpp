@@ -23,6 +23,7 @@ class UnitaryLinks : public LinkMap {
  public:
   GaugeField apply(const GaugeField& v) const override;
   void pull_back(GaugeField& g, const GaugeField& v) const override;
+  bool same_as(const LinkMap& other) const override;
 };
 
 /// The fat links of HISQ: fat7, projection to U(3), hisq_weights(). Without the Naik term.

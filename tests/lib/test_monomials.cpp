@@ -2,9 +2,12 @@
 #include "lib/action/gauge_actions.hpp"
 #include "lib/action/gauge_monomial.hpp"
 #include "lib/action/pseudofermion.hpp"
+#include "lib/dirac/wilson.hpp"
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/hmc/integrator.hpp"
 #include "lib/meas/glue.hpp"
+#include "lib/io/fermion_state.hpp"
+#include "lib/smear/stout.hpp"
 #include "lib/solver/cg.hpp"
 #include "tests/lib/monomials.hpp"
 #include "tests/skip.hpp"
@@ -26,6 +29,41 @@ GaugeField moved(const GaugeField& u, const GaugeField& x, double t) {
   return v;
 }
 
+/// Against differences along three random directions.
+void check_force(const std::string& name, const std::string& elements, const GaugeField& u) {
+  CAPTURE(name);
+  const auto monomial = tests::make_monomial(name, elements);
+  monomial->refresh(u);
+  GaugeField f;
+  monomial->force(f, u, {});
+  const auto action = [&](const GaugeField& x, double t) { return toDouble(monomial->action(moved(u, x, t), {})); };
+  for (int direction = 0; direction < 3; ++direction) {
+    const GaugeField x = tests::random_algebra();
+    double exact = 0;  // conv. 4
+    for (int mu = 0; mu < Nd; ++mu) exact += 2 * toDouble(sum(real(trace(x[mu] * f[mu]))));
+    const double h = 2e-3;
+    const double difference = (8 * (action(x, h) - action(x, -h)) - (action(x, 2 * h) - action(x, -2 * h))) / (12 * h);
+    // A direction may happen to be almost orthogonal to the force: |F| is the usual size of dS.
+    CHECK(difference == doctest::Approx(exact).epsilon(1e-7).scale(std::sqrt(tests::inner(f, f))));
+  }
+}
+
+/// Stout links that count what is asked of them.
+class CountedStout : public StoutLinks {
+ public:
+  using StoutLinks::StoutLinks;
+  inline static int applied = 0, pulled_back = 0;
+
+  GaugeField apply(const GaugeField& u) const override {
+    ++applied;
+    return StoutLinks::apply(u);
+  }
+  void pull_back(GaugeField& g, const GaugeField& u) const override {
+    ++pulled_back;
+    StoutLinks::pull_back(g, u);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("every monomial has an input here") {
@@ -37,24 +75,94 @@ TEST_CASE("the force of every monomial is the derivative of its action, to 1e-7 
   TESSERA_NEEDS_DOUBLES("finite differences");
   tests::use_lattice({4, 4, 4, 4});
   const GaugeField u = tests::random_field();
-  for (const auto& [name, elements] : tests::monomial_inputs()) {
-    CAPTURE(name);
-    const auto monomial = tests::make_monomial(name, elements);
-    monomial->refresh(u);
+  for (const auto& [name, elements] : tests::monomial_inputs()) check_force(name, elements, u);
+}
+
+TEST_CASE("a ratio smears once per kind of links, and carries one derivative back through each") {
+  tests::use_lattice({4, 4, 4, 4});
+  const GaugeField u = tests::random_field();
+  using F = LatticeFermion;
+  const auto quark = [](double mass, double rho) {
+    const LinkMaps maps = {std::make_shared<CountedStout>(stout_weights(rho))};
+    return Quark<F>{std::make_shared<OperatorAction<F, WilsonOperator, WilsonParameters>>(
+                        maps, WilsonParameters{.mass = mass}, Preconditioning::even_odd),
+                    Preconditioning::even_odd};
+  };
+  const auto solver = std::make_shared<CG<F>>(StoppingCriterion{1e-8, 1000});
+  const auto ratio = [&](const Quark<F>& light, const Quark<F>& heavy) {
+    return DeterminantRatio<F>{light, {solver, std::make_shared<ZeroGuess<F>>()}, heavy, solver};
+  };
+  RatioMonomial<F> same({ratio(quark(0.3, 0.1), quark(0.6, 0.1)), ratio(quark(0.6, 0.1), quark(0.9, 0.1))});
+  RatioMonomial<F> different({ratio(quark(0.3, 0.1), quark(0.6, 0.1)), ratio(quark(0.6, 0.1), quark(0.9, 0.2))});
+  for (auto& [monomial, kinds] : {std::pair<RatioMonomial<F>&, int>{same, 1}, {different, 2}}) {
+    CountedStout::applied = CountedStout::pulled_back = 0;
+    monomial.refresh(u);
+    CHECK(CountedStout::applied == kinds);
+    monomial.action(u, {});
+    CHECK(CountedStout::applied == 2 * kinds);
     GaugeField f;
-    monomial->force(f, u, {});
-    const auto action = [&](const GaugeField& x, double t) { return toDouble(monomial->action(moved(u, x, t), {})); };
-    for (int direction = 0; direction < 3; ++direction) {
-      const GaugeField x = tests::random_algebra();
-      double exact = 0;  // conv. 4
-      for (int mu = 0; mu < Nd; ++mu) exact += 2 * toDouble(sum(real(trace(x[mu] * f[mu]))));
-      const double h = 2e-3;
-      const double difference =
-          (8 * (action(x, h) - action(x, -h)) - (action(x, 2 * h) - action(x, -2 * h))) / (12 * h);
-      // A direction may happen to be almost orthogonal to the force: |F| is the usual size of dS.
-      CHECK(difference == doctest::Approx(exact).epsilon(1e-7).scale(std::sqrt(tests::inner(f, f))));
-    }
+    monomial.force(f, u, {});
+    CHECK(CountedStout::applied == 3 * kinds);
+    CHECK(CountedStout::pulled_back == kinds);
   }
+}
+
+TEST_CASE("the same text describes the same links, another text others") {
+  tests::use_lattice({4, 4, 4, 4});
+  const auto stout = [](const char* rho) {
+    return tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", rho) + tag("n_smear", "2") +
+                                tag("orthog_dir", "3") + tests::fermion_bc());
+  };
+  const auto schroedinger = [](const char* factor) {
+    return tag("FermionBC", tag("FermBC", "SCHROEDINGER_NONPERT_FERMBC") + tag("SchrPhiMult", factor) +
+                                tag("theta", "0.1 0 0"));
+  };
+  const std::string hisq = tag("FermState", tag("Name", "HISQ_FERM_STATE") + tests::fermion_bc());
+  const std::string texts[] = {
+      tests::fermion_bc(),
+      tag("boundary", "1 1 1 1"),
+      tag("boundary", "1 1 -1 1"),
+      tests::fermion_bc() + tag("ImaginaryChemicalPotential", tag("MuByT", "0.3")),
+      tests::fermion_bc() + tag("ExternalField", tag("elem", tag("plane", "0 1") + tag("quanta", "1"))),
+      tests::fermion_bc() + tag("ExternalField", tag("elem", tag("plane", "0 1") + tag("quanta", "2"))),
+      stout("0.1"),
+      stout("0.12"),
+      hisq,
+      schroedinger("2.0"),
+      schroedinger("1.0"),
+  };
+  const GaugeField u = tests::random_field();
+  LinkStates states(u);
+  const auto state = [&](const std::string& text) {
+    const InputFile document = tests::input(tag("FermionAction", text));
+    const auto made = states.of(read_fermion_state(document.root()));
+    document.require_valid();
+    return made;
+  };
+  std::vector<std::shared_ptr<const LinkState>> seen;
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    const auto first = state(text);
+    CHECK(state(text) == first);
+    for (const auto& other : seen) CHECK(other != first);
+    seen.push_back(first);
+  }
+}
+
+TEST_CASE("the force of a ratio of operators on the same and on different smeared links") {
+  TESSERA_NEEDS_DOUBLES("finite differences");
+  tests::use_lattice({4, 4, 4, 4});
+  const GaugeField u = tests::random_field();
+  const auto quark = [](const std::string& mass, const std::string& rho) {
+    return tag("FermionAction", tag("FermAct", "WILSON") + tag("Mass", mass) +
+                                    tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", rho) +
+                                                         tag("n_smear", "2") + tag("orthog_dir", "3") +
+                                                         tests::fermion_bc())) +
+           tests::inverter();
+  };
+  for (const char* heavy_rho : {"0.12", "0.1"})
+    check_force("TWO_FLAVOR_EOPREC_CONSTDET_RATIO_CONV_CONV_FERM_MONOMIAL",
+                tag("Action", quark("0.3", "0.12")) + tag("PrecAction", quark("0.8", heavy_rho)), u);
 }
 
 TEST_CASE("forces in single precision agree with double to 1e-4, and integrate reversibly") {
