@@ -19,10 +19,8 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
   DirectMatrix<S> a_inner(inner, sign);
   const Subset& s = a.sites();
 
-  const double bb = square(b, s);
-  require_finite(bb, "BiCGStab", 0);
-  if (bb == 0) return solved_by_nought(x, s);
-  const double target = criterion.residual * criterion.residual * bb;
+  const RightHandSide rhs(b, s, criterion, "BiCGStab");
+  if (rhs.is_nought()) return solved_by_nought(x, s);
   SolveResult result;
 
   F replaced;  // b - M x
@@ -51,7 +49,7 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
   Progress progress;
   bool stalled = false;
   int breakdowns = 0;
-  while (true_rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion.max_iterations) {
+  while (rhs.missed_by(true_rr) && result.iterations < criterion.max_iterations) {
     a_inner.apply(v, p);
     const HostComplex r0v = product(r0, v, s);
     bool broken = std::norm(r0v) <= kBreakdown<S> * r0r0 * square(v, s);
@@ -68,17 +66,17 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
       broken = omega == 0.0;
     }
     ++result.iterations;
-    result.history.push_back(std::sqrt(rr / bb));
+    result.history.push_back(rhs.relative(rr));
     require_finite(rr, "BiCGStab", result.iterations);
     peak = std::max(peak, rr);
 
     HostComplex next = broken ? 0 : product(r0, r, s);
-    const bool reached = rr <= target;
+    const bool reached = rr <= rhs.target;
     broken = !reached && (broken || std::norm(next) <= kBreakdown<S> * r0r0 * rr);
     breakdowns = broken ? breakdowns + 1 : 0;
     if (reached || broken || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
       replace();
-      if (true_rr <= kContinueAbove * kContinueAbove * target) break;
+      if (!rhs.missed_by(true_rr)) break;
       stalled = progress.stalled(true_rr, reached);
       if (stalled || breakdowns > 1) break;
       if (reached || broken) {
@@ -94,7 +92,7 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
     p[s] = r + lattice_scalar<S>(beta) * (p - lattice_scalar<S>(omega) * v);
   }
 
-  result.residual = std::sqrt(true_rr / bb);
+  result.residual = rhs.relative(true_rr);
   result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion.residual;
   result.applications = a.applications();
   count_inner<S, F>(result, a_inner.applications());

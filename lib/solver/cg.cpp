@@ -18,10 +18,8 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
   NormalMatrix<S> a_inner(inner, shift);
   const Subset& s = a.sites();
 
-  const double bb = square(b, s);
-  require_finite(bb, "CG", 0);
-  if (bb == 0) return solved_by_nought(x, s);
-  const double target = criterion.residual * criterion.residual * bb;
+  const RightHandSide rhs(b, s, criterion, "CG");
+  if (rhs.is_nought()) return solved_by_nought(x, s);
   SolveResult result;
 
   F replaced;  // b - A x
@@ -45,7 +43,7 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
   Progress progress;
   bool stalled = false;
 
-  while (true_rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion.max_iterations) {
+  while (rhs.missed_by(true_rr) && result.iterations < criterion.max_iterations) {
     const S& direction = p[steps.size()];
     const double energy = a_inner.apply(ap, direction);
     require_positive(energy, "CG", result.iterations);
@@ -54,19 +52,19 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
     rr = square(r, s);
     steps.push_back(alpha);
     ++result.iterations;
-    result.history.push_back(std::sqrt(rr / bb));
+    result.history.push_back(rhs.relative(rr));
     require_finite(rr, "CG", result.iterations);
     peak = std::max(peak, rr);
 
     double beta = 0, along_p = 0;  // along_p = <r, p> / |r|^2: nought in exact arithmetic, but not for a replaced r
-    if (rr <= target || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
+    if (rr <= rhs.target || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
       take_steps();
       x[s] += y;
       y[s] = zero;
       true_rr = a.residual(replaced, b, x);
       require_finite(true_rr, "CG", result.iterations);
-      if (true_rr <= kContinueAbove * kContinueAbove * target) break;
-      stalled = progress.stalled(true_rr, rr <= target);
+      if (!rhs.missed_by(true_rr)) break;
+      stalled = progress.stalled(true_rr, rr <= rhs.target);
       if (stalled) break;
       r[s] = replaced;
       rr = peak = true_rr;
@@ -86,7 +84,7 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
       next[s] = RealOf<S>(1 - beta * along_p) * r + RealOf<S>(beta) * direction;
   }
 
-  result.residual = std::sqrt(true_rr / bb);
+  result.residual = rhs.relative(true_rr);
   result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion.residual;
   result.applications = a.applications();
   count_inner<S, F>(result, a_inner.applications());

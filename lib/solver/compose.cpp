@@ -37,16 +37,14 @@ F applied(const FermionOperator<F>& m, const F& x, Sign sign) {
 template <class F, class Operator, class Correct>
 SolveResult richardson(F& x, Operator& a, const F& b, const StoppingCriterion& criterion, Correct correct) {
   const Subset& s = a.sites();
-  const double bb = square(b, s);
-  require_finite(bb, "Richardson", 0);
-  if (bb == 0) return solved_by_nought(x, s);
-  const double target = criterion.residual * criterion.residual * bb;
+  const RightHandSide rhs(b, s, criterion, "Richardson");
+  if (rhs.is_nought()) return solved_by_nought(x, s);
   SolveResult result;
   F r;
   double rr = a.residual(r, b, x);
   require_finite(rr, "Richardson", 0);
   Single<F> r_single, d_single;
-  for (int i = 0; i < criterion.max_iterations && rr > kContinueAbove * kContinueAbove * target; ++i) {
+  for (int i = 0; i < criterion.max_iterations && rhs.missed_by(rr); ++i) {
     const double norm = std::sqrt(rr), before = rr;
     r_single[s] = RealOf<F>(1 / norm) * r;  // of norm one: single precision has a short exponent
     d_single[s] = zero;
@@ -58,7 +56,7 @@ SolveResult richardson(F& x, Operator& a, const F& b, const StoppingCriterion& c
     require_finite(rr, "Richardson", result.iterations);
     if (rr > 0.25 * before) break;  // the inner solver does not help any more
   }
-  result.residual = std::sqrt(rr / bb);
+  result.residual = rhs.relative(rr);
   result.converged = result.residual <= kContinueAbove * criterion.residual;
   result.applications += a.applications();
   result.flops += a.flops();
@@ -77,9 +75,8 @@ template <class F>
 SolveResult DirectByNormal<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
   DirectMatrix<F> m(system.m, sign);
   const Subset& s = m.sites();
-  const double bb = square(b, s);
-  require_finite(bb, "normal equation", 0);
-  if (bb == 0) return solved_by_nought(x, s);
+  const RightHandSide rhs(b, s, criterion(), "normal equation");
+  if (rhs.is_nought()) return solved_by_nought(x, s);
 
   SolveResult result;
   if (sign == Sign::plus) {
@@ -91,7 +88,7 @@ SolveResult DirectByNormal<F>::solve(F& x, const SystemOperator<F>& system, cons
     system.m.apply(x, y, Sign::plus);
   }
   F r;
-  result.residual = std::sqrt(m.residual(r, b, x) / bb);
+  result.residual = rhs.relative(m.residual(r, b, x));
   result.flops += m.flops() + system.m.flops();
   return result;
 }
@@ -116,10 +113,8 @@ SolveResult NormalByDirect<F>::solve(F& x, const SystemOperator<F>& system, cons
   NormalMatrix<F> a(system.m);
   const Subset& s = a.sites();
   const StoppingCriterion& asked = criterion();
-  const double bb = square(b, s);
-  require_finite(bb, "two-step solver", 0);
-  if (bb == 0) return solved_by_nought(x, s);
-  const double target = asked.residual * asked.residual * bb;
+  const RightHandSide rhs(b, s, asked, "two-step solver");
+  if (rhs.is_nought()) return solved_by_nought(x, s);
 
   F r;
   double rr = a.residual(r, b, x);
@@ -127,7 +122,7 @@ SolveResult NormalByDirect<F>::solve(F& x, const SystemOperator<F>& system, cons
   SolveResult result;
   bool steps_converged = true;
   constexpr int kPasses = 5;
-  for (int pass = 0; pass < kPasses && rr > kContinueAbove * kContinueAbove * target && steps_converged; ++pass) {
+  for (int pass = 0; pass < kPasses && rhs.missed_by(rr) && steps_converged; ++pass) {
     const double before = rr;
     // First for b itself, from the guess; then for what is left of it.
     F y, d;
@@ -151,7 +146,7 @@ SolveResult NormalByDirect<F>::solve(F& x, const SystemOperator<F>& system, cons
     require_finite(rr, "two-step solver", result.iterations);
     if (pass > 0 && rr > 0.25 * before) break;
   }
-  result.residual = std::sqrt(rr / bb);
+  result.residual = rhs.relative(rr);
   result.converged = result.residual <= kAcceptBelow * asked.residual;
   result.applications += a.applications();
   result.flops += a.flops();
@@ -177,11 +172,10 @@ template <class F>
 SolveResult SinglePrecision<F>::solve(F& x, const SystemOperator<F>& system, const F& b) const {
   NormalMatrix<F> a(system.m);
   const Subset& s = a.sites();
-  const double bb = square(b, s);
-  require_finite(bb, "single-precision solver", 0);
-  if (bb == 0) return solved_by_nought(x, s);
+  const RightHandSide rhs(b, s, criterion(), "single-precision solver");
+  if (rhs.is_nought()) return solved_by_nought(x, s);
 
-  const double norm = std::sqrt(bb);
+  const double norm = std::sqrt(rhs.square);
   Single<F> x_single, b_single;
   b_single[s] = RealOf<F>(1 / norm) * b;
   x_single[s] = RealOf<F>(1 / norm) * x;
@@ -192,7 +186,7 @@ SolveResult SinglePrecision<F>::solve(F& x, const SystemOperator<F>& system, con
   x[s] *= RealOf<F>(norm);
 
   F r;
-  result.residual = std::sqrt(a.residual(r, b, x) / bb);
+  result.residual = rhs.relative(a.residual(r, b, x));
   // The recursion goes below what single precision can hold: that it got there is all that can be asked.
   result.converged = inner.converged || (!inner.history.empty() && *std::min_element(inner.history.begin(), inner.history.end()) <=
                                                                        inner_->criterion().residual);

@@ -236,6 +236,26 @@ void count_inner(SolveResult& result, long applications) {
   (std::is_same_v<S, F> ? result.applications : result.single_applications) += applications;
 }
 
+/// The right-hand side of a solve: how small a residual it asks for.
+struct RightHandSide {
+  double square;  ///< |b|^2
+  double target;  ///< of |r|^2
+
+  /// Throws NumericsError unless |b| is finite.
+  template <class F>
+  RightHandSide(const F& b, const QDP::Subset& sites, const StoppingCriterion& criterion, const char* solver)
+      : square(qcd::square(b, sites)), target(criterion.residual * criterion.residual * square) {
+    require_finite(square, solver, 0);
+  }
+
+  /// Then x = 0 is the answer: solved_by_nought().
+  bool is_nought() const { return square == 0; }
+  /// |r| / |b|.
+  double relative(double rr) const { return std::sqrt(rr / square); }
+  /// Whether to go on from a recomputed residual.
+  bool missed_by(double rr) const { return rr > kContinueAbove * kContinueAbove * target; }
+};
+
 /// |b| = 0: x = 0 is the answer.
 template <class F>
 SolveResult solved_by_nought(F& x, const QDP::Subset& sites) {

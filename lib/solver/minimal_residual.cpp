@@ -10,10 +10,8 @@ template <class F>
 SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
   DirectMatrix<F> a(system.m, sign);
   const Subset& s = a.sites();
-  const double bb = square(b, s);
-  require_finite(bb, "MR", 0);
-  if (bb == 0) return solved_by_nought(x, s);
-  const double target = criterion_.residual * criterion_.residual * bb;
+  const RightHandSide rhs(b, s, criterion_, "MR");
+  if (rhs.is_nought()) return solved_by_nought(x, s);
   SolveResult result;
 
   F r, mr;
@@ -21,7 +19,7 @@ SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign
   require_finite(rr, "MR", 0);
   Progress progress;
   bool recomputed = true, stalled = false;
-  while (rr > (recomputed ? kContinueAbove * kContinueAbove : 1) * target &&
+  while (rr > (recomputed ? kContinueAbove * kContinueAbove : 1) * rhs.target &&
          result.iterations < criterion_.max_iterations) {
     a.apply(mr, r);
     const double square_of_image = square(mr, s);
@@ -32,9 +30,9 @@ SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign
     rr = square(r, s);
     recomputed = false;
     ++result.iterations;
-    result.history.push_back(std::sqrt(rr / bb));
+    result.history.push_back(rhs.relative(rr));
     require_finite(rr, "MR", result.iterations);
-    if (rr <= target) {
+    if (rr <= rhs.target) {
       rr = a.residual(r, b, x);
       recomputed = true;
       stalled = progress.stalled(rr, true);
@@ -43,7 +41,7 @@ SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign
   }
 
   if (!recomputed) rr = a.residual(r, b, x);
-  result.residual = std::sqrt(rr / bb);
+  result.residual = rhs.relative(rr);
   result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion_.residual;
   result.applications = a.applications();
   result.flops = a.flops() + axpy_flops<F>(s, 8.0 * result.iterations);
@@ -54,10 +52,8 @@ template <class F>
 SolveResult GCR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
   DirectMatrix<F> a(system.m, sign);
   const Subset& s = a.sites();
-  const double bb = square(b, s);
-  require_finite(bb, "GCR", 0);
-  if (bb == 0) return solved_by_nought(x, s);
-  const double target = criterion_.residual * criterion_.residual * bb;
+  const RightHandSide rhs(b, s, criterion_, "GCR");
+  if (rhs.is_nought()) return solved_by_nought(x, s);
   SolveResult result;
 
   const auto k = static_cast<std::size_t>(directions_);
@@ -67,8 +63,8 @@ SolveResult GCR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sig
   require_finite(rr, "GCR", 0);
   Progress progress;
   bool stalled = false, stuck = false;
-  while (rr > kContinueAbove * kContinueAbove * target && result.iterations < criterion_.max_iterations && !stuck) {
-    for (std::size_t j = 0; j < k && rr > target && result.iterations < criterion_.max_iterations; ++j) {
+  while (rhs.missed_by(rr) && result.iterations < criterion_.max_iterations && !stuck) {
+    for (std::size_t j = 0; j < k && rr > rhs.target && result.iterations < criterion_.max_iterations; ++j) {
       if (preconditioner_) {
         z[j][s] = zero;
         const SolveResult inner = preconditioner_->solve(z[j], system, r, sign);
@@ -101,16 +97,16 @@ SolveResult GCR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sig
       rr = square(r, s);
       combinations += 8.0 * static_cast<double>(j);
       ++result.iterations;
-      result.history.push_back(std::sqrt(rr / bb));
+      result.history.push_back(rhs.relative(rr));
       require_finite(rr, "GCR", result.iterations);
     }
-    const bool reached = rr <= target;
+    const bool reached = rr <= rhs.target;
     rr = a.residual(r, b, x);
     stalled = reached && progress.stalled(rr, reached);
     if (stalled) break;
   }
 
-  result.residual = std::sqrt(rr / bb);
+  result.residual = rhs.relative(rr);
   result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion_.residual;
   result.applications += a.applications();
   result.flops += a.flops() + axpy_flops<F>(s, combinations + 9.0 * result.iterations);

@@ -181,9 +181,8 @@ SolveResult MultiShiftCG<F>::solve(std::vector<F>& x, const SystemOperator<F>& s
   const std::vector<double> residuals = residual_of_each(residuals_, criterion_, shifts.size());
   const Subset& s = system.m.domain();
   x.resize(shifts.size());
-  const double bb = square(b, s);
-  require_finite(bb, "multi-shift CG", 0);
-  if (bb == 0) return all_solved_by_nought(x, s);
+  const RightHandSide rhs(b, s, criterion_, "multi-shift CG");
+  if (rhs.is_nought()) return all_solved_by_nought(x, s);
 
   SolveResult result = iterate(x, system.m, b, shifts, residuals, criterion_.max_iterations);
   const bool all_reached = result.converged;
@@ -214,15 +213,14 @@ SolveResult MixedMultiShiftCG<F>::solve(std::vector<F>& x, const SystemOperator<
   const FermionOperator<Single<F>>& inner = inner_operator<Single<F>>(system, "MixedMultiShiftCG");
   const Subset& s = m.domain();
   x.resize(shifts.size());
-  const double bb = square(b, s);
-  require_finite(bb, "multi-shift CG", 0);
-  if (bb == 0) return all_solved_by_nought(x, s);
+  const RightHandSide rhs(b, s, criterion_, "multi-shift CG");
+  if (rhs.is_nought()) return all_solved_by_nought(x, s);
 
   std::vector<double> coarse = residuals;
   for (double& residual : coarse) residual = std::max(residual, cutoff_);
   std::vector<Single<F>> x_single(shifts.size());
   Single<F> b_single;
-  b_single[s] = RealOf<F>(1 / std::sqrt(bb)) * b;  // of norm one: no overflow in single precision
+  b_single[s] = RealOf<F>(1 / std::sqrt(rhs.square)) * b;  // of norm one: no overflow in single precision
   SolveResult result = iterate(x_single, inner, b_single, shifts, coarse, criterion_.max_iterations);
   const bool all_reached = std::exchange(result.converged, true);
   const long coarse_applications = std::exchange(result.applications, 0);
@@ -235,7 +233,7 @@ SolveResult MixedMultiShiftCG<F>::solve(std::vector<F>& x, const SystemOperator<
   std::vector<const F*> finished;
   for (const std::size_t k : order) {
     x[k][s] = x_single[k];
-    x[k][s] *= RealOf<F>(std::sqrt(bb));
+    x[k][s] *= RealOf<F>(std::sqrt(rhs.square));
     const StoppingCriterion alone{residuals[k], all_reached ? criterion_.max_iterations : 0};
     if (history_ > 0 && !finished.empty()) {
       std::vector<const F*> vectors = {&x[k]};
