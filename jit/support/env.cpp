@@ -167,7 +167,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_CACHE_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "size bound of the kernel cache, least recently used go first"},
       {"TESSERA_CACHE", "0|1", "1", "0: no kernel cache on disk"},
       {"TESSERA_SYNC", "0|1", "0", "1: wait after each launch, so that an error names its kernel"},
-      {"TESSERA_CHECK", "0|1", "0", "1: bounds and NaN checks inside kernels"},
+      {"TESSERA_CHECK", "0|1", "0", "1: stop at the first NaN that a kernel makes, and at reads of fields that were never written"},
       {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>,sim", "auto", "devices in order of preference; sim: a GPU simulated on the CPU (tests)"},
       {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
       {"TESSERA_FUSE", "0|1", "1", "0: one kernel for each statement"},
