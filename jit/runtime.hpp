@@ -64,6 +64,7 @@ class Runtime {
   void synchronize();
   /// The device's yardsticks in bytes and in operations per second, measured now: see jit/tune/machine.hpp.
   double bandwidth();
+  double copy_bandwidth();
   double arithmetic_rate(ir::Type word);
   int threads() const;
   void set_threads(int n);                ///< n >= 1; default OMP_NUM_THREADS or all cores

@@ -96,6 +96,7 @@ void CpuDevice::free(void* address, std::size_t bytes) noexcept {
 }
 
 void CpuDevice::clear(void* address, std::size_t bytes) { std::memset(address, 0, bytes); }
+void CpuDevice::copy_within(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void CpuDevice::copy_to_device(void* device, const void* host, std::size_t bytes) { std::memcpy(device, host, bytes); }
 void CpuDevice::copy_to_host(void* host, const void* device, std::size_t bytes) { std::memcpy(host, device, bytes); }
 
@@ -118,17 +119,21 @@ bool CpuDevice::launch(const DeviceLaunch& launch) {
                                   .groups = launch.groups,
                                   .masks = launch.masks,
                                   .sums = nullptr};
-  if (!launch.kernel->reductions.empty()) {
+  if (!launch.kernel->reductions.empty())
     reduce(launch, arguments);
-    return true;
-  }
+  else
+    run(launch, arguments);
+  if (launch.finished != nullptr) *launch.finished = mark();
+  return true;
+}
+
+void CpuDevice::run(const DeviceLaunch& launch, const LaunchArguments& arguments) {
   const KernelFunction function = function_of(launch);
   const std::array<Range, 2> ranges = halves(launch.middle, launch.begin, launch.end);
   if (!launch.parallel || pool_.threads() == 1)
     run_shares(function, arguments, ranges, 0, 1);
   else
     pool_.run([&](int thread) { run_shares(function, arguments, ranges, thread, pool_.threads()); });
-  return true;
 }
 
 /// Each thread has its own accumulators, of limited capacity: an enormous domain is run in pieces.

@@ -22,6 +22,7 @@ class CpuDevice : public Device {
   void free(void* address, std::size_t bytes) noexcept override;
   std::size_t capacity() const override { return capacity_; }
   void clear(void* address, std::size_t bytes) override;
+  void copy_within(void* to, const void* from, std::size_t bytes) override;
 
   void copy_to_device(void* device, const void* host, std::size_t bytes) override;
   void copy_to_host(void* host, const void* device, std::size_t bytes) override;
@@ -43,6 +44,7 @@ class CpuDevice : public Device {
   static std::size_t last_level_cache();
 
  private:
+  void run(const DeviceLaunch& launch, const LaunchArguments& arguments);
   void reduce(const DeviceLaunch& launch, LaunchArguments arguments);
 
   ThreadPool pool_;

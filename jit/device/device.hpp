@@ -1,8 +1,9 @@
 // A device: memory, copies between it and the host, launches. It knows neither kernels' meaning nor lattices.
 //
 // The CPU is a device whose memory happens to be host memory. Devices with a memory of their own differ in
-// host_accessible() and in that launches are asynchronous: launches and clear() happen in the order of the calls, copies
-// see what was launched before them, and nothing but copies to the host, synchronize() and a launch with results waits.
+// host_accessible() and in that launches are asynchronous: launches, clear() and copy_within() happen in the order of the
+// calls, copies see what was launched before them, and nothing but copies to the host, synchronize() and a launch with
+// results waits.
 #pragma once
 
 #include <array>
@@ -48,6 +49,7 @@ struct DeviceLaunch {
   int block = 0;                              ///< threads per block (GPU); 0: the device's choice
   int sites = 1;                              ///< per thread, as the code was made for (GPU)
   double* results = nullptr;                  ///< [reductions]
+  std::uint64_t* finished = nullptr;          ///< receives a Device::Mark of the kernel's end, before results are read
 };
 
 class Device {
@@ -74,6 +76,8 @@ class Device {
   /// Bytes of memory that this process may use.
   virtual std::size_t capacity() const = 0;
   virtual void clear(void* address, std::size_t bytes) = 0;
+  /// From one place on the device to another that does not overlap it.
+  virtual void copy_within(void* to, const void* from, std::size_t bytes) = 0;
 
   /// Any host memory; it may be changed or freed at return.
   virtual void copy_to_device(void* device, const void* host, std::size_t bytes) = 0;

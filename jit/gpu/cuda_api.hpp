@@ -36,11 +36,13 @@ enum : Result {
   kJitCompilerNotFound = 221,
   kUnsupportedPtxVersion = 222,
   kJitCompilationDisabled = 223,
+  kContained = 226,
   kInvalidSource = 300,
   kOperatingSystem = 304,
   kNotFound = 500,
   kIllegalAddress = 700,
   kLaunchOutOfResources = 701,
+  kLaunchTimeout = 702,
   kHardwareStackError = 714,
   kLaunchFailed = 719,
   kNotPermitted = 800,
@@ -129,6 +131,7 @@ constexpr std::size_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferBytes = 2;
   X(cuMemFreeHost, (void* address))                                                                                    \
   X(cuMemcpyHtoDAsync_v2, (Address to, const void* from, std::size_t bytes, Stream stream))                            \
   X(cuMemcpyDtoHAsync_v2, (void* to, Address from, std::size_t bytes, Stream stream))                                  \
+  X(cuMemcpyDtoDAsync_v2, (Address to, Address from, std::size_t bytes, Stream stream))                                \
   X(cuMemcpy2DAsync_v2, (const Copy2D* copy, Stream stream))                                                           \
   X(cuMemsetD8Async, (Address to, unsigned char value, std::size_t bytes, Stream stream))                              \
   X(cuStreamCreate, (Stream * stream, unsigned flags))                                                                 \

@@ -21,9 +21,9 @@ using cuda::Result;
 
 constexpr int kOldestComputeCapability = 75;  // PTX of ours needs no older one, and ptxas of CUDA 13 knows no older one
 constexpr unsigned kWarp = 32;
-/// What free_memory() keeps back for what the driver takes when kernels are loaded and launched: code, stacks of
-/// threads.
-constexpr std::size_t kReserve = std::size_t{512} << 20;
+/// What free_memory() keeps back at most for what the driver takes when kernels are loaded and launched: code, and the
+/// stacks of all threads that can run at once, which are 2.7 GB on 132 multiprocessors for a kernel that spills 10 KB.
+constexpr std::size_t kReserve = std::size_t{4} << 30;
 constexpr std::size_t kLogBytes = std::size_t{64} << 10;
 
 std::string error_text(const Api& api, Result result) {
@@ -84,7 +84,11 @@ std::string advice(Result result) {
       return "Unset CUDA_DISABLE_PTX_JIT";
     case cuda::kEccUncorrectable:
     case cuda::kNvlinkUncorrectable:
+    case cuda::kContained:
       return "The hardware failed: nothing computed since the last checkpoint can be trusted; use another GPU";
+    case cuda::kLaunchTimeout:
+      return "The system ends kernels that run for seconds on this GPU, which also serves a display: use a smaller local "
+             "lattice, or another GPU";
     default:
       if (result == cuda::kIllegalAddress || (result >= cuda::kHardwareStackError && result <= cuda::kLaunchFailed))
         return "A kernel failed and the GPU's context is lost: start the program again, with TESSERA_SYNC=1 to see "
@@ -283,7 +287,9 @@ class CudaDriver final : public GpuDriver {
   }
   void synchronize(Stream stream) override {
     enter();
-    check(api_.cuStreamSynchronize(handle(stream)), "cuStreamSynchronize");
+    const Result result = api_.cuStreamSynchronize(handle(stream));
+    if (result == cuda::kDeinitialized) return;  // fields of static storage may go after the driver: nothing runs then
+    check(result, "cuStreamSynchronize");
   }
 
   void copy_in(Stream stream, void* device, const void* host, std::size_t bytes) override {
@@ -319,6 +325,11 @@ class CudaDriver final : public GpuDriver {
   void clear(Stream stream, void* device, std::size_t bytes) override {
     enter();
     check(api_.cuMemsetD8Async(number_of(device), 0, bytes, handle(stream)), "cuMemsetD8Async", bytes);
+  }
+  void copy_within(Stream stream, void* to, const void* from, std::size_t bytes) override {
+    enter();
+    check(api_.cuMemcpyDtoDAsync_v2(number_of(to), number_of(from), bytes, handle(stream)), "cuMemcpyDtoDAsync_v2",
+          bytes);
   }
 
   // ---- events ----

@@ -61,6 +61,8 @@ class GpuDriver : public GpuLoader {
   virtual void copy_rows_out(Stream stream, void* host, const void* device, std::size_t device_pitch, std::size_t bytes,
                              std::size_t rows) = 0;
   virtual void clear(Stream stream, void* device, std::size_t bytes) = 0;
+  /// Both on the device, not overlapping.
+  virtual void copy_within(Stream stream, void* to, const void* from, std::size_t bytes) = 0;
 
   virtual Event create_event() = 0;
   virtual void destroy_event(Event event) noexcept = 0;

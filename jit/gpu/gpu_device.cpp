@@ -75,6 +75,14 @@ void GpuDevice::clear(void* address, std::size_t bytes) {
   });
 }
 
+void GpuDevice::copy_within(void* to, const void* from, std::size_t bytes) {
+  const Streams::Use uses[] = {{to, true}, {const_cast<void*>(from), false}};
+  guarded("copy on the device", [&] {
+    streams_.begin(StreamRole::compute, uses);
+    driver_->copy_within(streams_[StreamRole::compute], to, from, bytes);
+  });
+}
+
 // ---- copies ---------------------------------------------------------------------------------------------------------
 
 void GpuDevice::copy_to_device(void* device, const void* host, std::size_t bytes) {
@@ -175,6 +183,7 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
   if (sites == 0) {
     for (std::size_t i = 0; i < kernel.reductions.size(); ++i)
       launch.results[i] = value_of(SumBins{}, kernel.reductions[i].kind);
+    if (launch.finished != nullptr) *launch.finished = mark();
     return true;
   }
   if (!kernel.reductions.empty() && sites > kMostSummands / kernel.trips)
@@ -209,6 +218,7 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
                        .where = model(),
                        .what_now = "Split the statement"});
   }
+  if (launch.finished != nullptr) *launch.finished = mark();
   if (!kernel.reductions.empty()) read_results(launch);
   return true;
 }

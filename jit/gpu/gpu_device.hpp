@@ -36,6 +36,7 @@ class GpuDevice : public Device {
   /// What was free when the device was opened: other processes may use it too.
   std::size_t capacity() const override { return capacity_; }
   void clear(void* address, std::size_t bytes) override;
+  void copy_within(void* to, const void* from, std::size_t bytes) override;
 
   void copy_to_device(void* device, const void* host, std::size_t bytes) override;
   void copy_to_host(void* host, const void* device, std::size_t bytes) override;

@@ -326,6 +326,24 @@ class SimDriver final : public GpuDriver {
     push(queue, {[to = memory_.host(as_number(device)), bytes] { std::memset(to, 0, bytes); }, {&block}});
   }
 
+  void copy_within(Stream stream, void* to, const void* from, std::size_t bytes) override {
+    if (const std::int64_t number = tallies().copies.count()) fail_as_asked("copy", number);
+    std::lock_guard lock(mutex_);
+    SimStream& queue = find_stream(stream);
+    if (bytes == 0) return;
+    const std::uint64_t source = as_number(from), target = as_number(to);
+    SimBlock& read = memory_.blocks().require(source, bytes, "copy_within");
+    SimBlock& written = memory_.blocks().require(target, bytes, "copy_within");
+    if (source < target + bytes && target < source + bytes)
+      throw InternalError({.what = "simulated GPU: copy_within",
+                           .expected = "places that do not overlap",
+                           .got = format_address(source) + " and " + format_address(target) + ", " +
+                                  std::to_string(bytes) + " bytes each"});
+    begin(queue, "copy_within", {{&read, false}, {&written, true}});
+    push(queue, {[there = memory_.host(target), here = memory_.host(source), bytes] { std::memcpy(there, here, bytes); },
+                 {&read, &written}});
+  }
+
   Event create_event() override {
     std::lock_guard lock(mutex_);
     const Event handle = new_handle();

@@ -103,15 +103,15 @@ struct Runtime::State {
   static constexpr std::size_t kMostPending = 256;
   std::vector<Pending> pending;
 
-  void collect_times();
+  void collect_times(std::size_t leave = 0);
 };
 
-void Runtime::State::collect_times() {
-  while (!pending.empty()) {
-    const Pending launch = pending.back();
-    pending.pop_back();
-    launch.kernel->seconds += device.seconds_between(launch.from, launch.to);
-  }
+/// The times of all launches but the newest.
+void Runtime::State::collect_times(std::size_t leave) {
+  const std::size_t count = pending.size() - std::min(leave, pending.size());
+  for (std::size_t i = 0; i < count; ++i)
+    pending[i].kernel->seconds += device.seconds_between(pending[i].from, pending[i].to);
+  pending.erase(pending.begin(), pending.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 Runtime& Runtime::instance() {
@@ -177,16 +177,19 @@ void Runtime::launch(const Launch& launch) {
   run.results = launch.results;
 
   const bool trial = size.trial, timed = state.timing || trial;
-  const Device::Mark start = timed ? state.device.mark() : 0;
-  std::optional<Device::Mark> end;
+  constexpr Device::Mark kNone = ~Device::Mark{0};
+  Device::Mark start = kNone, end = kNone;
+  if (timed) {
+    start = state.device.mark();
+    run.finished = &end;
+  }
   try {
     if (!state.device.launch(run)) state.variants.retry(kernel, number, bytes, run);
     claim(kernel, launch);
-    if (timed) end = state.device.mark();
     if (state.check) state.check_results(kernel.ir, launch);
   } catch (...) {
-    if (timed) state.device.drop(start);
-    if (end) state.device.drop(*end);
+    for (const Device::Mark mark : {start, end})
+      if (mark != kNone) state.device.drop(mark);
     throw;
   }
 
@@ -195,13 +198,14 @@ void Runtime::launch(const Launch& launch) {
   kernel.bytes += bytes;
   kernel.flops += static_cast<double>(domain.sites) * kernel.cost.flops;
   std::optional<double> seconds;
-  if (end) {
+  if (timed) {
     if (trial || state.device.marks_are_free()) {
-      seconds = state.device.seconds_between(start, *end);
+      seconds = state.device.seconds_between(start, end);
       kernel.seconds += *seconds;
     } else {
-      state.pending.push_back({&kernel, start, *end});
-      if (state.pending.size() >= State::kMostPending) state.collect_times();
+      state.pending.push_back({&kernel, start, end});
+      // Not the newest half: to ask for them would be to wait, and the device would run out of work.
+      if (state.pending.size() >= State::kMostPending) state.collect_times(State::kMostPending / 2);
     }
   }
   if (size.tuner) state.variants.launched(kernel, number, bytes, seconds);
@@ -241,6 +245,7 @@ void Runtime::synchronize() { state_->device.synchronize(); }
 std::string Runtime::device() const { return state_->device.name(); }
 std::string Runtime::device_model() const { return state_->device.model(); }
 double Runtime::bandwidth() { return measure_bandwidth(state_->device, state_->variants.compiler()); }
+double Runtime::copy_bandwidth() { return measure_copies(state_->device); }
 double Runtime::arithmetic_rate(ir::Type word) { return measure_arithmetic(state_->device, state_->variants.compiler(), word); }
 
 void Runtime::reset_profile() {

@@ -129,6 +129,27 @@ double measure_bandwidth(Device& device, Compiler& compiler) {
   return 24 * measure_rate(device, compiler, triad_kernel(device.lanes()), static_cast<std::int64_t>(bytes / sizeof(double)));
 }
 
+double measure_copies(Device& device) {
+  const std::size_t bytes = std::min(std::size_t{1} << 30, device.capacity() / 8);
+  void *from = device.allocate(bytes), *to = device.allocate(bytes);
+  double best = 0;
+  if (from != nullptr && to != nullptr) {
+    device.clear(from, bytes);
+    device.clear(to, bytes);
+    double spent = 0;
+    for (int pass = 0; pass < 10 && spent < kEnoughSeconds; ++pass) {
+      const Device::Mark start = device.mark();
+      device.copy_within(to, from, bytes);
+      const double seconds = device.seconds_between(start, device.mark());
+      spent += seconds;
+      best = std::max(best, 2 * static_cast<double>(bytes) / seconds);
+    }
+  }
+  for (void* array : {from, to})
+    if (array != nullptr) device.free(array, bytes);
+  return best;
+}
+
 double measure_arithmetic(Device& device, Compiler& compiler, ir::Type word) {
   const std::size_t bytes = std::min(std::size_t{1} << 24, device.capacity() / 8);
   return 2.0 * kChains * kLinks *

@@ -11,6 +11,10 @@ namespace jit {
 /// statement as a kernel, at its best block size. 0 if there is no memory for the arrays.
 double measure_bandwidth(Device& device, Compiler& compiler);
 
+/// Bytes per second, read and written, of the device's own copies of memory too large for its caches. Best of a few; 0
+/// if there is no memory for them.
+double measure_copies(Device& device);
+
 /// Floating-point operations per second of independent fused multiply-adds of f32 or f64 words in registers, 2 each, by a
 /// kernel on all threads of the device.
 double measure_arithmetic(Device& device, Compiler& compiler, ir::Type word);

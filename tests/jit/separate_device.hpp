@@ -72,6 +72,9 @@ class SeparateDevice final : public jit::Device {
   }
   std::size_t capacity() const override { return memory; }
   void clear(void* address, std::size_t bytes) override { std::memset(checked(address, bytes), 0, bytes); }
+  void copy_within(void* to, const void* from, std::size_t bytes) override {
+    std::memcpy(checked(to, bytes), checked(const_cast<void*>(from), bytes), bytes);
+  }
 
   void copy_to_device(void* device, const void* host, std::size_t bytes) override {
     copy_rows_to_device(device, bytes, host, bytes, 1);

@@ -53,11 +53,15 @@ static_assert(equal(cuda::kNvlinkUncorrectable, CUDA_ERROR_NVLINK_UNCORRECTABLE)
 static_assert(equal(cuda::kJitCompilerNotFound, CUDA_ERROR_JIT_COMPILER_NOT_FOUND));
 static_assert(equal(cuda::kUnsupportedPtxVersion, CUDA_ERROR_UNSUPPORTED_PTX_VERSION));
 static_assert(equal(cuda::kJitCompilationDisabled, CUDA_ERROR_JIT_COMPILATION_DISABLED));
+#if CUDA_VERSION >= 13000
+static_assert(equal(cuda::kContained, CUDA_ERROR_CONTAINED));
+#endif
 static_assert(equal(cuda::kInvalidSource, CUDA_ERROR_INVALID_SOURCE));
 static_assert(equal(cuda::kOperatingSystem, CUDA_ERROR_OPERATING_SYSTEM));
 static_assert(equal(cuda::kNotFound, CUDA_ERROR_NOT_FOUND));
 static_assert(equal(cuda::kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS));
 static_assert(equal(cuda::kLaunchOutOfResources, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES));
+static_assert(equal(cuda::kLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT));
 static_assert(equal(cuda::kHardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR));
 static_assert(equal(cuda::kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED));
 static_assert(equal(cuda::kNotPermitted, CUDA_ERROR_NOT_PERMITTED));

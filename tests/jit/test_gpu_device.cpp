@@ -84,6 +84,9 @@ class Watched final : public GpuDriver {
     under_->copy_rows_out(stream, host, device, pitch, bytes, rows);
   }
   void clear(Stream stream, void* device, std::size_t bytes) override { under_->clear(stream, device, bytes); }
+  void copy_within(Stream stream, void* to, const void* from, std::size_t bytes) override {
+    under_->copy_within(stream, to, from, bytes);
+  }
   Event create_event() override { return under_->create_event(); }
   void destroy_event(Event event) noexcept override { under_->destroy_event(event); }
   void record(Event event, Stream stream) override { under_->record(event, stream); }
@@ -330,6 +333,11 @@ TEST_CASE("launches, clears and copies happen in the order of the calls") {
     bench.device.clear(x.memory, 8);
     CHECK(bench.device.launch(x.launch(kernel, scale)));
     CHECK(x.read()[1] == 1);
+    bench.device.copy_within(x.memory, static_cast<std::byte*>(x.memory) + 8, 8);
+    CHECK(bench.device.launch(x.launch(kernel, scale)));
+    const auto last = x.read();
+    CHECK(last[0] == last[2]);
+    CHECK(last[1] == last[3]);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -160,6 +161,19 @@ TEST_CASE("only profiling puts marks around a launch") {
   jit::Runtime::instance().set_profiling(false);
   CHECK((timed == Calls{"cuEventRecord", "cuLaunchKernel", "cuEventRecord"}));
   CHECK((calls_of(s.driver, [&] { s.axpy(); }) == Calls{"cuLaunchKernel"}));
+}
+
+TEST_CASE("the time of a sum ends with its kernel, not when the host has read the result") {
+  Statements s;
+  calls_of(s.driver, [&] { s.norm(); });
+  jit::Runtime::instance().set_profiling(true);
+  const Calls timed = calls_of(s.driver, [&] { s.norm(); });
+  jit::Runtime::instance().set_profiling(false);
+  const auto launch = std::find(timed.begin(), timed.end(), "cuLaunchKernel");
+  REQUIRE(timed.end() - launch >= 3);
+  CHECK(timed.front() == "cuEventRecord");
+  CHECK(launch[1] == "cuEventRecord");
+  CHECK(launch[2] == "cuMemcpyDtoHAsync_v2");
 }
 
 TEST_CASE("a statement that is tuned allocates nothing on the host") {

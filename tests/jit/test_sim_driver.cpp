@@ -197,9 +197,14 @@ TEST_CASE("copies, rows and clear reach what they name and nothing else") {
     const bool copied = i % 12 >= 2 && i % 12 < 5;
     CHECK(after[static_cast<std::size_t>(i)] == (i == 1 ? 0 : copied ? -i : i));
   }
+  driver->copy_within(stream, ahead(block, 120), ahead(block, 16), 20);
+  const auto moved = read<std::int32_t>(*driver, stream, block, 60);
+  for (std::size_t i = 0; i < 60; ++i) CHECK(moved[i] == after[i >= 30 && i < 35 ? i - 26 : i]);
+
   // Nothing is no error, wherever it is.
   driver->copy_in(stream, nullptr, nullptr, 0);
   driver->clear(stream, nullptr, 0);
+  driver->copy_within(stream, nullptr, nullptr, 0);
   driver->synchronize(stream);
 }
 
@@ -219,6 +224,8 @@ TEST_CASE("copies and launches that leave live allocations are refused at the ca
   refused([&] { driver->copy_in(stream, host, host, 8); }, "device memory");
   refused([&] { driver->copy_in(stream, block, other, 8); }, "expected host memory");
   refused([&] { driver->copy_out(stream, nullptr, block, 8); }, "nullptr");
+  refused([&] { driver->copy_within(stream, block, host, 8); }, "device memory");
+  refused([&] { driver->copy_within(stream, ahead(block, 8), block, 9); }, "do not overlap");
   refused([&] { driver->copy_rows_in(stream, block, 400, host, 300, 3); }, "1100 bytes");
   refused([&] { driver->copy_rows_in(stream, block, 100, host, 200, 2); }, "pitch");
   refused([&] { driver->copy_rows_in(stream, block, 400, host, 300, SIZE_MAX / 300); }, "rows");

@@ -239,6 +239,11 @@ Result cuMemcpy2DAsync_v2(const Copy2D* c, Stream) {
                 c->bytes);
   return kSuccess;
 }
+Result cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, Stream) {
+  IN_CONTEXT(cuMemcpyDtoDAsync_v2);
+  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  return kSuccess;
+}
 Result cuMemsetD8Async(Address to, unsigned char value, std::size_t bytes, Stream) {
   IN_CONTEXT(cuMemsetD8Async);
   std::memset(reinterpret_cast<void*>(to), value, bytes);
