@@ -180,11 +180,11 @@ Machine measure_gpu(const std::vector<Precision>& precisions, const std::vector<
   jit::Runtime& runtime = jit::Runtime::instance();
   Machine machine{.cpu = cpu_model(), .gpu = runtime.device_model(), .instruction_set = "one thread per site",
                   .cores = omp_get_num_procs(), .ceilings = {}};
-  const double gbytes_per_s = runtime.bandwidth() * 1e-9;
+  const double triad = runtime.bandwidth() * 1e-9, copy = runtime.copy_bandwidth() * 1e-9;
   for (const Precision precision : precisions) {
     const jit::ir::Type word = precision == Precision::kSingle ? jit::ir::Type::f32 : jit::ir::Type::f64;
     const double gflops = runtime.arithmetic_rate(word) * 1e-9;
-    for (const int threads : thread_counts) machine.ceilings.push_back({precision, threads, gbytes_per_s, gflops});
+    for (const int threads : thread_counts) machine.ceilings.push_back({precision, threads, triad, gflops, copy});
   }
   return machine;
 }

@@ -54,6 +54,17 @@ void run_solver(const Options& options, Report& report) {
   print_solvers(std::cout, report.solvers);
 }
 
+/// Writes what there is so far, if that was asked for.
+void save(const Options& options, const Report& report) {
+  if (options.json_file.empty()) return;
+  std::ofstream json(options.json_file);
+  write_json(json, report);
+  if (!json.flush())
+    throw jit::UserError({.what = "--json",
+                          .expected = "a file that can be written, and room for the results",
+                          .got = options.json_file});
+}
+
 void run_hmc(const Options& options, Report& report) {
   for (const std::vector<int>& lattice : options.lattices) {
     create_lattice(lattice);
@@ -62,6 +73,7 @@ void run_hmc(const Options& options, Report& report) {
       const Ceiling& ceiling = report.machine.ceiling(Precision::kDouble, threads);
       report.trajectories.push_back(measure_trajectory(lattice, threads, options.min_seconds, ceiling));
       print_trajectory(std::cout, report.trajectories.back());
+      save(options, report);  // the next lattice may take hours
     }
   }
 }
@@ -72,14 +84,8 @@ void run(const std::string& suite, const Options& options) {
                           .expected = "a build with QDP_ND=4, QDP_NC=3, for which the operations are counted",
                           .got = "QDP_ND=" + std::to_string(QDP::Nd) + ", QDP_NC=" + std::to_string(QDP::Nc)});
 
-  std::ofstream json;
-  if (!options.json_file.empty()) {
-    json.open(options.json_file);
-    if (!json)
-      throw jit::UserError({.what = "--json", .expected = "a file that can be written", .got = options.json_file});
-  }
-
   Report report;
+  save(options, report);  // what cannot be written is told now, not after an hour
   const std::vector<int> threads = suite == "jit" ? std::vector<int>{1} : options.threads;
   const std::vector<Precision> precisions = suite == "hmc" ? std::vector{Precision::kDouble} : options.precisions;
   report.machine = measure_machine(precisions, threads, options.min_seconds);
@@ -93,11 +99,7 @@ void run(const std::string& suite, const Options& options) {
   if (suite == "solver") run_solver(options, report);
   if (suite == "hmc") run_hmc(options, report);
 
-  if (json.is_open()) {
-    write_json(json, report);
-    if (!json.flush())
-      throw jit::UserError({.what = "--json", .expected = "room for the results", .got = options.json_file});
-  }
+  save(options, report);
 }
 
 /// "8 8 8 8 24 24 24 24", Nd numbers for each --lattice.

@@ -47,6 +47,8 @@ class Object {
   Object& add(const char* name, const T& value) {
     return add_raw(name, json(value));
   }
+  /// What is not measured on every device.
+  Object& add_unless_zero(const char* name, double value) { return value == 0 ? *this : add(name, value); }
   Object& add_raw(const char* name, const std::string& value) {
     text_ += (text_.empty() ? "{\"" : ", \"") + std::string(name) + "\": " + value;
     return *this;
@@ -63,6 +65,7 @@ std::string object(const Ceiling& c) {
       .add("threads", c.threads)
       .add("triad_gbytes_per_s", c.triad_gbytes_per_s)
       .add("fma_gflops", c.fma_gflops)
+      .add_unless_zero("copy_gbytes_per_s", c.copy_gbytes_per_s)
       .str();
 }
 
@@ -84,6 +87,7 @@ std::string object(const Record& r) {
       .add("gbytes_per_s", r.gbytes_per_s)
       .add("share_of_triad", r.share_of_triad)
       .add("share_of_fma", r.share_of_fma)
+      .add_unless_zero("share_of_copy", r.share_of_copy)
       .str();
 }
 
@@ -140,6 +144,7 @@ std::string object(const TrajectoryRecord& t) {
       .add("threads", t.threads)
       .add("seconds", t.seconds)
       .add("share_in_kernels", t.share_in_kernels)
+      .add("fields_moved", t.fields_moved)
       .add("gflops", t.gflops)
       .add_raw("parts", array(t.parts))
       .add_raw("kernels", array(t.kernels))
@@ -172,8 +177,9 @@ void print_machine(std::ostream& out, const Machine& machine) {
   if (!machine.gpu.empty()) out << machine.gpu << " beside ";
   out << machine.cpu << ", " << machine.cores << " cores, " << machine.instruction_set << "\n";
   for (const Ceiling& c : machine.ceilings)
-    out << format("  %s, %d thread%s: triad %.1f GB/s, FMA %.1f GFLOP/s\n", name_of(c.precision), c.threads,
-                  c.threads == 1 ? "" : "s", c.triad_gbytes_per_s, c.fma_gflops);
+    out << format("  %s, %d thread%s: triad %.1f GB/s, FMA %.1f GFLOP/s%s\n", name_of(c.precision), c.threads,
+                  c.threads == 1 ? "" : "s", c.triad_gbytes_per_s, c.fma_gflops,
+                  c.copy_gbytes_per_s > 0 ? format(", copy %.1f GB/s", c.copy_gbytes_per_s).c_str() : "");
 }
 
 void print_header(std::ostream& out) {
@@ -215,8 +221,9 @@ void print_solvers(std::ostream& out, const std::vector<SolverRecord>& solvers) 
 }
 
 void print_trajectory(std::ostream& out, const TrajectoryRecord& t) {
-  out << format("%s, %d thread%s: %.4f s per trajectory, %.2f GFLOP/s, %.0f%% in kernels\n", lattice_name(t.lattice).c_str(),
-                t.threads, t.threads == 1 ? "" : "s", t.seconds, t.gflops, 100 * t.share_in_kernels);
+  out << format("%s, %d thread%s: %.4f s per trajectory, %.2f GFLOP/s, %.0f%% in kernels, %g fields moved\n",
+                lattice_name(t.lattice).c_str(), t.threads, t.threads == 1 ? "" : "s", t.seconds, t.gflops,
+                100 * t.share_in_kernels, t.fields_moved);
   for (const auto& p : t.parts) out << format("  %-20s %10.4f s %6.1f%%\n", p.name.c_str(), p.seconds, 100 * p.share);
   out << format("  %8s %7s %9s %7s  %s\n", "calls", "share", "GFLOP/s", "/triad", "kernel");
   for (const auto& k : t.kernels)

@@ -23,6 +23,7 @@ struct Record {
   double bytes_per_site;  ///< each operand once, result once
   double gflops, gbytes_per_s;
   double share_of_triad, share_of_fma;
+  double share_of_copy = 0;  ///< of a GPU
 };
 
 /// A kernel of the suite `jit`.
@@ -65,6 +66,7 @@ struct TrajectoryRecord {
   int threads = 1;
   double seconds = 0;           ///< per trajectory
   double share_in_kernels = 0;  ///< the rest is the host's
+  double fields_moved = 0;      ///< between the host and a GPU, per trajectory
   double gflops = 0;            ///< all kernels, over the trajectory's time
   std::vector<Part> parts;
   std::vector<Kernel> kernels;  ///< the most expensive ones

@@ -1,5 +1,7 @@
 #include "apps/bench/fields.hpp"
 #include "apps/bench/suites.hpp"
+#include "lib/dirac/clover_term.hpp"
+#include "lib/gauge/start.hpp"
 
 namespace bench {
 namespace {
@@ -7,8 +9,10 @@ namespace {
 using namespace QDP;
 
 // Real operations. A complex product takes 6, a sum 2; SU(3): matrix times matrix 9*(3*6 + 2*2), times vector 3*(...).
+// Clover: two Hermitian blocks of 6 rows, packed.
 constexpr double kMatrixMatrix = 9 * 22, kMatrixFermion = 4 * 3 * 22, kSpinSpin = 16 * (4 * 6 + 3 * 2);
-constexpr double kFermion = 24, kLink = 18, kSpin = 32;  // reals of an element
+constexpr double kCloverFermion = 2 * (6 * 2 + 30 * 8);
+constexpr double kFermion = 24, kLink = 18, kSpin = 32, kClover = 2 * 36;  // reals of an element
 
 template <class P>
 void matrix_products(Session& session) {
@@ -73,9 +77,20 @@ void gauge_covariant(Session& session) {
 }
 
 template <class P>
+void clover(Session& session) {
+  qcd::GaugeField u(Nd);
+  qcd::weak_field_start(u);
+  const qcd::CloverTerm<typename P::Fermion> term(u, 4.1, [](int, int) { return 1.0; }, 0);
+  typename P::Fermion chi, psi;
+  gaussian(psi);
+  session.run("clover", {kCloverFermion, kClover + 2 * kFermion}, [&] { chi = term.apply(+psi, qcd::Sign::plus); });
+}
+
+template <class P>
 void all_cases(Session& session) {
   matrix_products<P>(session);
   spin_products<P>(session);
+  clover<P>(session);
   vectors<P>(session);
   gauge_covariant<P>(session);
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "jit/memory/residency.hpp"
 #include "jit/runtime.hpp"
 #include "lib/action/gauge_actions.hpp"
 #include "lib/action/gauge_monomial.hpp"
@@ -89,6 +90,8 @@ TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads
   jit::Runtime& runtime = jit::Runtime::instance();
   runtime.set_profiling(true);
   runtime.reset_profile();
+  jit::Residency& residency = jit::Residency::instance();
+  residency.reset_transfers();
   const auto begin = Clock::now();
   int trajectories = 0;
   do {
@@ -123,6 +126,8 @@ TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads
   std::sort(record.kernels.begin(), record.kernels.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   if (record.kernels.size() > kKernels) record.kernels.resize(kKernels);
   record.share_in_kernels = in_kernels / wall;
+  const jit::TransferCounts& moved = residency.transfers();
+  record.fields_moved = static_cast<double>(moved.in + moved.out + moved.spilled) / n;
   record.gflops = flops / wall * 1e-9;
   return record;
 }

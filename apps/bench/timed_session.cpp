@@ -36,6 +36,7 @@ void TimedSession::run(const std::string& name, const Work& work, const std::fun
   const double gflops = work.flops * sites / timing.seconds * 1e-9;
   const double gbytes_per_s = bytes * sites / timing.seconds * 1e-9;
   const Ceiling& ceiling = report_.machine.ceiling(precision_, threads_);
+  const double copy = ceiling.copy_gbytes_per_s;
 
   report_.records.push_back({.suite = suite_,
                              .name = name,
@@ -51,7 +52,8 @@ void TimedSession::run(const std::string& name, const Work& work, const std::fun
                              .gflops = gflops,
                              .gbytes_per_s = gbytes_per_s,
                              .share_of_triad = gbytes_per_s / ceiling.triad_gbytes_per_s,
-                             .share_of_fma = gflops / ceiling.fma_gflops});
+                             .share_of_fma = gflops / ceiling.fma_gflops,
+                             .share_of_copy = copy > 0 ? gbytes_per_s / copy : 0});
   print(out_, report_.records.back());
 }
 
