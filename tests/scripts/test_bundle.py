@@ -92,7 +92,7 @@ echo "table of $suite on $TESSERA_DEVICE"; echo "{\\"machine\\": {}, \\"records\
         self.assertIn("on cpu", log)
         self.assertLess(log.index("why it failed"), log.index("on cpu"))  # what failed comes first
         self.assertIn("1 passed, 2 failed", (results / "summary.txt").read_text())
-        self.assertIn("cores", (results / "machine.txt").read_text())
+        self.assertIn("cores", (results / "summary.txt").read_text())
 
     def test_good_runs_have_status_0_and_a_record_of_each_suite(self):
         self.program("tests/bin/test_good", "exit 0")
@@ -100,15 +100,56 @@ echo "table of $suite on $TESSERA_DEVICE"; echo "{\\"machine\\": {}, \\"records\
         status, output, results = self.check("--quick", "--tests", "^good$", BROKEN="")
         self.assertEqual(status, 0, output)
         records = sorted(path.name for path in results.glob("*.json"))
-        self.assertEqual([name.rsplit("-", 1)[1] for name in records], ["dslash.json", "expr.json", "hmc.json", "solver.json"])
+        self.assertEqual([name.rsplit("-", 1)[1] for name in records], ["dslash.json", "expr.json", "hmc.json", "jit.json", "solver.json"])
         for name in records:
             self.assertRegex(name, r"^cpu-[a-z0-9-]+$|^cpu-[a-z0-9-]+core-[a-z]+\.json$")
         self.assertIn("table of solver on cpu", (results / "tests.log").read_text())
 
         status, output, results = self.check("--quick", "--tests", "^good$", BROKEN="dslash")
         self.assertEqual(status, 1)
-        self.assertIn("bench dslash on 8 8 8 8: failed", output)
-        self.assertEqual(len(list(results.glob("*.json"))), 3)
+        self.assertIn("bench dslash --lattice 8 8 8 8: failed with status 1", output)
+        self.assertEqual(len(list(results.glob("*.json"))), 4)
+        self.assertIn("not measured", output)
+
+    RECORDS = {
+        "expr": [{"suite": "expr", "case": case, "lattice": [8, 8, 8, 8], "precision": precision, "share_of_copy": share}
+                 for case, share in (("lcm", .97), ("upsi", .92), ("spmat", .9199), ("matvec", 1.02), ("clover", .5), ("axpy", .1))
+                 for precision in ("single", "double")],
+        "dslash": [{"suite": "dslash", "case": "dslash", "lattice": lattice, "precision": precision, "gflops": rate}
+                   for lattice, precision, rate in (([8, 8, 8, 8], "single", 4100.), ([8, 8, 8, 8], "double", 1900.), ([4, 4, 4, 4], "double", 9e9))],
+        "jit": [{"suite": "jit", "case": "host_axpy", "precision": "single", "seconds": 2e-6},
+                {"suite": "jit", "case": "host_axpy", "precision": "double", "seconds": 3.2e-6},
+                {"case": "dslash", "precision": "single", "cold_seconds": .081, "warm_seconds": .001, "warm_from_cache": True},
+                {"case": "dslash", "precision": "double", "cold_seconds": .12, "warm_seconds": .001, "warm_from_cache": True},
+                {"case": "upsi", "precision": "double", "cold_seconds": .7, "warm_seconds": .001, "warm_from_cache": False}],
+        "hmc": [{"lattice": [4, 4, 4, 4], "seconds": 1, "share_in_kernels": .2, "fields_moved": 0, "parts": []},
+                {"lattice": [8, 8, 8, 8], "seconds": 1, "share_in_kernels": .95, "fields_moved": 3, "parts": []}],
+        "solver": [],
+    }
+
+    def test_the_table_at_the_end_compares_what_was_measured_with_what_is_wanted(self):
+        for suite, records in self.RECORDS.items():
+            (self.folder / suite).write_text("{\n" + ",\n".join(json.dumps(record) for record in records) + "}\n")
+        self.program("tests/bin/test_good", "exit 0")
+        self.program("bin/bench", f"""suite=$1; [ "$suite" != "$HANGS" ] || exec sleep 1000
+while [ $# -gt 0 ]; do [ "$1" != --json ] || file=$2; shift; done; cp {self.folder}/$suite "$file" """)
+        wanted = {"lcm single": ".970 reached", "lcm double": ".970 reached", "upsi single": ".920 reached", "spmat double": ".920 MISSED",
+                  "matvec single": "1.020 reached", "clover double": ".500 MISSED", "Dslash single": "4.10 reached",
+                  "Dslash double": "1.90 MISSED", "cold compilation": "120.0 reached", "a second run compiles": "1 MISSED",
+                  "launch of a kernel": "3.20 reached", "fields moved": "0 reached", "in kernels": ".950 reached"}
+        status, output, results = self.check("--quick", "--tests", "^good$", HANGS="")
+        self.assertEqual(status, 0, output)
+        table = (results / "summary.txt").read_text().split("verdict\n")[1]
+        for what, end in wanted.items():
+            line = next(line for line in table.splitlines() if what in line)
+            self.assertEqual(" ".join(line.split()[-2:]).lstrip("0"), end.lstrip("0"), line)
+        self.assertEqual(table.count("reached") + table.count("MISSED"), 17)
+
+        status, output, _ = self.check("--quick", "--tests", "^good$", "--seconds", "20", HANGS="dslash")
+        self.assertEqual(status, 1)
+        self.assertRegex(output, "Dslash double.* - +not measured")
+        self.assertRegex(output, "in kernels.*0.950 +reached")
+        self.assertIn("1 passed", output)
 
     def test_a_device_that_is_not_there_is_told_and_nothing_is_run(self):
         self.program("tests/bin/test_good", "exit 0")
