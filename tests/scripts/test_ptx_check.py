@@ -64,6 +64,31 @@ class PtxCheck(unittest.TestCase):
         self.assertIn("refused: bad_2\n    ptxas bad_2.ptx, line 7; error   : Unknown instruction 'bogus'", output)
         self.assertIn("refused: absent_3\n    // no libdevice on this machine", output)
 
+    def test_kernels_that_are_wrong_though_they_assemble_are_named(self):
+        def body(*lines):
+            loads = "".join(f"\tld.param.u64 \t%rd{i}, [kernel_1_param_{i}];\n" for i in range(3))
+            return ENTRY.replace("\tret;", loads + "".join(f"\t{line}\n" for line in lines) + "$L__BB0_9:\n\tret;")
+
+        load, far = "ld.global.nc.f64 \t%fd1, [%rd9+128];", "add.s64 \t%rd9, %rd1, %rd8;"
+        self.kernel("good_1", text=body(far, load, "fma.rn.f64 \t%fd2, %fd1, %fd1, %fd1;", "st.global.f64 \t[%rd0], %fd2;", "bar.sync \t0;",
+                                        "@%p1 bra \t$L__BB0_9;", "shfl.sync.bfly.b32\t%r2, %r1, 16, 31, -1;", "mul.wide.u32 \t%rd7, %r1, 8;"))
+        wrong = {"alias": ((far, load, "add.s64 %rd5, %rd1, 8;", "@%p1 st.global.f64 \t[%rd5], %fd1;"), "parameter 1 is written"),
+                 "loop": (("mov.u64 \t%rd3, %rd4;", "add.s64 \t%rd4, %rd2, 8;", "ld.global.nc.v2.f32 \t{%f1, %f2}, [%rd3];", "st.global.f32 \t[%rd2], %f1;"),
+                          "parameter 2 is written"),
+                 "fused": (("mul.f32 \t%f1, %f2, %f3;",), "not by itself: mul.f32"),
+                 "flushed": (("add.rn.ftz.f32 \t%f1, %f2, %f3;",), "not by itself: add.rn.ftz.f32"),
+                 "root": (("sqrt.approx.f32 \t%f1, %f2;",), "not exactly rounded"),
+                 "order": (("atom.global.add.f64 \t%fd1, [%rd1], %fd2;",), "order of threads"),
+                 "warp": (("shfl.sync.bfly.b32\t%r2, %r1, 16, 31, 1;",), "of the warp"),
+                 "barrier": (("@%p1 bra \t$L__BB0_9;", "bar.sync \t0;"), "at a barrier")}
+        for name, (lines, _) in wrong.items():
+            self.kernel(f"{name}_2", text=body(*lines))
+        status, output, errors = self.check("--arch", "sm_90", "kernels")
+        self.assertEqual((status, errors), (1, ""))
+        for name, (_, words) in wrong.items():
+            self.assertRegex(output, f"wrong: {name}_2: .*{words}")
+        self.assertEqual(output.count("wrong: "), len(wrong))
+
     def test_limits_are_errors_only_if_asked_for(self):
         self.kernel("small_1", 128)
         self.kernel("large_2", 255, spills=48)
