@@ -77,7 +77,7 @@ class PtxCheck(unittest.TestCase):
                           "parameter 2 is written"),
                  "fused": (("mul.f32 \t%f1, %f2, %f3;",), "not by itself: mul.f32"),
                  "flushed": (("add.rn.ftz.f32 \t%f1, %f2, %f3;",), "not by itself: add.rn.ftz.f32"),
-                 "root": (("sqrt.approx.f32 \t%f1, %f2;",), "not exactly rounded"),
+                 "quotient": (("div.full.f32 \t%f1, %f2, %f3;",), "not exactly rounded"),
                  "order": (("atom.global.add.f64 \t%fd1, [%rd1], %fd2;",), "order of threads"),
                  "warp": (("shfl.sync.bfly.b32\t%r2, %r1, 16, 31, 1;",), "of the warp"),
                  "barrier": (("@%p1 bra \t$L__BB0_9;", "bar.sync \t0;"), "at a barrier")}
