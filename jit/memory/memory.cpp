@@ -72,8 +72,11 @@ void* Memory::take(std::size_t size) {
     return block;
   }
   if (size > limit_ || live_ > limit_ - size) return nullptr;
-  // INVARIANT: what is held never exceeds the most that lived at once (or kAlwaysKept), nor the limit.
-  const std::size_t bound = std::min(limit_, std::max({peak_, live_ + size, kAlwaysKept}));
+  // INVARIANT: what is held never exceeds the most that lived at once (or kAlwaysKept), nor the limit. On a GPU twice as
+  // much: to give back and to ask for memory holds all its work up, and temporaries of several sizes, each reused, take
+  // more than ever lived together.
+  const std::size_t most = device_.host_accessible() ? peak_ : 2 * peak_;
+  const std::size_t bound = std::min(limit_, std::max({most, live_ + size, kAlwaysKept}));
   while (kept_ > 0 && live_ + size + kept_ > bound) release_oldest();
   void* block = device_.allocate(size);
   if (block == nullptr && kept_ > 0) {

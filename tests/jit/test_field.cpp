@@ -377,6 +377,25 @@ TEST_CASE("what is held stays within the most that lived at once") {
   for (void* block : others) memory.free(block, 3 * unit / 2);
 }
 
+TEST_CASE("a GPU is not asked for memory again by what has run before, though sizes change") {
+  tests::SeparateDevice device;
+  Memory memory(device);
+  const auto run = [&] {
+    for (const std::size_t mib : {20, 22, 18, 33}) {
+      void* pair[] = {memory.allocate(mib << 20), memory.allocate(mib << 20)};
+      for (void* block : pair) memory.free(block, mib << 20);
+      CHECK(memory.kept_bytes() <= 2 * memory.peak_bytes());
+    }
+  };
+  void* most = memory.allocate(std::size_t{100} << 20);  // that ever lives at once; 186 MiB have run through in the end
+  memory.free(most, std::size_t{100} << 20);
+  memory.release_kept();
+  run();
+  const std::int64_t before = device.allocations;
+  run();
+  CHECK(device.allocations == before);
+}
+
 TEST_CASE("running out of memory is an error with sizes, and what is kept is given up first") {
   CpuDevice device;
   Memory memory(device, std::size_t{10} << 20);
