@@ -71,6 +71,7 @@ class Runtime {
 
   std::vector<KernelInfo> kernels() const;
   std::int64_t launches() const;          ///< since start: tests count kernels with it
+  std::int64_t trials() const;            ///< launches so far that the tuner has timed to choose among variants
   std::int64_t compilations() const;      ///< kernels that LLVM compiled (not from the cache)
   void reset_profile();
   /// Whether each launch is timed: always on the CPU; on a GPU, where it costs a microsecond, from the start if

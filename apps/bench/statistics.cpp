@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
+
+#include "jit/runtime.hpp"
 
 namespace bench {
 namespace {
@@ -16,12 +19,19 @@ double seconds_for(const std::function<void(long)>& work, long repeats) {
 }  // namespace
 
 Timing measure(const std::function<void(long)>& work, double min_seconds) {
-  constexpr long kWarmup = 20;  // more launches than the tuner needs to settle
+  constexpr long kWarmup = 20;
+  constexpr double kLongestTuning = 10;  // times min_seconds
   const double sample_seconds = min_seconds / kSamples;
+  const jit::Runtime& runtime = jit::Runtime::instance();
 
   work(1);  // compiles
   double warmup_seconds = 0;
-  for (long done = 0; done < kWarmup && warmup_seconds < min_seconds; ++done) warmup_seconds += seconds_for(work, 1);
+  bool tuning = true;
+  for (long done = 0; tuning ? warmup_seconds < kLongestTuning * min_seconds : done < kWarmup && warmup_seconds < min_seconds; ++done) {
+    const std::int64_t trials = runtime.trials();
+    warmup_seconds += seconds_for(work, 1);
+    tuning = runtime.trials() > trials;
+  }
 
   long repeats = 1;
   for (double seconds = seconds_for(work, repeats); seconds < sample_seconds; seconds = seconds_for(work, repeats)) {

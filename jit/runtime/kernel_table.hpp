@@ -29,6 +29,7 @@ struct SizeClass {
   std::optional<Tuner> tuner;        ///< until it has decided
   bool trial = false;                ///< whether the tuner wants the time of the next launch
   double seconds = 0;                ///< used while the tuner rests
+  std::string key;                   ///< of what the kernel cache knows about it; empty if there is nothing to choose
 };
 
 class KernelHandle {

@@ -93,7 +93,7 @@ struct Runtime::State {
   const bool separate = !device.host_accessible();  // device memory is a cache
   std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
   bool timing = device.marks_are_free() || !env().profile.empty();
-  std::int64_t launches = 0;
+  std::int64_t launches = 0, trials = 0;
 
   /// Launches whose time is not asked for yet.
   struct Pending {
@@ -194,6 +194,7 @@ void Runtime::launch(const Launch& launch) {
   }
 
   ++state.launches;
+  state.trials += trial;
   ++kernel.calls;
   kernel.bytes += bytes;
   kernel.flops += static_cast<double>(domain.sites) * kernel.cost.flops;
@@ -236,6 +237,7 @@ std::vector<KernelInfo> Runtime::kernels() const {
 }
 
 std::int64_t Runtime::launches() const { return state_->launches; }
+std::int64_t Runtime::trials() const { return state_->trials; }
 std::int64_t Runtime::compilations() const { return state_->variants.compilations(); }
 
 void Runtime::set_profiling(bool on) { state_->timing = on || state_->device.marks_are_free(); }

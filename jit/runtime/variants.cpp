@@ -17,14 +17,16 @@ namespace {
 // Other code is tried once the kernel has used this many times what its costliest compilation took.
 constexpr double kTuneAfterCompiles = 3;
 constexpr double kTuneAfterSeconds = 2e-3;
-// What a compilation takes at least, per node of the IR: a kernel that came from the cache does not tell. Hopping term on a
-// Xeon: 10 us (LLVM), 50 us (LLVM and ptxas).
+// What a compilation takes at least, per node of the IR: a kernel that came from the cache does not tell. Hopping term
+// on a Xeon: 10 us (LLVM), 50 us (LLVM and ptxas).
 constexpr double kSecondsPerNode = 1e-5, kSecondsPerNodeOnGpu = 5e-5;
 // Code of one kernel, over all size classes.
 constexpr std::size_t kMostVariants = 16;
 constexpr int kMostRegisterBounds = 2;
 // Bytes per thread that a variant may spill beyond what the kernel's first code does.
 constexpr int kBearableSpill = 32;
+// Of a thread; s sites take about s times those of one (jit/codegen/README.md).
+constexpr int kMostRegisters = 256;
 
 bool tuning() { return env().tune != Env::Tune::off; }
 
@@ -37,9 +39,9 @@ Compiler& Variants::compiler() {
 
 // ---- the model ------------------------------------------------------------------------------------------------------
 
-/// CPU: streaming stores pay when results leave the cache before they are read again, prefetching when operands come from
-/// beyond the nearest caches in an order that the processor cannot guess (neighbours). GPU: one site per thread, in the
-/// largest blocks that launch.
+/// CPU: streaming stores pay when results leave the cache before they are read again, prefetching when operands come
+/// from beyond the nearest caches in an order that the processor cannot guess (neighbours). GPU: one site per thread,
+/// in the largest blocks that launch.
 TuningSpace Variants::space(const KernelHandle& kernel, double bytes) const {
   TuningSpace space;
   CodeOptions& start = space.start.code;
@@ -55,7 +57,8 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) const {
     space.try_streaming = !env().stream;
     space.registers = [this, &kernel](const Configuration& best) {
       const Variant* code = find(kernel, best.code);
-      std::vector<int> bounds = device_.register_bounds(code == nullptr ? 0 : code->resources.registers, best.block);
+      if (code == nullptr || code->resources.spill_bytes > kBearableSpill) return std::vector<int>{};
+      std::vector<int> bounds = device_.register_bounds(code->resources.registers, best.block);
       if (std::ssize(bounds) > kMostRegisterBounds) bounds.erase(bounds.begin() + kMostRegisterBounds, bounds.end());
       return bounds;
     };
@@ -106,6 +109,10 @@ const Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) 
 bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) {
   const Variant* variant = find(kernel, configuration.code);
   if (variant == nullptr) {
+    CodeOptions one_site = configuration.code;
+    one_site.sites = 1;
+    const Variant* known = find(kernel, one_site);
+    if (known != nullptr && known->resources.registers * configuration.code.sites > kMostRegisters) return false;
     if (kernel.variants.size() >= kMostVariants) return false;
     try {
       variant = &make(kernel, configuration.code);
@@ -128,16 +135,17 @@ void Variants::use(KernelHandle& kernel, SizeClass& size, const Configuration& c
 // ---- what earlier runs have found -----------------------------------------------------------------------------------
 
 /// The kernel cache keeps results per model of device, code, size and question asked.
-std::string Variants::key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& space) {
+std::string Variants::key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& open) {
   if (kernel.plain_hash.empty()) kernel.plain_hash = compiler().hash(kernel.ir, {});
-  return "tuning 2\ndevice " + device_.model() + "\nthreads " + std::to_string(device_.blocks().empty() ? device_.threads() : 0) +
-         "\nkernel " + kernel.plain_hash + "\nsize class " + std::to_string(size_class) + "\n" + space.text();
+  return "tuning 2\ndevice " + device_.model() + "\nthreads " +
+         std::to_string(device_.blocks().empty() ? device_.threads() : 0) + "\nkernel " + kernel.plain_hash +
+         "\nsize class " + std::to_string(size_class) + "\n" + open.text();
 }
 
-std::optional<TuningProgress> Variants::remembered(KernelHandle& kernel, std::size_t size_class, const TuningSpace& space) {
-  const auto found = cache_ ? cache_->load(key(kernel, size_class, space)) : std::nullopt;
+std::optional<TuningProgress> Variants::remembered(const SizeClass& size, const TuningSpace& open) {
+  const auto found = cache_ ? cache_->load(size.key) : std::nullopt;
   auto progress = found ? parse_progress(*found) : std::nullopt;
-  if (progress) progress->best.code.check = space.start.code.check;
+  if (progress) progress->best.code.check = open.start.code.check;
   return progress;
 }
 
@@ -146,7 +154,8 @@ std::optional<TuningProgress> Variants::remembered(KernelHandle& kernel, std::si
 void Variants::prepare(KernelHandle& kernel, std::size_t size_class, double bytes) {
   SizeClass& size = kernel.classes[size_class];
   const TuningSpace open = space(kernel, bytes);
-  const auto progress = open.settled() ? std::nullopt : remembered(kernel, size_class, open);
+  if (!open.settled()) size.key = key(kernel, size_class, open);
+  const auto progress = open.settled() ? std::nullopt : remembered(size, open);
   if (!progress || !usable(kernel, progress->best)) {
     begin(kernel, size, open);
   } else {
@@ -180,7 +189,7 @@ void Variants::follow(KernelHandle& kernel, std::size_t size_class, double bytes
   if (size.trial) return;
 
   if (found) {
-    if (cache_) cache_->store(key(kernel, size_class, space(kernel, bytes)), text(tuner.progress()));
+    if (cache_) cache_->store(size.key, text(tuner.progress()));
     log_choice(kernel, size, bytes, tuner.done() ? "tuned" : "tuned so far");
   }
   if (tuner.done()) size.tuner.reset();
@@ -233,7 +242,8 @@ std::string Variants::words(const SizeClass& size) {
   if (uses.spill_bytes > 0) text += ", " + std::to_string(uses.spill_bytes) + " bytes spilled";
   if (size.options.block > 0) {
     char occupancy[32];
-    std::snprintf(occupancy, sizeof occupancy, ", occupancy %.2f", device_.occupancy(size.variant->code, size.options.block));
+    std::snprintf(occupancy, sizeof occupancy, ", occupancy %.2f",
+                  device_.occupancy(size.variant->code, size.options.block));
     text += occupancy;
   }
   return text;
@@ -247,8 +257,9 @@ std::string Variants::describe(const KernelHandle& kernel) {
 void Variants::log_choice(const KernelHandle& kernel, const SizeClass& size, double bytes, const char* how) {
   if (!log_enabled(LogLevel::debug, "tune")) return;
   const std::string chosen = words(size), &tried = size.tuner->report();
-  log_debug("tune", kernel.ir.name, " ", size.variant->hash.substr(0, 8), ", ", format_bytes(static_cast<std::size_t>(bytes)),
-            ", ", how, ": ", chosen.empty() ? "plain" : chosen, tried.empty() ? "" : " [" + tried + "]");
+  log_debug("tune", kernel.ir.name, " ", size.variant->hash.substr(0, 8), ", ",
+            format_bytes(static_cast<std::size_t>(bytes)), ", ", how, ": ", chosen.empty() ? "plain" : chosen,
+            tried.empty() ? "" : " [" + tried + "]");
 }
 
 }  // namespace jit

@@ -40,8 +40,8 @@ class Variants {
   void follow(KernelHandle& kernel, std::size_t size_class, double bytes);
   void drop(KernelHandle& kernel, SizeClass& size);
   double price(const KernelHandle& kernel) const;
-  std::string key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& space);
-  std::optional<TuningProgress> remembered(KernelHandle& kernel, std::size_t size_class, const TuningSpace& space);
+  std::string key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& open);
+  std::optional<TuningProgress> remembered(const SizeClass& size, const TuningSpace& open);
   std::string words(const SizeClass& size);
   void log_choice(const KernelHandle& kernel, const SizeClass& size, double bytes, const char* how);
 

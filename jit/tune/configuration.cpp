@@ -18,7 +18,8 @@ class Lines {
   template <class T>
   void read(std::string_view name, T least, T& value) {
     const std::size_t end = rest_.find('\n');
-    sound_ = sound_ && end != std::string_view::npos && end > name.size() && rest_.starts_with(name) && rest_[name.size()] == ' ';
+    sound_ = sound_ && end != std::string_view::npos && end > name.size() && rest_.starts_with(name) &&
+             rest_[name.size()] == ' ';
     if (!sound_) return;
     const char* const stop = rest_.data() + end;
     const auto [last, failure] = std::from_chars(rest_.data() + name.size() + 1, stop, value);

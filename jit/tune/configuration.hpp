@@ -8,7 +8,8 @@
 
 namespace jit {
 
-/// The options of the kernel's code, and the threads per block (GPU; 0: there is no such choice, or it is the device's).
+/// The options of the kernel's code, and the threads per block (GPU; 0: there is no such choice, or it is the
+/// device's).
 struct Configuration {
   CodeOptions code = {};
   int block = 0;

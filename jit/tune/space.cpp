@@ -30,6 +30,13 @@ std::vector<Configuration> with_blocks(const Configuration& best, const std::vec
   return alternatives;
 }
 
+std::vector<int> beside_best(const Configuration& best, const std::vector<int>& blocks) {
+  std::vector<int> near;
+  for (const int block : blocks)
+    if (block == 2 * best.block || 2 * block == best.block) near.push_back(block);
+  return near;
+}
+
 }  // namespace
 
 bool TuningSpace::settled() const {
@@ -65,22 +72,19 @@ std::vector<Round> TuningSpace::rounds() const {
     rounds.push_back({.alternatives = [bounds = registers](const Configuration& best) {
       return code_round(bounds(best), &CodeOptions::registers).alternatives(best);
     }});
+  const auto beside = [all = blocks, plain = start.code](const Configuration& best) {
+    return best.code == plain ? std::vector<Configuration>{} : with_blocks(best, beside_best(best, all));
+  };
   if (blocks.size() > 1 && rounds.size() > 1)
-    rounds.push_back({.alternatives = [all = blocks, plain = start.code](const Configuration& best) {
-      if (best.code == plain) return std::vector<Configuration>{};  // the first round was about this code
-      std::vector<int> near;
-      for (const int block : all)
-        if (block == 2 * best.block || 2 * block == best.block) near.push_back(block);
-      return with_blocks(best, near);
-    }, .compiles = false, .by_block = true});
+    rounds.push_back({.alternatives = beside, .compiles = false, .by_block = true});
   return rounds;
 }
 
 std::string TuningSpace::text() const {
   TuningProgress none{.best = start};
-  return "start\n" + jit::text(none) + "check " + std::to_string(start.code.check) + "\nblocks" + list(blocks) + "\nprefetch" +
-         list(prefetch) + "\nsites" + list(sites) + "\nstreaming " + std::to_string(try_streaming) + "\nregisters " +
-         std::to_string(registers != nullptr) + "\n";
+  return "start\n" + jit::text(none) + "check " + std::to_string(start.code.check) + "\nblocks" + list(blocks) +
+         "\nprefetch" + list(prefetch) + "\nsites" + list(sites) + "\nstreaming " + std::to_string(try_streaming) +
+         "\nregisters " + std::to_string(registers != nullptr) + "\n";
 }
 
 }  // namespace jit

@@ -19,8 +19,8 @@ struct Round {
 /// The knobs that are open for a kernel.
 ///
 /// A GPU's blocks come first, as in the QDP-JIT paper (section VII): they cost no compilation, and the largest may not
-/// launch. Then code, one knob at a time: prefetching, sites per thread, streaming, bounds on registers. Code that takes
-/// other registers may want other blocks: those beside the best come last.
+/// launch. Then code, one knob at a time: prefetching, sites per thread, streaming, bounds on registers. Code that
+/// takes other registers may want other blocks: those beside the best come last.
 struct TuningSpace {
   Configuration start = {};        ///< the model's choice
   std::vector<int> blocks = {};    ///< sizes to try, largest first, with that of `start`

@@ -5,8 +5,7 @@
 
 namespace jit {
 
-Tuner::Tuner(const TuningSpace& space, const TuningProgress& progress)
-    : rounds_(space.rounds()), best_(space.start) {
+Tuner::Tuner(const TuningSpace& space, const TuningProgress& progress) : rounds_(space.rounds()), best_(space.start) {
   if (progress.rounds > 0) {
     round_ = std::min(static_cast<std::size_t>(progress.rounds), rounds_.size());
     best_ = progress.best;
@@ -63,7 +62,8 @@ void Tuner::take_turns() {
   const auto least = std::min_element(candidates_.begin(), candidates_.end(),
                                       [](const Candidate& a, const Candidate& b) { return a.launches < b.launches; });
   next_ = static_cast<std::size_t>(least - candidates_.begin());
-  const bool alone = candidates_.size() == 1 && best_seconds_ > 0;  // its time is known, and there is nothing to compare
+  const bool alone =
+      candidates_.size() == 1 && best_seconds_ > 0;  // its time is known, and there is nothing to compare
   if (least->launches > kSamples || alone) end_round();
 }
 

@@ -1,8 +1,8 @@
 // Choice among variants of a kernel by timing the launches that the program makes anyway (design D9).
 //
 // In each round (space.hpp) the best so far and its alternatives take turns, a few samples each; the best median wins.
-// Before the first round of alternatives that must be compiled the tuner rests, until it is told that the kernel has used
-// enough time for that to pay. Every variant gives the same bits.
+// Before the first round of alternatives that must be compiled the tuner rests, until it is told that the kernel has
+// used enough time for that to pay. Every variant gives the same bits.
 #pragma once
 
 #include <string>

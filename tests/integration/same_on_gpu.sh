@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every example of hmc gives the same bits on the processor and on the (simulated) GPU: with memory for everything, for a
-# quarter of the working set, and for one statement at a time.
+# quarter of the working set, and for one statement at a time; one of them also while each kernel tries all its variants.
 # Usage: same_on_gpu.sh HMC EXAMPLES FOLDER
 # Compared: the data's checksums of the configuration after two trajectories, and every energy.
 set -euo pipefail
@@ -44,6 +44,12 @@ for example in "$examples"/*.xml; do
   compare "$name" sim_quarter
   TESSERA_SPILL=1 run "$name" sim_statement
   compare "$name" sim_statement
+  if [ "$name" = nf2_wilson ]; then
+    TESSERA_TUNE=eager TESSERA_CACHE=0 TESSERA_LOG=debug,tune run "$name" sim_eager
+    compare "$name" sim_eager
+    tuned=$(grep -c 'tuned: .*sites 4 ' "sim_eager/$name.txt" || true)
+    [ "$tuned" -ge 15 ] || { echo "$name: only $tuned kernels have tried four sites per thread"; exit 1; }
+  fi
   unset TESSERA_DEVICE
   echo "$name: peak $peak bytes, run in $quarter, largest statement $statement"
   count=$((count + 1))

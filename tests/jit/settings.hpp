@@ -12,7 +12,8 @@ namespace tests {
 
 /// A folder of its own that goes away.
 struct Folder {
-  Folder() : path(std::filesystem::temp_directory_path() / ("tessera_test_" + std::to_string(std::random_device{}()))) {}
+  Folder()
+      : path(std::filesystem::temp_directory_path() / ("tessera_test_" + std::to_string(std::random_device{}()))) {}
   ~Folder() { std::filesystem::remove_all(path); }
   std::filesystem::path path;
 };

@@ -44,7 +44,9 @@ TuningSpace gpu_space() {
           .blocks = kSizes,
           .sites = {2, 4},
           .try_streaming = true,
-          .registers = [](const Configuration&) { return std::vector<int>{56, 48}; }};
+          .registers = [](const Configuration&) {
+            return std::vector<int>{56, 48};
+          }};
 }
 
 constexpr int kTurns = Tuner::kSamples + 1;
@@ -58,7 +60,8 @@ TEST_CASE("the fastest of all combinations wins, whichever it is") {
       Tuner tuner(space);
       std::mt19937 random(3);
       const int launches = settle(tuner, [&](const Configuration& o) {
-        const double truth = 1 + 0.2 * std::abs(o.code.prefetch - best_distance) + 0.1 * (o.code.streaming != best_streaming);
+        const double truth =
+            1 + 0.2 * std::abs(o.code.prefetch - best_distance) + 0.1 * (o.code.streaming != best_streaming);
         const bool disturbed = random() % 8 == 0;
         return truth * (disturbed ? 3 : 1);
       });
@@ -72,7 +75,9 @@ TEST_CASE("the fastest of all combinations wins, whichever it is") {
 TEST_CASE("the first launch of a variant does not count: its code is cold") {
   Tuner tuner({.start = {{.prefetch = 4}}, .prefetch = {0}, .try_streaming = false});
   std::map<int, int> seen;
-  settle(tuner, [&](const Configuration& o) { return seen[o.code.prefetch]++ == 0 ? 100.0 * (1 - o.code.prefetch) + 1 : 2.0 - (o.code.prefetch == 0); });
+  settle(tuner, [&](const Configuration& o) {
+    return seen[o.code.prefetch]++ == 0 ? 100.0 * (1 - o.code.prefetch) + 1 : 2.0 - (o.code.prefetch == 0);
+  });
   CHECK(tuner.options().code.prefetch == 0);
 }
 
@@ -145,17 +150,21 @@ TEST_CASE("the code and the block that go together are found, whichever they are
                    0.02 * std::abs(std::log2(o.block) - std::log2(best_block));
           });
           CHECK(tuner.done());
-          CHECK(tuner.options() == Configuration{{.streaming = best_streaming, .registers = best_bound, .sites = best_sites}, best_block});
+          CHECK(tuner.options() ==
+                Configuration{{.streaming = best_streaming, .registers = best_bound, .sites = best_sites}, best_block});
         }
 }
 
 TEST_CASE("after other code has won, the blocks beside the best one are tried once more") {
   Tuner tuner(gpu_space());
-  settle(tuner, [](const Configuration& o) { return o.code.streaming ? (o.block == 512 ? 0.8 : 0.9) : o.block == 256 ? 1.0 : 1.1; });
+  settle(tuner, [](const Configuration& o) {
+    return o.code.streaming ? (o.block == 512 ? 0.8 : 0.9) : o.block == 256 ? 1.0 : 1.1;
+  });
   CHECK(tuner.options() == Configuration{{.streaming = true}, 512});
 
   Tuner plain(gpu_space());
-  const int launches = settle(plain, [](const Configuration& o) { return o.block == 256 && o.code == CodeOptions{} ? 1.0 : 1.1; });
+  const int launches =
+      settle(plain, [](const Configuration& o) { return o.block == 256 && o.code == CodeOptions{} ? 1.0 : 1.1; });
   CHECK(launches == (6 + 5 + 2 + 3) * kTurns);  // blocks; sites at two blocks; streaming; two bounds: no more blocks
 }
 
@@ -212,8 +221,9 @@ TEST_CASE("a tuner goes on where an earlier one has come to") {
 TEST_CASE("the report tells what each variant costs") {
   Tuner tuner({.start = {.block = 64}, .blocks = {64, 32}, .try_streaming = true});
   settle(tuner, [](const Configuration& o) { return o.code.streaming ? 3e-6 : o.block * 1e-7; });
-  CHECK(tuner.report() == "block 64 6.4 us; block 32 3.2 us; block 32 3.2 us; block 32, streaming 3 us; "
-                          "block 64, streaming 3 us; block 32, streaming 3 us");
+  CHECK(tuner.report() ==
+        "block 64 6.4 us; block 32 3.2 us; block 32 3.2 us; block 32, streaming 3 us; "
+        "block 64, streaming 3 us; block 32, streaming 3 us");
 }
 
 // ---- text -----------------------------------------------------------------------------------------------------------
@@ -231,7 +241,8 @@ TEST_CASE("progress survives as text, and no other text is taken for it") {
     std::string changed = good;
     return changed.replace(changed.find(old_line), old_line.size(), line);
   };
-  for (const char* line : {"sites 0\n", "sites 2 \n", "sites -2\n", "sites two\n", "sites\n", "sites 99999999999\n", "lanes 2\n"})
+  for (const char* line :
+       {"sites 0\n", "sites 2 \n", "sites -2\n", "sites two\n", "sites\n", "sites 99999999999\n", "lanes 2\n"})
     CHECK(!parse_progress(with("sites 2\n", line)));
   CHECK(!parse_progress(with("streaming 1\n", "streaming 2\n")));
   CHECK(!parse_progress(with("seconds 1.25e-05\n", "seconds inf\n")));

@@ -25,9 +25,10 @@ namespace {
 /// What the made-up GPU's compiler and launches are like.
 struct Machine {
   std::string model = "made-up GPU";
-  int registers = 64;                ///< of code without a bound
-  int spills_below = 48;             ///< bounds below this spill
-  int largest_block = 1024;          ///< that launches take
+  int registers = 64;        ///< of code without a bound
+  int plain_spill = 0;       ///< bytes that code without a bound spills
+  int spills_below = 48;     ///< bounds below this spill
+  int largest_block = 1024;  ///< that launches take
   std::function<bool(const CodeOptions&)> refuses = [](const CodeOptions&) { return false; };
   std::vector<int> bounds = {56, 48, 40};
 
@@ -49,7 +50,7 @@ class MadeUpTarget final : public Target {
     ++machine_.loaded;
     const int bound = std::stoi(object);
     resources.registers = bound == 0 ? machine_.registers : bound;
-    resources.spill_bytes = bound != 0 && bound < machine_.spills_below ? 400 : 0;
+    resources.spill_bytes = bound != 0 && bound < machine_.spills_below ? 400 : machine_.plain_spill;
     resources.largest_block = 512;
     codes_.push_back(std::make_unique<int>(0));
     return codes_.back().get();
@@ -139,7 +140,8 @@ struct Run {
 };
 
 double prefers_two_sites(const Configuration& c) {
-  return 1e-3 * (1 + 0.1 * (c.code.sites != 2) + 0.1 * c.code.streaming + 0.05 * (c.code.registers != 48) + 0.01 * (c.block != 128));
+  return 1e-3 * (1 + 0.1 * (c.code.sites != 2) + 0.1 * c.code.streaming + 0.05 * (c.code.registers != 48) +
+                 0.01 * (c.block != 128));
 }
 const Configuration kTwoSites{{.registers = 48, .sites = 2}, 128};
 
@@ -157,7 +159,8 @@ TEST_CASE("blocks first; other code once the kernel has used three times what co
   MadeUpGpu gpu(machine);
   Run run(gpu, 100);
   const auto seconds = [](const Configuration&) { return 1e-4; };
-  while (run.launch(seconds)) {}
+  while (run.launch(seconds)) {
+  }
   CHECK(machine.built == 1);
   CHECK(run.seen.size() == 5);  // 512 to 32, the code does not take 1024
   CHECK(!run.settled());
@@ -196,7 +199,8 @@ TEST_CASE("the best of all is found, kept, and all that the second run loads") {
   Run first(gpu);
   first.settle(prefers_two_sites);
   CHECK(first.options() == kTwoSites);
-  CHECK(first.variants.describe(first.handle) == "block 128, sites 2, at most 48 registers, 48 registers, occupancy 0.50");
+  CHECK(first.variants.describe(first.handle) ==
+        "block 128, sites 2, at most 48 registers, 48 registers, occupancy 0.50");
 
   machine.built = machine.loaded = 0;
   Run second(gpu);
@@ -214,7 +218,8 @@ TEST_CASE("a run that is too short for other code leaves the best block to the n
   Machine machine;
   MadeUpGpu gpu(machine);
   Run first(gpu);
-  while (first.launch(prefers_two_sites)) {}
+  while (first.launch(prefers_two_sites)) {
+  }
   Run second(gpu);
   CHECK(!second.launch(prefers_two_sites));
   CHECK(!second.settled());
@@ -329,6 +334,28 @@ TEST_CASE("code that spills much more than the first is never launched") {
   for (const auto& [words, launches] : run.seen) CHECK(words.find("at most 48") == std::string::npos);
 }
 
+TEST_CASE("code that needs more registers than a thread can have is not compiled") {
+  const Cache cache;
+  Machine machine;
+  machine.registers = 100;
+  machine.bounds = {};
+  MadeUpGpu gpu(machine);
+  Run run(gpu);
+  run.settle([](const Configuration& c) { return 1e-3 / c.code.sites; });
+  CHECK(run.options().code.sites == 2);
+  CHECK(machine.built == 3);  // one site, two, and those with streaming; four would take 400 registers
+}
+
+TEST_CASE("code that spills already is not given fewer registers") {
+  const Cache cache;
+  Machine machine;
+  machine.plain_spill = 1000;
+  MadeUpGpu gpu(machine);
+  Run run(gpu);
+  run.settle([](const Configuration& c) { return 1e-3 * (c.code == CodeOptions{} ? 0.5 : 1.0); });
+  CHECK(machine.built == 4);  // plain, two and four sites, streaming
+}
+
 TEST_CASE("code that the compiler refuses drops out, and is not asked for again") {
   const Cache cache;
   Machine machine;
@@ -403,7 +430,9 @@ namespace {
 
 /// Tunes a large kernel on the processor, whose launches take what the test says; the kernel itself does not run.
 struct CpuRun {
-  explicit CpuRun(CpuDevice& device) : variants(device), handle({}, kernel(3, false)) { handle.classes.resize(kClass + 1); }
+  explicit CpuRun(CpuDevice& device) : variants(device), handle({}, kernel(3, false)) {
+    handle.classes.resize(kClass + 1);
+  }
 
   SizeClass& launch() {
     SizeClass& size = handle.classes[kClass];
@@ -421,14 +450,16 @@ struct CpuRun {
 
 }  // namespace
 
-TEST_CASE("on the processor too the second run loads the best variant and tries nothing, for the same number of threads") {
+TEST_CASE(
+    "on the processor too the second run loads the best variant and tries nothing, for the same number of threads") {
   const Cache cache;
   CpuDevice cpu;
   cpu.set_threads(2);
   const CodeOptions best{.streaming = false, .prefetch = 8};
   {
     CpuRun run(cpu);
-    while (run.launch().tuner) {}
+    while (run.launch().tuner) {
+    }
     CHECK(run.launch().options.code == best);
     CHECK(run.variants.compilations() == 4);
     CHECK(run.variants.describe(run.handle) == "prefetch 8");
