@@ -85,6 +85,7 @@ TEST_CASE("statements give the same bits in every variant") {
     check_settling("inner product", [&] { return innerProduct(x, y, rb[1]); });
     check_settling("largest", [&] { return globalMax(r); });
     for (const NamedSubset& s : subsets(extents)) {
+      if (s.name != "rb[1]" && s.name != "rb3[0]" && s.name != "scattered") continue;  // a range or lists
       CAPTURE(s.name);
       check_settling("part", [&] { return z = y, z[s.subset] = x - shift(y, FORWARD, 2), z; });
       check_settling("sum over a part", [&] { return sum(u * shift(v, BACKWARD, 1), s.subset); });
