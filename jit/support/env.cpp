@@ -172,7 +172,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
       {"TESSERA_FUSE", "0|1", "1", "0: one kernel for each statement"},
       {"TESSERA_TUNE", "0|1|eager", "1", "0: kernels run as the model says; eager: each tries its variants at once, not only when it has used more time than they cost"},
-      {"TESSERA_STREAM", "auto|0|1", "auto", "streaming (non-temporal) stores on the CPU"},
+      {"TESSERA_STREAM", "auto|0|1", "auto", "streaming (non-temporal) stores; on GPUs hints that what is touched once need not be cached"},
       {"TESSERA_PREFETCH", "auto|<groups>", "auto", "software prefetch distance on the CPU, 0: off"},
       {"TESSERA_LANES", "auto|<sites>", "auto", "sites per group of the layout (tests)"},
       {"TESSERA_MEM_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "0", "bound on device memory for fields, 0: what the device has"},

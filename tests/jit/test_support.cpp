@@ -96,7 +96,8 @@ TEST_CASE("every variable has a row of help") {
 
 TEST_CASE("variables are read as typed values") {
   WithVariable a("TESSERA_DUMP", "ir,ptx"), b("TESSERA_CACHE_MAX", "2GiB"), c("TESSERA_SYNC", "1"), d("TESSERA_DEVICE", "cuda:1,cpu"),
-      e("TESSERA_LANES", "4"), f("TESSERA_STREAM", "0"), g("TESSERA_PREFETCH", "auto"), h("TESSERA_MEM_MAX", "512M"), i("TESSERA_FUSE", "0");
+      e("TESSERA_LANES", "4"), f("TESSERA_STREAM", "0"), g("TESSERA_PREFETCH", "auto"), h("TESSERA_MEM_MAX", "512M"), i("TESSERA_FUSE", "0"),
+      j("TESSERA_TUNE", "eager");
   jit::reload_env();
   CHECK(jit::env().dumps("ir"));
   CHECK_FALSE(jit::env().dumps("asm"));
@@ -105,6 +106,7 @@ TEST_CASE("variables are read as typed values") {
   CHECK(jit::env().device == std::vector<std::string>{"cuda:1", "cpu"});
   CHECK(jit::env().lanes == 4);
   CHECK(jit::env().stream == false);
+  CHECK(jit::env().tune == jit::Env::Tune::eager);
   CHECK_FALSE(jit::env().prefetch.has_value());
   CHECK(jit::env().mem_max == 512ull << 20);
   CHECK_FALSE(jit::env().fuse);
@@ -125,7 +127,8 @@ TEST_CASE("a bad value names the variable and the valid values, and the old valu
   } bad[] = {{"TESSERA_LOG", "loud", "error|warn|info"}, {"TESSERA_DUMP", "ir,mlir", "asm"},     {"TESSERA_CACHE", "yes", "0|1"},
              {"TESSERA_CACHE_MAX", "2GB", "GiB"},        {"TESSERA_CACHE_MAX", "-1", "bytes"},   {"TESSERA_DEVICE", "gpu", "cuda"},
              {"TESSERA_DEVICE", "cuda:", "cuda:<n>"},    {"TESSERA_LANES", "0", "auto"},         {"TESSERA_LANES", "4x", "auto"},
-             {"TESSERA_STREAM", "2", "auto|0|1"},        {"TESSERA_PREFETCH", "-1", "<groups>"}, {"TESSERA_MEM_MAX", "99999999999T", "bytes"}};
+             {"TESSERA_STREAM", "2", "auto|0|1"},        {"TESSERA_PREFETCH", "-1", "<groups>"}, {"TESSERA_MEM_MAX", "99999999999T", "bytes"},
+             {"TESSERA_TUNE", "always", "0|1|eager"}};
   for (const auto& [name, value, valid] : bad) {
     CAPTURE(name);
     CAPTURE(value);
