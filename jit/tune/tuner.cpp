@@ -20,6 +20,8 @@ double Tuner::Candidate::median() const {
   return sorted[sorted.size() / 2];
 }
 
+double Tuner::Candidate::fastest() const { return *std::min_element(seconds.begin(), seconds.end()); }
+
 /// The next round that has something to try; none if the tuner must rest before it, or is done.
 void Tuner::enter_round() {
   for (; round_ < rounds_.size(); ++round_) {
@@ -82,11 +84,12 @@ void Tuner::end_round() {
 }
 
 /// From the largest block down each further one is slower still: the candidate just timed and all smaller ones go if it
-/// is a third slower than a larger one.
+/// is a third slower than a larger one. Its better of two samples counts, so that one disturbance ends no trial.
 void Tuner::drop_slow() {
-  if (candidates_[next_].seconds.empty()) return;
+  const Candidate& present = candidates_[next_];
+  if (present.seconds.size() < 2) return;
   for (std::size_t i = 0; i < next_; ++i)
-    if (!candidates_[i].seconds.empty() && candidates_[next_].median() > kTooSlow * candidates_[i].median()) {
+    if (!candidates_[i].seconds.empty() && present.fastest() > kTooSlow * candidates_[i].fastest()) {
       for (std::size_t slow = next_; slow < candidates_.size(); ++slow) note(candidates_[slow]);
       candidates_.resize(next_);
       return;

@@ -46,6 +46,7 @@ class Tuner {
     int launches = 0;
     std::vector<double> seconds;
     double median() const;
+    double fastest() const;
   };
 
   void enter_round();
