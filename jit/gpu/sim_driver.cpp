@@ -1,8 +1,8 @@
 // The simulated GPU: SIMT kernels on threads of the host, behind the interface of a driver. It exists to find mistakes
 // in the code above that interface, so it is as late, as unordered and as unforgiving as the interface allows:
 //
-// - Each stream is a thread that runs its operations one after the other and rests before some of them. Copies read and
-//   write host memory when they run, pinned or not.
+// - Streams run their operations late, and rest before some of them: sim_stream.hpp. Copies read and write host memory
+//   when they run, pinned or not.
 // - Blocks of a launch run in a scrambled order on a pool of threads.
 // - Addresses are checked at the call, against what is allocated then; what an operation refers to cannot be freed
 //   before the operation has run. Device memory itself: sim_memory.hpp.
@@ -14,15 +14,11 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <numeric>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -30,6 +26,8 @@
 #include "jit/device/thread_pool.hpp"
 #include "jit/gpu/driver.hpp"
 #include "jit/gpu/sim_memory.hpp"
+#include "jit/gpu/sim_order.hpp"
+#include "jit/gpu/sim_stream.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
@@ -37,21 +35,9 @@
 namespace jit {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int kLargestBlock = 1024;      // of the device; SimulatedGpu::largest_block is that of its kernels
-constexpr std::uint64_t kRestEvery = 8;  // operations, on average
-constexpr std::uint64_t kLongestRest_us = 50;
+constexpr int kLargestBlock = 1024;  // of the device; SimulatedGpu::largest_block is that of its kernels
 
 std::uint64_t as_number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
-
-/// Next of a sequence of pseudo-random numbers (splitmix64: Steele, Lea, Flood, OOPSLA 2014).
-std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t z = state += 0x9E37'79B9'7F4A'7C15;
-  z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9;
-  z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EB;
-  return z ^ (z >> 31);
-}
 
 /// Calls of one kind in the process, and which of them fails.
 struct Tally {
@@ -77,102 +63,9 @@ Tallies& tallies() {
   throw DeviceError(std::string("simulated fault: ") + kind + " " + std::to_string(number));
 }
 
-/// One recording of an event.
-class Record {
- public:
-  void finish() {
-    std::lock_guard lock(mutex_);
-    done_ = true;
-    time_ = Clock::now();
-    passed_.notify_all();
-  }
-  Clock::time_point wait() {
-    std::unique_lock lock(mutex_);
-    passed_.wait(lock, [this] { return done_; });
-    return time_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable passed_;
-  bool done_ = false;
-  Clock::time_point time_;
-};
-
-struct Operation {
-  std::function<void()> run;
-  std::vector<SimBlock*> uses;  ///< what must stay allocated until it has run
-  bool orders_streams = false;  ///< runs even after an error, or streams would wait for ever
-};
-
-/// A thread that runs operations in the order of push().
-class SimStream {
- public:
-  /// `execute` runs an operation and lets go of its blocks.
-  SimStream(std::size_t order_number, std::function<void(Operation&)> execute, std::uint64_t seed, bool rests)
-      : number(order_number), execute_(std::move(execute)), random_(seed), rests_(rests), worker_([this] { work(); }) {}
-  /// Runs what is left.
-  ~SimStream() {
-    {
-      std::lock_guard lock(mutex_);
-      quit_ = true;
-    }
-    wake_.notify_one();
-    worker_.join();
-  }
-  SimStream(const SimStream&) = delete;
-  SimStream& operator=(const SimStream&) = delete;
-
-  const std::size_t number;  ///< in SimOrder
-
-  void push(Operation operation) {
-    {
-      std::lock_guard lock(mutex_);
-      queue_.push_back(std::move(operation));
-      ++pushed_;
-    }
-    wake_.notify_one();
-  }
-  /// Waits for what has been pushed until now.
-  void drain() {
-    std::unique_lock lock(mutex_);
-    passed_.wait(lock, [this, until = pushed_] { return finished_ >= until; });
-  }
-
- private:
-  void work() {
-    for (;;) {
-      Operation operation;
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [this] { return quit_ || !queue_.empty(); });
-        if (queue_.empty()) return;
-        operation = std::move(queue_.front());
-        queue_.pop_front();
-      }
-      if (rests_ && next_random(random_) % kRestEvery == 0)
-        std::this_thread::sleep_for(std::chrono::microseconds(next_random(random_) % (kLongestRest_us + 1)));
-      execute_(operation);
-      std::lock_guard lock(mutex_);
-      ++finished_;
-      passed_.notify_all();
-    }
-  }
-
-  std::function<void(Operation&)> execute_;
-  std::uint64_t random_;
-  const bool rests_;
-  std::mutex mutex_;
-  std::condition_variable wake_, passed_;
-  std::deque<Operation> queue_;
-  std::uint64_t pushed_ = 0, finished_ = 0;
-  bool quit_ = false;
-  std::thread worker_;  // last: the others exist when it starts
-};
-
 struct SimEvent {
-  std::shared_ptr<Record> latest;  ///< nullptr before the first record()
-  SimOrder::Clock clock;           ///< of the stream at that call
+  std::shared_ptr<SimRecord> latest;  ///< nullptr before the first record()
+  SimOrder::Clock clock;              ///< of the stream at that call
 };
 
 /// A call of a kernel, with addresses that the host can follow.
@@ -212,7 +105,8 @@ class SimDriver final : public GpuDriver {
   }
 
   ~SimDriver() override {
-    for (auto& [handle, stream] : streams_) stream.reset();  // runs what is left
+    for (auto& [handle, stream] : streams_) stream->run_until(stream->pushed());
+    for (auto& [handle, stream] : streams_) stream.reset();
     if (!error_.empty() && !error_told_) log_error("gpu", error_);
     for (SimBlocks* blocks : {&memory_.blocks(), &pinned_})
       for (const auto& [address, block] : blocks->live())
@@ -275,29 +169,23 @@ class SimDriver final : public GpuDriver {
   Stream create_stream() override {
     std::lock_guard lock(mutex_);
     const Stream handle = new_handle();
-    streams_[handle] = std::make_unique<SimStream>(
-        order_.add_stream(), [this](Operation& operation) { execute(operation); }, handles_made_, gpu_.delays);
+    streams_[handle] = std::make_shared<SimStream>(
+        order_.add_stream(), [this](SimOperation& operation) { execute(operation); }, handles_made_, gpu_.delays);
     return handle;
   }
 
   void destroy_stream(Stream stream) noexcept override {
     keep_errors([&] {
-      std::unique_ptr<SimStream> last;  // ends after the lock, which its thread needs for what is left
+      const std::shared_ptr<SimStream> last = stream_of(stream);
+      last->run_until(last->pushed());
       std::lock_guard lock(mutex_);
-      order_.host_waits(order_.clock(find_stream(stream).number));
-      std::swap(last, streams_.at(stream));
       streams_.erase(stream);
     });
   }
 
   void synchronize(Stream stream) override {
-    SimStream* queue = nullptr;
-    {
-      std::lock_guard lock(mutex_);
-      queue = &find_stream(stream);
-      order_.host_waits(order_.clock(queue->number));
-    }
-    queue->drain();
+    const std::shared_ptr<SimStream> queue = stream_of(stream);
+    queue->run_until(queue->pushed());
     throw_kept_error("synchronize");
   }
 
@@ -319,7 +207,7 @@ class SimDriver final : public GpuDriver {
   void clear(Stream stream, void* device, std::size_t bytes) override {
     if (const std::int64_t number = tallies().copies.count()) fail_as_asked("copy", number);
     std::lock_guard lock(mutex_);
-    SimStream& queue = find_stream(stream);
+    SimStream& queue = *find_stream(stream);
     if (bytes == 0) return;
     SimBlock& block = memory_.blocks().require(as_number(device), bytes, "clear");
     begin(queue, "clear", {{&block, true}});
@@ -361,28 +249,28 @@ class SimDriver final : public GpuDriver {
 
   void record(Event event, Stream stream) override {
     std::lock_guard lock(mutex_);
-    auto point = std::make_shared<Record>();
-    SimStream& queue = find_stream(stream);
-    find_event(event) = {.latest = point, .clock = order_.clock(queue.number)};
-    push(queue, {.run = [point] { point->finish(); }, .uses = {}, .orders_streams = true});
+    const std::shared_ptr<SimStream>& queue = find_stream(stream);
+    auto point = std::make_shared<SimRecord>(queue);
+    find_event(event) = {.latest = point, .clock = order_.clock(queue->number)};
+    push(*queue, {.run = [point] { point->finish(); }, .uses = {}, .orders_streams = true});
   }
 
   void wait(Stream stream, Event event) override {
     std::lock_guard lock(mutex_);
-    SimStream& queue = find_stream(stream);
+    SimStream& queue = *find_stream(stream);
     const SimEvent& found = find_event(event);
     order_.wait(queue.number, found.clock);
-    if (const std::shared_ptr<Record> point = found.latest)
+    if (const std::shared_ptr<SimRecord> point = found.latest)
       push(queue, {.run = [point] { point->wait(); }, .uses = {}, .orders_streams = true});
   }
 
   void synchronize_event(Event event) override {
-    if (const std::shared_ptr<Record> point = record_of(event)) point->wait();
+    if (const std::shared_ptr<SimRecord> point = record_of(event)) point->wait();
     throw_kept_error("synchronize_event");
   }
 
   double seconds(Event from, Event to) override {
-    const std::shared_ptr<Record> first = record_of(from), last = record_of(to);
+    const std::shared_ptr<SimRecord> first = record_of(from), last = record_of(to);
     if (!first || !last)
       throw InternalError(
           {.what = "simulated GPU: seconds", .expected = "two recorded events", .got = "one that was never recorded"});
@@ -402,7 +290,7 @@ class SimDriver final : public GpuDriver {
     if (threads > static_cast<unsigned>(std::min(gpu_.largest_block, kLargestBlock))) return LaunchStatus::too_large;
 
     std::lock_guard lock(mutex_);
-    SimStream& queue = find_stream(stream);
+    SimStream& queue = *find_stream(stream);
     SimLaunch call{.function = reinterpret_cast<SimtFunction>(const_cast<void*>(code)),
                    .packet = std::vector<std::uint64_t>(packet, packet + parameters),
                    .blocks = blocks,
@@ -438,7 +326,7 @@ class SimDriver final : public GpuDriver {
             std::size_t rows, Direction direction) {
     if (const std::int64_t number = tallies().copies.count()) fail_as_asked("copy", number);
     std::lock_guard lock(mutex_);
-    SimStream& queue = find_stream(stream);
+    SimStream& queue = *find_stream(stream);
     if (bytes == 0 || rows == 0) return;
     if (pitch < bytes)
       throw InternalError({.what = std::string("simulated GPU: ") + what,
@@ -493,13 +381,13 @@ class SimDriver final : public GpuDriver {
   }
 
   /// With the lock held.
-  void push(SimStream& stream, Operation operation) {
+  void push(SimStream& stream, SimOperation operation) {
     for (SimBlock* block : operation.uses) ++block->users;
     stream.push(std::move(operation));
   }
 
   /// On the stream's thread.
-  void execute(Operation& operation) {
+  void execute(SimOperation& operation) {
     if (operation.orders_streams || !has_failed()) keep_errors(operation.run);
     std::lock_guard lock(mutex_);
     for (SimBlock* block : operation.uses) --block->users;
@@ -507,11 +395,11 @@ class SimDriver final : public GpuDriver {
 
   /// Of a stream or event; none is used twice, so that stale ones are found.
   void* new_handle() { return reinterpret_cast<void*>(++handles_made_); }
-  SimStream& find_stream(Stream stream) {
+  const std::shared_ptr<SimStream>& find_stream(Stream stream) {
     const auto found = streams_.find(stream);
     if (found == streams_.end())
       throw InternalError({.what = "simulated GPU", .expected = "a live stream", .got = "an unknown or destroyed one"});
-    return *found->second;
+    return found->second;
   }
   SimEvent& find_event(Event event) {
     const auto found = events_.find(event);
@@ -520,7 +408,13 @@ class SimDriver final : public GpuDriver {
     return found->second;
   }
   /// For a host that waits for it.
-  std::shared_ptr<Record> record_of(Event event) {
+  std::shared_ptr<SimStream> stream_of(Stream stream) {
+    std::lock_guard lock(mutex_);
+    const std::shared_ptr<SimStream>& found = find_stream(stream);
+    order_.host_waits(order_.clock(found->number));
+    return found;
+  }
+  std::shared_ptr<SimRecord> record_of(Event event) {
     std::lock_guard lock(mutex_);
     const SimEvent& found = find_event(event);
     order_.host_waits(found.clock);
@@ -558,7 +452,7 @@ class SimDriver final : public GpuDriver {
   SimMemory memory_;
   SimBlocks pinned_{"pinned memory"};
   SimOrder order_;
-  std::unordered_map<Stream, std::unique_ptr<SimStream>> streams_;
+  std::unordered_map<Stream, std::shared_ptr<SimStream>> streams_;
   std::unordered_map<Event, SimEvent> events_;
   std::uint64_t handles_made_ = 0, launches_made_ = 0;
   std::mutex error_mutex_;
