@@ -148,7 +148,8 @@ void GpuDevice::clear_bins(std::size_t reductions) {
 void GpuDevice::read_results(const DeviceLaunch& launch) {
   const auto& reductions = launch.kernel->reductions;
   host_bins_.resize(reductions.size());
-  copies_.results_to_host(host_bins_.data(), bins_, reductions.size() * sizeof(SumBins));
+  guarded("copy to the host",
+          [&] { copies_.results_to_host(host_bins_.data(), bins_, reductions.size() * sizeof(SumBins)); });
   for (std::size_t i = 0; i < reductions.size(); ++i) launch.results[i] = value_of(host_bins_[i], reductions[i].kind);
 }
 
