@@ -298,14 +298,18 @@ class SimDriver final : public GpuDriver {
                    .seed = ++launches_made_};
     std::vector<SimBlock*> uses;
     std::vector<Use> read;
+    bool watched = false;
     for (std::uint64_t& parameter : call.packet)
       if (SimMemory::is_address(parameter)) {
         uses.push_back(&memory_.blocks().require(parameter, 1, "parameter of a launch"));
         read.push_back({uses.back(), false});
         parameter = as_number(memory_.host(parameter));
+      } else if (pinned_.find(parameter) != nullptr) {
+        watched = true;
       }
     begin(queue, "launch", read);
-    push(queue, {[this, call = std::move(call)] { call.run(pool_); }, std::move(uses)});
+    push(queue,
+         {.run = [this, call = std::move(call)] { call.run(pool_); }, .uses = std::move(uses), .watched = watched});
     return LaunchStatus::done;
   }
   int blocks_at_once(KernelCode, unsigned threads) override {

@@ -27,6 +27,7 @@ struct SimOperation {
   std::function<void()> run;
   std::vector<SimBlock*> uses;  ///< what must stay allocated until it has run
   bool orders_streams = false;  ///< runs even after an error, or streams would wait for ever
+  bool watched = false;         ///< the host may look for what it does without a call: it runs soon
 };
 
 class SimStream {
