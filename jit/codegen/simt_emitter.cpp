@@ -122,7 +122,7 @@ class SimtEmitter {
     } else {
       loop(narrow(function_->getArg(1)), narrow(function_->getArg(2)), i32(1), "thread",
            [&](Value* thread) { sites_of(thread, narrow(function_->getArg(3))); });
-      for (std::size_t r = 0; r < states_.size(); ++r) finish_thread(r);
+      if (!kernel_.reductions.empty()) finish_call();
     }
     builder_.CreateRetVoid();
   }
@@ -219,8 +219,8 @@ class SimtEmitter {
       const auto add = [&](std::size_t count, llvm::Type* type) { types.append(count, type); };
       add(kernel_.leaves.size() + kernel_.slots.size() - 1, pointer());
       add(kernel_.arguments.size(), builder_.getInt64Ty());
-      add(std::size_t{kernel_.listed ? 2u : 0u} + (kernel_.reductions.empty() ? 0u : 1u), pointer());
-      add(2, builder_.getInt64Ty());
+      add(std::size_t{kernel_.listed ? 2u : 0u} + (kernel_.reductions.empty() ? 0u : 2u), pointer());
+      add(kernel_.reductions.empty() ? 2u : 3u, builder_.getInt64Ty());
     } else {
       types = {builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty(), builder_.getInt64Ty()};
     }
@@ -259,7 +259,12 @@ class SimtEmitter {
       groups_ = parameter(pointer());
       masks_ = parameter(pointer());
     }
-    if (!kernel_.reductions.empty()) bins_ = parameter(pointer());
+    if (!kernel_.reductions.empty()) {
+      sums_ = parameter(pointer());
+      results_ = parameter(pointer());
+      launch_number_ = parameter(builder_.getInt64Ty());
+      bins_ = advance(sums_, sizeof(SumHeader));
+    }
     begin_ = parameter(builder_.getInt64Ty());
     end_ = parameter(builder_.getInt64Ty());
   }
@@ -616,8 +621,9 @@ class SimtEmitter {
 
   // ---- reductions: results ------------------------------------------------------------------------------------------
 
-  void atomic(llvm::AtomicRMWInst::BinOp operation, Value* where, Value* value) {
-    builder_.CreateAtomicRMW(operation, where, value, llvm::MaybeAlign(8), llvm::AtomicOrdering::Monotonic);
+  Value* atomic(llvm::AtomicRMWInst::BinOp operation, Value* where, Value* value,
+                llvm::AtomicOrdering order = llvm::AtomicOrdering::Monotonic) {
+    return builder_.CreateAtomicRMW(operation, where, value, llvm::MaybeAlign(8), order);
   }
   /// A word of SumBins `r` in device memory.
   Value* global_word(std::size_t r, Value* word) {
@@ -634,13 +640,35 @@ class SimtEmitter {
     add_digits([&](Value* word) { return global_word(r, word); }, i, d);
   }
 
-  /// Host: the threads of this call are one.
-  void finish_thread(std::size_t r) {
-    const State& s = states_[r];
-    if (s.extremum)
-      atomic(llvm::AtomicRMWInst::UMax, global_word(r, i64(kExtremumWord)), get(s.extremum));
-    else
-      add_to_bins(r, top_of(get(s.window)), get(s));
+  /// Host: the threads of this call are one, and a block.
+  void finish_call() {
+    for (std::size_t r = 0; r < states_.size(); ++r) {
+      const State& s = states_[r];
+      if (s.extremum)
+        atomic(llvm::AtomicRMWInst::UMax, global_word(r, i64(kExtremumWord)), get(s.extremum));
+      else
+        add_to_bins(r, top_of(get(s.window)), get(s));
+    }
+    Value* mine = builder_.CreateSub(function_->getArg(2), function_->getArg(1));
+    Value* before = atomic(llvm::AtomicRMWInst::Add, sums_, mine, llvm::AtomicOrdering::AcquireRelease);
+    when(builder_.CreateICmpEQ(builder_.CreateAdd(before, mine), function_->getArg(3)), [&] {
+      move_bins(i32(0), i32(1));
+      builder_.CreateStore(i64(0), sums_);
+      set_mark_of_results(llvm::AtomicOrdering::Release);
+    });
+  }
+
+  /// The words first, first + step, ... of all bins, to the results. Exchanges read where the additions were done, not
+  /// in a cache of this processor.
+  void move_bins(Value* first, Value* step) {
+    loop(first, i32(states_.size() * kBinsWords), step, "move", [&](Value* w) {
+      Value* word = builder_.CreateGEP(builder_.getInt64Ty(), bins_, wide(w));
+      Value* result = builder_.CreateGEP(builder_.getInt64Ty(), advance(results_, sizeof(SumHeader)), wide(w));
+      builder_.CreateStore(atomic(llvm::AtomicRMWInst::Xchg, word, i64(0)), result);
+    });
+  }
+  void set_mark_of_results(llvm::AtomicOrdering order) {
+    builder_.CreateAlignedStore(launch_number_, results_, llvm::Align(8))->setAtomic(order);
   }
 
   /// Of another thread of the warp: that whose number differs in the bits `exchange`.
@@ -658,6 +686,8 @@ class SimtEmitter {
     return x;
   }
 
+  void barrier() { builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); }
+
   void finish_block() {
     auto* words = llvm::ArrayType::get(builder_.getInt64Ty(), states_.size() * kBinsWords);
     auto* shared = new llvm::GlobalVariable(module_, words, false, llvm::GlobalValue::InternalLinkage,
@@ -665,7 +695,6 @@ class SimtEmitter {
                                             llvm::GlobalValue::NotThreadLocal, kShared);
     shared->setAlignment(llvm::Align(8));
     const auto shared_word = [&](Value* word) { return builder_.CreateGEP(builder_.getInt64Ty(), shared, word); };
-    const auto barrier = [&] { builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); };
     Value* me = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {});
     Value* threads = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x, {}, {});
     Value* count = i32(states_.size() * kBinsWords);
@@ -706,6 +735,45 @@ class SimtEmitter {
         builder_.SetInsertPoint(next);
       });
     });
+    hand_over(me, threads);
+  }
+
+  /// The last block to come here gives the results to the host. Order of events, by the memory model of PTX (a barrier
+  /// of the block orders what its threads did before it before what they do after it, and fences are cumulative):
+  ///   - additions of a block to the bins -> barrier -> fence of its thread 0 -> its addition to the mark
+  ///   - -> (of another block) the addition that reads the last block's share -> fence -> barrier -> exchanges of bins
+  ///   - stores of results by all threads -> barrier -> fence for the whole system -> mark of the results
+  /// What no later step needs to see, the zeros that are left, the end of the launch orders.
+  void hand_over(Value* me, Value* threads) {
+    const auto fence = [&](llvm::Intrinsic::ID scope) { builder_.CreateIntrinsic(scope, {}, {}); };
+    Value* first = builder_.CreateICmpEQ(me, i32(0));
+    barrier();
+    auto* others = builder_.GetInsertBlock();
+    llvm::BasicBlock* counting = nullptr;
+    Value* completes = nullptr;
+    when(first, [&] {
+      fence(llvm::Intrinsic::nvvm_membar_gl);
+      Value* before = atomic(llvm::AtomicRMWInst::Add, sums_, wide(threads));
+      fence(llvm::Intrinsic::nvvm_membar_gl);
+      Value* blocks = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x, {}, {});
+      Value* all = wide(builder_.CreateMul(blocks, threads));
+      completes = builder_.CreateICmpEQ(builder_.CreateAdd(before, wide(threads)), all);
+      counting = builder_.GetInsertBlock();
+    });
+    llvm::PHINode* last = builder_.CreatePHI(builder_.getInt1Ty(), 2);
+    last->addIncoming(builder_.getFalse(), others);
+    last->addIncoming(completes, counting);
+    Value* any = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0_or, {},
+                                          {builder_.CreateZExt(last, builder_.getInt32Ty())});
+    when(builder_.CreateICmpNE(any, i32(0)), [&] {
+      move_bins(me, threads);
+      barrier();
+      when(first, [&] {
+        builder_.CreateStore(i64(0), sums_);
+        fence(llvm::Intrinsic::nvvm_membar_sys);
+        set_mark_of_results(llvm::AtomicOrdering::Monotonic);
+      });
+    });
   }
 
   const Kernel& kernel_;
@@ -719,7 +787,8 @@ class SimtEmitter {
 
   unsigned parameters_ = 0;
   std::vector<Value*> fields_, tables_, scalars_;
-  Value *groups_ = nullptr, *masks_ = nullptr, *bins_ = nullptr, *begin_ = nullptr, *end_ = nullptr;
+  Value *groups_ = nullptr, *masks_ = nullptr, *begin_ = nullptr, *end_ = nullptr;
+  Value *sums_ = nullptr, *bins_ = nullptr, *results_ = nullptr, *launch_number_ = nullptr;
 
   std::vector<bool> once_touched_;  ///< [leaves]
   std::vector<Frame> frames_;       ///< of the sites at hand
@@ -735,7 +804,7 @@ class SimtEmitter {
 
 std::size_t simt_parameters(const Kernel& kernel) {
   return kernel.leaves.size() + kernel.slots.size() - 1 + kernel.arguments.size() + (kernel.listed ? 2 : 0) +
-         (kernel.reductions.empty() ? 0 : 1) + 2;
+         (kernel.reductions.empty() ? 0 : 3) + 2;
 }
 
 void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,

@@ -8,7 +8,7 @@
 //     per field and slot: one 64-bit address, to which components add constants
 //     nodes and stores in scheduled order; summands go into digits in registers (ir/sum.hpp)
 //   digits -> sum of the warp (shuffles) -> bins of the block (shared memory) -> SumBins (one addition per block and
-//   bin)
+//   bin) -> results, by the block that is the last to get there
 //
 // A thread reads its neighbours' words where they lie, lanes exchanged or not; `permute` only exchanges lanes within a
 // thread.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "jit/support/error.hpp"
+#include "jit/support/relax.hpp"
 
 namespace jit {
 namespace {
@@ -20,14 +21,6 @@ namespace {
 constexpr auto kSpin = std::chrono::microseconds(500);
 constexpr int kSpinsPerClock = 64;
 constexpr int kSpinsPerYield = 1024;  // of the caller, who waits for parts that are being run
-
-inline void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 int available_cores() {
   cpu_set_t set;

@@ -58,14 +58,6 @@ void GpuCopies::copy(StreamRole way, const Rows& rows) {
   in ? send(role, rows.host, total, step, transfer) : receive(role, rows.host, total, step, transfer);
 }
 
-void GpuCopies::results_to_host(void* host, const void* device, std::size_t bytes) {
-  streams_.begin(StreamRole::compute);
-  receive(StreamRole::compute, host, bytes, Staging::kPieceBytes,
-          [&](std::size_t offset, std::byte* staged, std::size_t n) {
-            driver_.copy_out(streams_[StreamRole::compute], staged, at(device, offset), n);
-          });
-}
-
 void GpuCopies::send(StreamRole role, const void* host, std::size_t bytes, std::size_t step, const Transfer& transfer) {
   Staging& ring = staging(role);
   if (ring.pieces() == 0) {

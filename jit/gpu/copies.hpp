@@ -41,8 +41,6 @@ class GpuCopies {
   void to_device(const Rows& rows);
   /// Returns when it has been written.
   void to_host(const Rows& rows);
-  /// From memory that only launches use.
-  void results_to_host(void* host, const void* device, std::size_t bytes);
 
   const GpuTraffic& traffic() const { return traffic_; }
 

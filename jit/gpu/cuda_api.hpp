@@ -106,7 +106,7 @@ struct Copy2D {
 
 constexpr unsigned kStreamNonBlocking = 1;
 constexpr unsigned kEventDefault = 0;
-constexpr unsigned kHostAllocPortable = 1;
+constexpr unsigned kHostAllocPortable = 1, kHostAllocDeviceMap = 2;
 /// Keys of the last argument of cuLaunchKernel.
 constexpr std::size_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferBytes = 2;
 
@@ -128,6 +128,7 @@ constexpr std::size_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferBytes = 2;
   X(cuMemAlloc_v2, (Address * address, std::size_t bytes))                                                             \
   X(cuMemFree_v2, (Address address))                                                                                   \
   X(cuMemHostAlloc, (void** address, std::size_t bytes, unsigned flags))                                               \
+  X(cuMemHostGetDevicePointer_v2, (Address * address, void* host, unsigned flags))                                     \
   X(cuMemFreeHost, (void* address))                                                                                    \
   X(cuMemcpyHtoDAsync_v2, (Address to, const void* from, std::size_t bytes, Stream stream))                            \
   X(cuMemcpyDtoHAsync_v2, (void* to, Address from, std::size_t bytes, Stream stream))                                  \

@@ -266,11 +266,19 @@ class CudaDriver final : public GpuDriver {
     enter();
     void* address = nullptr;
     // A system that lacks pinned memory says so in several ways; copies are only slower without.
-    return api_.cuMemHostAlloc(&address, bytes, cuda::kHostAllocPortable) == cuda::kSuccess ? address : nullptr;
+    constexpr unsigned kFlags = cuda::kHostAllocPortable | cuda::kHostAllocDeviceMap;
+    return api_.cuMemHostAlloc(&address, bytes, kFlags) == cuda::kSuccess ? address : nullptr;
   }
 
   void free_pinned(void* address) noexcept override {
     quietly("cuMemFreeHost", [&] { return api_.cuMemFreeHost(address); });
+  }
+
+  void* device_address(void* pinned) override {
+    enter();
+    cuda::Address address = 0;  // the same number wherever addresses are unified
+    return api_.cuMemHostGetDevicePointer_v2(&address, pinned, 0) == cuda::kSuccess ? reinterpret_cast<void*>(address)
+                                                                                    : nullptr;
   }
 
   // ---- streams ----

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -48,6 +49,8 @@ class GpuDriver : public GpuLoader {
   /// Host memory that copies run to and from at full speed; nullptr if there is none.
   virtual void* allocate_pinned(std::size_t bytes) = 0;
   virtual void free_pinned(void* address) noexcept = 0;
+  /// How kernels name the beginning of such memory, which they may read and write; nullptr if they cannot reach it.
+  virtual void* device_address(void* pinned) = 0;
 
   virtual Stream create_stream() = 0;
   virtual void destroy_stream(Stream stream) noexcept = 0;
@@ -93,6 +96,7 @@ struct SimulatedGpu {
   /// TESSERA_SIM_FAULT=allocate:3,launch:7,...
   std::int64_t failing_allocation = 0, failing_launch = 0, failing_copy = 0;
   bool checks_order = true;  ///< uses of the same memory in two streams need an event between them
+  std::int64_t most_pinned = std::numeric_limits<std::int64_t>::max();  ///< allocations of pinned memory granted
   bool delays = true;  ///< streams rest at times, so that their order is seldom that of the calls; TESSERA_SIM_DELAY
 };
 /// The values of the environment.

@@ -18,8 +18,6 @@ constexpr int kWarp = 32;
 /// Programming Guide, technical specifications per compute capability).
 constexpr int kRegistersPerMultiprocessor = 65536;
 constexpr int kRegisterUnit = 8;
-/// Sums that never need an allocation in the middle of a run, when fields may have taken all memory.
-constexpr std::size_t kReadyBins = 64;
 
 std::uint64_t bits(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
@@ -30,11 +28,13 @@ std::int64_t sites_of(const DeviceLaunch& launch) {
 }  // namespace
 
 GpuDevice::GpuDevice(std::string name, std::unique_ptr<GpuDriver> driver)
-    : name_(std::move(name)), driver_(std::move(driver)), streams_(*driver_), copies_(*driver_, streams_, host_) {
+    : name_(std::move(name)),
+      driver_(std::move(driver)),
+      streams_(*driver_),
+      copies_(*driver_, streams_, host_),
+      sums_(*driver_, streams_) {
   for (const int block : {1024, 512, 256, 128, 64, 32})
     if (block <= driver_->properties().largest_block) blocks_.push_back(block);
-  bins_ = driver_->allocate(kReadyBins * sizeof(SumBins));
-  if (bins_ != nullptr) most_bins_ = kReadyBins;
   capacity_ = std::min(driver_->properties().memory, driver_->free_memory());
 }
 
@@ -45,7 +45,6 @@ GpuDevice::~GpuDevice() {
     log_warn("gpu", error.what());
   }
   for (const GpuDriver::Event event : events_) driver_->destroy_event(event);
-  if (bins_ != nullptr) driver_->free(bins_);
 }
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
@@ -125,39 +124,33 @@ void GpuDevice::build_packet(const DeviceLaunch& launch) {
     packet_.push_back(bits(launch.groups));
     packet_.push_back(bits(launch.masks));
   }
-  if (!kernel.reductions.empty()) packet_.push_back(bits(bins_));
+  if (!kernel.reductions.empty()) add_sums(kernel.reductions.size());
   packet_.push_back(static_cast<std::uint64_t>(launch.begin));
   packet_.push_back(static_cast<std::uint64_t>(launch.end));
 }
 
-void GpuDevice::clear_bins(std::size_t reductions) {
-  if (reductions > most_bins_) {
-    void* larger = allocate(reductions * sizeof(SumBins));
-    if (larger == nullptr)
-      throw DeviceError({.what = "sums on \"" + model() + "\"",
-                         .expected = std::to_string(reductions * sizeof(SumBins)) + " bytes of device memory",
-                         .got = "none left",
-                         .what_now = "Bound the memory of fields by TESSERA_MEM_MAX or use a smaller local lattice"});
-    if (bins_ != nullptr) free(bins_, most_bins_ * sizeof(SumBins));
-    bins_ = larger;
-    most_bins_ = reductions;
-  }
-  clear(bins_, reductions * sizeof(SumBins));
+void GpuDevice::add_sums(std::size_t reductions) {
+  guarded("preparing sums", [&] {
+    const SumResults::Parameters sums = sums_.prepare(reductions);
+    packet_.insert(packet_.end(), {bits(sums.sums), bits(sums.results), sums.launch});
+  });
 }
 
 void GpuDevice::read_results(const DeviceLaunch& launch) {
   const auto& reductions = launch.kernel->reductions;
-  host_bins_.resize(reductions.size());
-  guarded("copy to the host",
-          [&] { copies_.results_to_host(host_bins_.data(), bins_, reductions.size() * sizeof(SumBins)); });
-  for (std::size_t i = 0; i < reductions.size(); ++i) launch.results[i] = value_of(host_bins_[i], reductions[i].kind);
+  std::span<const SumBins> bins;
+  guarded("sums", [&] { bins = sums_.wait(); });
+  if (bins.empty())
+    throw InternalError({.what = "sums of " + last_kernel(),
+                         .expected = "results marked with the launch's number",
+                         .got = "the end of the kernel without them"});
+  for (std::size_t i = 0; i < reductions.size(); ++i) launch.results[i] = value_of(bins[i], reductions[i].kind);
 }
 
 /// Lets the launch wait for what it depends on in other streams.
 void GpuDevice::order(const DeviceLaunch& launch) {
   const ir::Kernel& kernel = *launch.kernel;
-  // The host waits for sums in any case.
-  if (!streams_.watching() || !kernel.reductions.empty()) return streams_.begin(StreamRole::compute);
+  if (!streams_.watching()) return streams_.begin(StreamRole::compute);
   uses_.clear();
   for (std::size_t i = 0; i < launch.fields.size(); ++i) uses_.push_back({launch.fields[i], kernel.leaves[i].written});
   if (!launch.tables.empty())
@@ -193,7 +186,6 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
                        .got = std::to_string(sites) + " sites, " + std::to_string(kernel.trips) + " of each",
                        .what_now = "Use a smaller local lattice"});
 
-  if (!kernel.reductions.empty()) clear_bins(kernel.reductions.size());
   build_packet(launch);
   last_name_ = kernel.name;
   last_sites_ = sites;

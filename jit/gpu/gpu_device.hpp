@@ -15,6 +15,7 @@
 #include "jit/gpu/copies.hpp"
 #include "jit/gpu/driver.hpp"
 #include "jit/gpu/streams.hpp"
+#include "jit/gpu/sum_results.hpp"
 
 namespace jit {
 
@@ -72,7 +73,7 @@ class GpuDevice : public Device {
 
  private:
   void build_packet(const DeviceLaunch& launch);
-  void clear_bins(std::size_t reductions);
+  void add_sums(std::size_t reductions);
   void read_results(const DeviceLaunch& launch);
   int blocks_at_once(KernelCode code, int block);
   void order(const DeviceLaunch& launch);
@@ -87,14 +88,12 @@ class GpuDevice : public Device {
   CpuDevice host_;
   Streams streams_;
   GpuCopies copies_;
+  SumResults sums_;
   std::vector<int> blocks_;
   std::size_t capacity_;
 
   std::vector<std::uint64_t> packet_;
   std::vector<Streams::Use> uses_;
-  void* bins_ = nullptr;  ///< device memory, SumBins [most_bins_]
-  std::size_t most_bins_ = 0;
-  std::vector<SumBins> host_bins_;
   std::map<std::pair<KernelCode, int>, int> blocks_at_once_;
 
   std::vector<GpuDriver::Event> events_;

@@ -5,7 +5,8 @@
 //   when they run, pinned or not.
 // - Blocks of a launch run in a scrambled order on a pool of threads.
 // - Addresses are checked at the call, against what is allocated then; what an operation refers to cannot be freed
-//   before the operation has run. Device memory itself: sim_memory.hpp.
+//   before the operation has run. Device memory itself: sim_memory.hpp. Pinned memory has an address of its own for
+//   kernels, and a launch that is given the host's is refused.
 // - Uses of the same memory in two streams that no event orders are an error at the call: sim_order.hpp.
 // - An error in the work of a stream, or in a call that cannot throw, is kept: no further work is done, and every
 //   synchronisation from then on throws it, as after an error in a kernel of CUDA.
@@ -36,6 +37,10 @@ namespace jit {
 namespace {
 
 constexpr int kLargestBlock = 1024;  // of the device; SimulatedGpu::largest_block is that of its kernels
+
+/// Kernels know pinned memory by an address with these top bits, which the host cannot follow.
+constexpr std::uint64_t kPinnedWindow = 0x5EEE'0000'0000'0000;
+bool names_pinned(std::uint64_t address) { return address >> 48 == kPinnedWindow >> 48; }
 
 std::uint64_t as_number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
 
@@ -145,12 +150,14 @@ class SimDriver final : public GpuDriver {
   }
 
   void* allocate_pinned(std::size_t bytes) override {
+    std::lock_guard lock(mutex_);
+    if (pinned_granted_ == gpu_.most_pinned) return nullptr;
     const std::size_t whole_pages = (bytes + 4095) / 4096 * 4096;
     void* memory = bytes == 0 || whole_pages < bytes ? nullptr : std::aligned_alloc(4096, whole_pages);
     if (memory == nullptr) return nullptr;
     SimMemory::poison(memory, bytes);
-    std::lock_guard lock(mutex_);
     pinned_.insert(as_number(memory), bytes);
+    ++pinned_granted_;
     return memory;
   }
 
@@ -164,6 +171,12 @@ class SimDriver final : public GpuDriver {
       }
       std::free(address);
     });
+  }
+
+  void* device_address(void* pinned) override {
+    std::lock_guard lock(mutex_);
+    pinned_.require(as_number(pinned), 1, "device_address");
+    return reinterpret_cast<void*>(kPinnedWindow | as_number(pinned));
   }
 
   Stream create_stream() override {
@@ -217,7 +230,7 @@ class SimDriver final : public GpuDriver {
   void copy_within(Stream stream, void* to, const void* from, std::size_t bytes) override {
     if (const std::int64_t number = tallies().copies.count()) fail_as_asked("copy", number);
     std::lock_guard lock(mutex_);
-    SimStream& queue = find_stream(stream);
+    SimStream& queue = *find_stream(stream);
     if (bytes == 0) return;
     const std::uint64_t source = as_number(from), target = as_number(to);
     SimBlock& read = memory_.blocks().require(source, bytes, "copy_within");
@@ -304,8 +317,15 @@ class SimDriver final : public GpuDriver {
         uses.push_back(&memory_.blocks().require(parameter, 1, "parameter of a launch"));
         read.push_back({uses.back(), false});
         parameter = as_number(memory_.host(parameter));
-      } else if (pinned_.find(parameter) != nullptr) {
+      } else if (names_pinned(parameter)) {
+        parameter ^= kPinnedWindow;
+        uses.push_back(&pinned_.require(parameter, 1, "parameter of a launch"));
+        read.push_back({uses.back(), false});
         watched = true;
+      } else if (pinned_.find(parameter) != nullptr) {
+        throw InternalError({.what = "simulated GPU: launch",
+                             .expected = "pinned memory as device_address() names it",
+                             .got = "the host's address " + format_address(parameter)});
       }
     begin(queue, "launch", read);
     push(queue,
@@ -336,7 +356,7 @@ class SimDriver final : public GpuDriver {
       throw InternalError({.what = std::string("simulated GPU: ") + what,
                            .expected = "a pitch of at least one row",
                            .got = "rows of " + std::to_string(bytes) + " bytes, " + std::to_string(pitch) + " apart"});
-    if (host == nullptr || SimMemory::is_address(as_number(host)))
+    if (host == nullptr || SimMemory::is_address(as_number(host)) || names_pinned(as_number(host)))
       throw InternalError(
           {.what = std::string("simulated GPU: ") + what,
            .expected = "host memory",
@@ -456,6 +476,7 @@ class SimDriver final : public GpuDriver {
   SimMemory memory_;
   SimBlocks pinned_{"pinned memory"};
   SimOrder order_;
+  std::int64_t pinned_granted_ = 0;
   std::unordered_map<Stream, std::shared_ptr<SimStream>> streams_;
   std::unordered_map<Event, SimEvent> events_;
   std::uint64_t handles_made_ = 0, launches_made_ = 0;
@@ -467,7 +488,7 @@ class SimDriver final : public GpuDriver {
 
 [[noreturn]] void reject_fault(const std::string& got) {
   throw UserError({.what = "TESSERA_SIM_FAULT",
-                   .expected = "list of allocate:<n>, launch:<n>, copy:<n>, block:<threads>",
+                   .expected = "list of allocate:<n>, launch:<n>, copy:<n>, block:<threads>, pinned:<n>",
                    .got = "\"" + got + "\"",
                    .where = "environment"});
 }
@@ -499,13 +520,15 @@ SimulatedGpu simulated_gpu_from_environment() {
     std::int64_t number = 0;
     const char* stop = item.data() + item.size();
     const auto [last, failure] = std::from_chars(item.data() + colon + 1, stop, number);
-    if (failure != std::errc{} || last != stop || number < 1) reject_fault(item);
+    if (failure != std::errc{} || last != stop || number < (kind == "pinned" ? 0 : 1)) reject_fault(item);
     if (kind == "allocate")
       gpu.failing_allocation = number;
     else if (kind == "launch")
       gpu.failing_launch = number;
     else if (kind == "copy")
       gpu.failing_copy = number;
+    else if (kind == "pinned")
+      gpu.most_pinned = number;
     else if (kind == "block" && number <= kLargestBlock)
       gpu.largest_block = static_cast<int>(number);
     else

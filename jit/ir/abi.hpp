@@ -1,6 +1,7 @@
 // How a compiled kernel is called: the contract between code generators and the run time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace jit {
@@ -34,12 +35,24 @@ using KernelCode = const void*;
 
 // ---- kernels of one thread per site (GPUs) --------------------------------------------------------------------------
 //
-// Parameters, 8 bytes each and in this order (the "packet"): addresses of the fields [leaves], of the tables [slots - 1],
-// scalars [arguments], address of the groups and of the masks (listed domains only), address of the SumBins
-// [reductions] (kernels with reductions only), begin, end. Code for s sites per thread: thread t of the launch handles the
-// positions begin * lanes + t * s + 0..s-1, or (s = 1) in a listed domain lane t % lanes of entry begin + t / lanes, up to
-// `end`. In kernels with reductions, which are launched with few blocks, it goes on beyond the last thread of the grid;
-// others need at least one thread per s positions.
+// Parameters, 8 bytes each and in this order (the "packet"): addresses of the fields [leaves] and of the tables
+// [slots - 1], scalars [arguments], addresses of groups and masks (if it is listed), of sums and results and
+// the launch's number, not 0 (kernels with reductions only), begin, end. Code for s sites per thread: thread t of the
+// launch handles positions begin * lanes + t * s + 0..s-1, or (s = 1) in a listed domain lane t % lanes of entry
+// begin + t / lanes, up to `end`. In kernels with reductions, which are launched with few blocks, it goes on beyond the
+// last thread of the grid; others need at least one thread per s positions.
+//
+// Sums and results are a SumHeader with SumBins [reductions] behind it. Threads add to the sums, in device memory, all
+// zero before the launch. A block (on the host: a call of the SimtFunction) that has added all it has adds the number
+// of its threads to the mark. The block that completes the launch's threads moves the bins to the results, which are in
+// memory of the device or of the host that the device can write, leaves zeros for the next launch, and at last sets the
+// mark of the results to the launch's number: who reads that may read the bins.
+
+/// What stands before the bins.
+struct SumHeader {
+  std::uint64_t mark;
+  std::uint64_t unused[7];  ///< the mark's cache line has nothing else: the host polls it while bins arrive
+};
 
 /// One reduction of such a kernel, all bits zero before the first summand: the exact sum as integers (sum.hpp), so that
 /// threads may add in any order.
@@ -49,6 +62,11 @@ struct SumBins {
   std::uint64_t extremum;  ///< max: ordered_bits(x) of the largest; min: ~ordered_bits(x) of the smallest; NaN are left out
   std::int64_t bin[75];    ///< bin[i]: the summands' digits of weight 2^(28 i - 1064), added up
 };
+
+constexpr std::size_t bytes_of_sums(std::size_t reductions) {
+  return sizeof(SumHeader) + reductions * sizeof(SumBins);
+}
+inline SumBins* bins_behind(SumHeader* header) { return reinterpret_cast<SumBins*>(header + 1); }
 
 /// Doubles as integers in the same order, none of them 0.
 constexpr std::uint64_t ordered_bits(std::uint64_t bits) {

@@ -180,7 +180,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_LIBCUDA", "file", "libcuda.so.1", "the CUDA driver's library"},
       {"TESSERA_LIBDEVICE", "file", "", "libdevice.10.bc, NVIDIA's mathematical functions; looked for where CUDA is if not set"},
       {"TESSERA_SIM_MEMORY", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "memory of the simulated GPU"},
-      {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>", "", "the n-th such call of the simulated GPU fails; largest block it runs"},
+      {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>,pinned:<n>", "", "the n-th such call of the simulated GPU fails; largest block it runs; allocations of pinned memory it grants"},
       {"TESSERA_SIM_DELAY", "0|1", "1", "0: the simulated GPU's streams do not dawdle"},
   };
   return table;

@@ -67,7 +67,9 @@ run TESSERA_DEVICE=sim
 expect_run sim 0
 run TESSERA_DEVICE=sim TESSERA_SIM_FAULT=launch:50
 expect_message "simulated fault: launch 50" "kernel " "256 sites"
-run TESSERA_DEVICE=sim TESSERA_SIM_FAULT=copy:500
+run TESSERA_DEVICE=sim TESSERA_SIM_FAULT=pinned:0  # copies wait, and results of sums are copied
+expect_run sim 0
+run TESSERA_DEVICE=sim TESSERA_SIM_FAULT=pinned:0,copy:500
 expect_message "simulated fault: copy 500" "kernel "
 run TESSERA_DEVICE=sim TESSERA_SIM_FAULT=allocate:20
 expect_run sim 0

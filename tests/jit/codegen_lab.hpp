@@ -19,6 +19,7 @@
 #include "jit/ir/ir.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/ir/sum.hpp"
+#include "jit/support/error.hpp"
 
 namespace lab {
 
@@ -28,6 +29,37 @@ using jit::ir::Op;
 using jit::ir::Place;
 using jit::ir::Type;
 using jit::ir::Value;
+
+/// What the threads of launches of a kernel with reductions add to, and where they leave the results (abi.hpp).
+class SimtSums {
+ public:
+  explicit SimtSums(const Kernel& kernel) : kernel_(kernel) {
+    const std::size_t words = jit::bytes_of_sums(kernel.reductions.size()) / sizeof(std::uint64_t);
+    sums_.assign(words, 0);
+    results_.assign(words, 0xDEAD);
+    results_[0] = 0;  // the mark
+  }
+  jit::SumHeader* sums() { return reinterpret_cast<jit::SumHeader*>(sums_.data()); }
+  jit::SumHeader* results() { return reinterpret_cast<jit::SumHeader*>(results_.data()); }
+  std::uint64_t next_launch() { return ++launches_; }
+
+  /// The values of the last launch; throws unless it has handed them over and left zeros.
+  std::vector<double> take() {
+    if (kernel_.reductions.empty()) return {};
+    if (results()->mark != launches_) throw jit::InternalError("a launch without results");
+    if (std::count(sums_.begin(), sums_.end(), 0u) != std::ptrdiff_t(sums_.size()))
+      throw jit::InternalError("sums that are not zero after a launch");
+    std::vector<double> values;
+    for (std::size_t r = 0; r < kernel_.reductions.size(); ++r)
+      values.push_back(value_of(jit::bins_behind(results())[r], kernel_.reductions[r].kind));
+    return values;
+  }
+
+ private:
+  const Kernel& kernel_;
+  std::vector<std::uint64_t> sums_, results_;
+  std::uint64_t launches_ = 0;
+};
 
 constexpr Type kTypes[] = {Type::b1, Type::i32, Type::i64, Type::f32, Type::f64};
 
@@ -226,16 +258,15 @@ class Lab {
     const auto count = std::int64_t(groups_.size());
     if (kernel_.reductions.empty())
       threads = std::max(threads, count * kernel_.lanes / jit::sites_per_thread(kernel_, sites));
-    std::vector<jit::SumBins> bins(kernel_.reductions.size());
-    const std::vector<std::uint64_t> packet = simt_packet(bins.data(), 0, count);
+    SimtSums sums(kernel_);
+    const std::vector<std::uint64_t> packet = simt_packet(&sums, 0, count);
     function(packet.data(), threads / 2, threads, threads);
     function(packet.data(), 0, threads / 2, threads);
-    reductions_.clear();
-    for (std::size_t r = 0; r < bins.size(); ++r) reductions_.push_back(value_of(bins[r], kernel_.reductions[r].kind));
+    reductions_ = sums.take();
   }
 
   /// The parameters of a kernel of one thread per site, for groups (entries) [begin, end).
-  std::vector<std::uint64_t> simt_packet(jit::SumBins* bins, std::int64_t begin, std::int64_t end) const {
+  std::vector<std::uint64_t> simt_packet(SimtSums* sums, std::int64_t begin, std::int64_t end) const {
     std::vector<std::uint64_t> packet;
     const auto add = [&](const void* p) { packet.push_back(reinterpret_cast<std::uintptr_t>(p)); };
     for (const Field& f : fields_) add(f.data());
@@ -243,7 +274,11 @@ class Lab {
     packet.insert(packet.end(), scalars_.begin(), scalars_.end());
     if (kernel_.listed) add(groups_.data());
     if (kernel_.listed) add(masks_.data());
-    if (!kernel_.reductions.empty()) add(bins);
+    if (!kernel_.reductions.empty()) {
+      add(sums->sums());
+      add(sums->results());
+      packet.push_back(sums->next_launch());
+    }
     packet.push_back(std::uint64_t(begin));
     packet.push_back(std::uint64_t(end));
     return packet;

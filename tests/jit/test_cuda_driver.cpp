@@ -232,7 +232,10 @@ TEST_CASE("pinned memory, or nullptr for whatever reason") {
   Open open;
   void* memory = open.driver->allocate_pinned(4096);
   CHECK(memory != nullptr);
-  CHECK(open.fake.host_alloc_flags == cuda::kHostAllocPortable);
+  CHECK(open.fake.host_alloc_flags == (cuda::kHostAllocPortable | cuda::kHostAllocDeviceMap));
+  CHECK(open.driver->device_address(memory) == memory);
+  open.fake.failures["cuMemHostGetDevicePointer_v2"] = cuda::kInvalidValue;
+  CHECK(open.driver->device_address(memory) == nullptr);
   open.driver->free_pinned(memory);
   CHECK(open.fake.pinned == 0);
   open.fake.failures["cuMemHostAlloc"] = cuda::kOutOfMemory;

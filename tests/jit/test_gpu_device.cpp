@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "jit/codegen/codegen.hpp"
+#include "jit/gpu/sim_driver.hpp"
 #include "jit/support/error.hpp"
 #include "tests/jit/settings.hpp"
 
@@ -22,6 +23,7 @@ using jit::GpuDevice;
 using jit::GpuDriver;
 using jit::Staging;
 using jit::SumBins;
+using jit::SumHeader;
 using tests::Setting;
 
 namespace {
@@ -39,7 +41,7 @@ class Watched final : public GpuDriver {
   explicit Watched(const jit::SimulatedGpu& gpu = {}) : under_(jit::open_simulated_driver(gpu)) {}
 
   std::vector<Launch> launches;
-  int copies = 0, waits = 0;
+  int copies = 0, clears = 0, waits = 0;
   int pinned_left = 100;
   bool failing_synchronization = false;
 
@@ -59,6 +61,7 @@ class Watched final : public GpuDriver {
     return pinned_left-- > 0 ? under_->allocate_pinned(bytes) : nullptr;
   }
   void free_pinned(void* address) noexcept override { under_->free_pinned(address); }
+  void* device_address(void* pinned) override { return under_->device_address(pinned); }
   Stream create_stream() override { return under_->create_stream(); }
   void destroy_stream(Stream stream) noexcept override { under_->destroy_stream(stream); }
   void synchronize(Stream stream) override {
@@ -83,7 +86,10 @@ class Watched final : public GpuDriver {
     ++copies;
     under_->copy_rows_out(stream, host, device, pitch, bytes, rows);
   }
-  void clear(Stream stream, void* device, std::size_t bytes) override { under_->clear(stream, device, bytes); }
+  void clear(Stream stream, void* device, std::size_t bytes) override {
+    ++clears;
+    under_->clear(stream, device, bytes);
+  }
   void copy_within(Stream stream, void* to, const void* from, std::size_t bytes) override {
     under_->copy_within(stream, to, from, bytes);
   }
@@ -151,11 +157,24 @@ jit::ir::Kernel scale_kernel() {
   return kernel;
 }
 
-/// Sum and number of x[p], small integers, in units of 2^0, which bin 38 holds. Packet: x, bins, begin, end.
+/// What every block of a kernel with reductions does at its end (abi.hpp). `sums` are its parameters.
+void finish_block(const std::uint64_t* sums, std::size_t reductions, std::int64_t mine, std::int64_t threads) {
+  auto* from = pointer<SumHeader>(sums[0]);
+  auto* to = pointer<SumHeader>(sums[1]);
+  const auto own = static_cast<std::uint64_t>(mine), all = static_cast<std::uint64_t>(threads);
+  if (std::atomic_ref(from->mark).fetch_add(own) + own != all) return;
+  std::copy_n(jit::bins_behind(from), reductions, jit::bins_behind(to));
+  std::memset(from, 0, jit::bytes_of_sums(reductions));
+  std::atomic_ref(to->mark).store(sums[2], std::memory_order_release);
+}
+
+/// Sum and number of x[p], small integers, in units of 2^0, which bin 38 holds. Packet: x, sums, results, launch,
+/// begin, end.
+template <std::size_t reductions>
 void add_up(const std::uint64_t* packet, std::int64_t first, std::int64_t last, std::int64_t threads) {
   const auto* x = pointer<const std::int32_t>(packet[0]);
-  auto* bins = pointer<SumBins>(packet[1]);
-  const auto begin = static_cast<std::int64_t>(packet[2]), end = static_cast<std::int64_t>(packet[3]);
+  auto* bins = jit::bins_behind(pointer<SumHeader>(packet[1]));
+  const auto begin = static_cast<std::int64_t>(packet[4]), end = static_cast<std::int64_t>(packet[5]);
   for (std::int64_t t = first; t < last; ++t) {
     std::int64_t sum = 0, sites = 0;
     for (std::int64_t p = begin * 32 + t; p < end * 32; p += threads) {
@@ -166,6 +185,21 @@ void add_up(const std::uint64_t* packet, std::int64_t first, std::int64_t last, 
     std::atomic_ref(bins[1].bin[38]) += sites;
     for (int i : {0, 1}) std::atomic_ref(bins[i].top) = (28 + 980) / 28;
   }
+  finish_block(packet + 1, reductions, last - first, threads);
+}
+
+/// The same, but some of its blocks do not end as they should.
+void add_up_without_results(const std::uint64_t* packet, std::int64_t first, std::int64_t last, std::int64_t threads) {
+  if (first != 0) add_up<2>(packet, first, last, threads);
+}
+void add_up_and_throw(const std::uint64_t* packet, std::int64_t first, std::int64_t last, std::int64_t threads) {
+  if (first == 0) throw std::runtime_error("kernel went wrong");
+  add_up<2>(packet, first, last, threads);
+}
+/// Longer than the host polls.
+void add_up_slowly(const std::uint64_t* packet, std::int64_t first, std::int64_t last, std::int64_t threads) {
+  if (first == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  add_up<2>(packet, first, last, threads);
 }
 
 jit::ir::Kernel sum_kernel() {
@@ -383,10 +417,11 @@ TEST_CASE("fewer threads where each takes several sites, as many as its code tak
     }
 }
 
-TEST_CASE("the packet holds fields, tables, scalars, lists, bins and domain in this order") {
+TEST_CASE("the packet holds fields, tables, scalars, lists, sums and domain in this order") {
   Bench bench;
-  // Does nothing, so the addresses need not belong to anything but the device.
-  const jit::SimtFunction nothing = [](const std::uint64_t*, std::int64_t, std::int64_t, std::int64_t) {};
+  // Reads no field, so the addresses need not belong to anything but the device.
+  const jit::SimtFunction nothing = [](const std::uint64_t* packet, std::int64_t first, std::int64_t last,
+                                       std::int64_t threads) { finish_block(packet + 8, 1, last - first, threads); };
   std::vector<std::byte*> at;
   for (int i = 0; i < 6; ++i) at.push_back(static_cast<std::byte*>(bench.device.allocate(256)));
   jit::ir::Kernel kernel;
@@ -415,12 +450,12 @@ TEST_CASE("the packet holds fields, tables, scalars, lists, bins and domain in t
   launch.results = &result;
   REQUIRE(bench.device.launch(launch));
   const auto& packet = bench.watched->launches.back().packet;
-  REQUIRE(packet.size() == 11);
+  REQUIRE(packet.size() == 13);
   const auto bits = [](const void* address) { return reinterpret_cast<std::uint64_t>(address); };
   CHECK((std::vector(packet.begin(), packet.begin() + 8) == std::vector<std::uint64_t>{bits(at[0]), bits(at[1]),
                                                                                        bits(at[2]), bits(at[3]), 11, 12,
                                                                                        bits(at[4]), bits(at[5])}));
-  CHECK((std::vector(packet.begin() + 9, packet.end()) == std::vector<std::uint64_t>{21, 23}));
+  CHECK((std::vector(packet.begin() + 10, packet.end()) == std::vector<std::uint64_t>{1, 21, 23}));
   CHECK(result == 0);
 
   launch.scalars = {};
@@ -429,41 +464,138 @@ TEST_CASE("the packet holds fields, tables, scalars, lists, bins and domain in t
 }
 
 TEST_CASE("sums come back at the end of the launch, from few blocks, and begin at zero each time") {
-  Bench bench;
-  const auto kernel = sum_kernel();
-  const std::int64_t sites = 32 * 20000;
-  Array x(bench.device, sites);
-  const auto& gpu = bench.watched->properties();
-  const auto traffic = bench.device.traffic().to_host.copies;
-  for (const int block : {0, 64, 1024})
-    for (int again = 0; again < 2; ++again) {
-      double results[2] = {-1, -1};
-      auto launch = x.launch(kernel, add_up);
-      launch.block = block;
-      launch.results = results;
-      const int copies = bench.watched->copies;
-      REQUIRE(bench.device.launch(launch));
-      CHECK(results[0] == static_cast<double>(sites) * static_cast<double>(sites - 1) / 2);
-      CHECK(results[1] == static_cast<double>(sites));
-      CHECK(bench.watched->copies == copies + 1);
-      const auto& done = bench.watched->launches.back();
-      CHECK(done.blocks * done.threads == static_cast<unsigned>(gpu.threads_per_multiprocessor * gpu.multiprocessors));
-    }
-  CHECK(bench.device.traffic().to_host.copies == traffic);
+  for (const std::int64_t pinned : {100, 0}) {  // without pinned memory by a copy
+    Bench bench({.most_pinned = pinned});
+    const auto kernel = sum_kernel();
+    const std::int64_t sites = 32 * 20000;
+    Array x(bench.device, sites);
+    const auto& gpu = bench.watched->properties();
+    const auto traffic = bench.device.traffic().to_host.copies;
+    for (const int block : {0, 64, 1024})
+      for (int again = 0; again < 2; ++again) {
+        double results[2] = {-1, -1};
+        auto launch = x.launch(kernel, add_up<2>);
+        launch.block = block;
+        launch.results = results;
+        const int copies = bench.watched->copies;
+        REQUIRE(bench.device.launch(launch));
+        CHECK(results[0] == static_cast<double>(sites) * static_cast<double>(sites - 1) / 2);
+        CHECK(results[1] == static_cast<double>(sites));
+        CHECK(bench.watched->copies == copies + (pinned == 0 ? 1 : 0));
+        CHECK(bench.watched->clears == 1);
+        const auto& done = bench.watched->launches.back();
+        CHECK(done.blocks * done.threads ==
+              static_cast<unsigned>(gpu.threads_per_multiprocessor * gpu.multiprocessors));
+      }
+    CHECK(bench.device.traffic().to_host.copies == traffic);
+  }
 }
 
-TEST_CASE("more reductions than the ready bins") {
-  Bench bench;
-  auto kernel = sum_kernel();
-  kernel.reductions.resize(300);
-  Array x(bench.device, 3200);
-  std::vector<double> results(300, -1);
-  auto launch = x.launch(kernel, add_up);
-  launch.results = results.data();
-  for (int again = 0; again < 2; ++again) {
-    REQUIRE(bench.device.launch(launch));
-    CHECK(results[1] == 3200);
-    CHECK(results[299] == 0);
+TEST_CASE("more reductions than memory is ready for") {
+  for (const std::int64_t pinned : {100, 1, 0}) {
+    Bench bench({.most_pinned = pinned});
+    auto few = sum_kernel(), many = sum_kernel();
+    many.reductions.resize(300);
+    Array x(bench.device, 3200);
+    std::vector<double> results(300);
+    for (int again = 0; again < 4; ++again) {
+      results.assign(300, -1);
+      auto launch = again % 2 == 0 ? x.launch(many, add_up<300>) : x.launch(few, add_up<2>);
+      launch.results = results.data();
+      REQUIRE(bench.device.launch(launch));
+      CHECK(results[1] == 3200);
+      CHECK(results[299] == (again % 2 == 0 ? 0 : -1));
+    }
+    CHECK(bench.watched->clears == 1);
+  }
+}
+
+TEST_CASE("after whatever went wrong with a sum the next one begins at zero") {
+  for (const std::int64_t pinned : {100, 0}) {
+    CAPTURE(pinned);
+    // The first sum of this bench clears, one may be refused, and one has a block that is too large.
+    Bench bench({.largest_block = 64, .failing_launch = 2, .most_pinned = pinned});
+    const auto kernel = sum_kernel();
+    Array x(bench.device, 32 * 64);
+    double results[2];
+    auto launch = x.launch(kernel, add_up<2>);
+    launch.results = results;
+    launch.block = 64;
+    const auto is_right = [&] {
+      results[0] = results[1] = -1;
+      return bench.device.launch(launch) && results[0] == 2048 * 2047 / 2 && results[1] == 2048;
+    };
+    CHECK(is_right());
+    CHECK_THROWS_WITH_AS(is_right(), doctest::Contains("[kernel add_up, 2048 sites, block 64]"), DeviceError);
+    CHECK(is_right());
+
+    launch.block = 128;
+    CHECK(!bench.device.launch(launch));
+    launch.block = 0;  // begins with 128 and finds 64
+    CHECK(is_right());
+    CHECK(is_right());
+
+    launch.code = code_of(add_up_without_results);
+    CHECK_THROWS_WITH_AS(is_right(), doctest::Contains("sums of kernel add_up, 2048 sites"), jit::InternalError);
+    launch.code = code_of(add_up<2>);
+    CHECK(is_right());
+
+    jit::set_simulated_faults({.copies = 1});  // there is something to copy or to clear
+    launch.code = code_of(add_up_without_results);
+    CHECK_THROWS(is_right());
+    launch.code = code_of(add_up<2>);
+    if (pinned == 0)
+      CHECK(is_right());
+    else
+      CHECK_THROWS_WITH_AS(is_right(), doctest::Contains("simulated fault: copy"), DeviceError);
+    CHECK(is_right());
+
+    // What a kernel does is over for CUDA and for the simulated driver alike.
+    launch.code = code_of(add_up_and_throw);
+    CHECK_THROWS_WITH_AS(is_right(), doctest::Contains("kernel went wrong"), jit::InternalError);
+  }
+}
+
+TEST_CASE("a sum that takes longer than the host polls, and one that was waited for already") {
+  for (const std::int64_t pinned : {100, 0})
+    for (const char* sync : {"0", "1"}) {
+      Setting setting("TESSERA_SYNC", sync);
+      Bench bench({.most_pinned = pinned});
+      const auto kernel = sum_kernel();
+      Array x(bench.device, 32 * 64);
+      for (const jit::SimtFunction function : {add_up_slowly, add_up<2>, add_up_slowly}) {
+        double results[2] = {-1, -1};
+        auto launch = x.launch(kernel, function);
+        launch.results = results;
+        REQUIRE(bench.device.launch(launch));
+        CHECK(results[0] == 2048 * 2047 / 2);
+      }
+    }
+}
+
+TEST_CASE("thousands of sums, one after the other, between launches that change what is added") {
+  for (const std::int64_t pinned : {100, 0}) {
+    Bench bench({.most_pinned = pinned});
+    const auto few = sum_kernel(), scaling = scale_kernel();
+    auto many = few;
+    many.reductions.resize(70);
+    Array x(bench.device, 32 * 40);
+    x.factor = 1;
+    int wrong = 0;
+    double results[70];
+    for (int round = 1; round <= 5000; ++round) {
+      REQUIRE(bench.device.launch(x.launch(scaling, scale)));  // adds 1 to each
+      const std::int64_t groups = 1 + round % 40;
+      auto launch = round % 7 == 0 ? x.launch(many, add_up<70>) : x.launch(few, add_up<2>);
+      launch.end = groups;
+      launch.block = 32 << round % 6;
+      launch.results = results;
+      REQUIRE(bench.device.launch(launch));
+      const std::int64_t n = 32 * groups;
+      wrong += results[0] != static_cast<double>(n * (n - 1) / 2 + n * round);
+      wrong += results[1] != static_cast<double>(n);
+    }
+    CHECK(wrong == 0);
   }
 }
 
@@ -474,7 +606,7 @@ TEST_CASE("an empty domain launches nothing and has the results of nothing") {
   kernel.reductions = {{Kind::sum, 0}, {Kind::max, 0}, {Kind::min, 0}};
   Array x(bench.device, 32);
   double results[3] = {5, 5, 5};
-  auto launch = x.launch(kernel, add_up);
+  auto launch = x.launch(kernel, add_up<2>);
   launch.begin = launch.end;
   launch.results = results;
   CHECK(bench.device.launch(launch));
@@ -488,7 +620,7 @@ TEST_CASE("sums of more sites than the bins can hold are refused") {
   Bench bench;
   const auto kernel = sum_kernel();
   Array x(bench.device, 32);
-  auto launch = x.launch(kernel, add_up);
+  auto launch = x.launch(kernel, add_up<2>);
   launch.end = (GpuDevice::kMostSummands >> 5) + 1;
   CHECK_THROWS_WITH_AS(bench.device.launch(launch), doctest::Contains("2^34 summands"), DeviceError);
   CHECK(bench.watched->launches.empty());

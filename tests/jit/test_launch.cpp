@@ -81,6 +81,7 @@ struct Statements {
   void axpy_on_a_checkerboard() { z[rb[1]] = a * x + y; }
   void hop() { z[rb[0]] = u * shift(x, FORWARD, 1) + shift(adj(u) * y, BACKWARD, 2); }
   void norm() { (void)norm2(x); }
+  void extrema() { (void)globalMax(localNorm2(x)); }
 };
 
 template <class Statement>
@@ -131,10 +132,27 @@ TEST_CASE("tuning tries bounds on registers, and sites per thread in smaller gri
   s.driver.registers = 40;
 }
 
-TEST_CASE("a sum clears its bins, launches, and waits for one copy") {
+TEST_CASE("a sum is one call of the driver too: its results come by themselves") {
   Statements s;
-  CHECK((calls_of(s.driver, [&] { s.norm(); }) == Calls{"cuMemsetD8Async", "cuLaunchKernel", "cuMemcpyDtoHAsync_v2",
-                                                        "cuEventRecord", "cuEventSynchronize"}));
+  const Calls one_launch{"cuLaunchKernel"};
+  CHECK((calls_of(s.driver, [&] { s.norm(); }) == one_launch));
+  CHECK((calls_of(s.driver, [&] { s.extrema(); }) == one_launch));
+}
+
+TEST_CASE("a sum that does not come is asked for, is an error, and the next one begins at zero") {
+  Statements s;
+  calls_of(s.driver, [&] { s.norm(); });
+  s.driver.calls.clear();
+  s.driver.hands_over_sums = false;
+  CHECK_THROWS_WITH_AS(s.norm(), doctest::Contains("without them"), jit::InternalError);
+  CHECK((s.driver.calls == Calls{"cuLaunchKernel", "cuStreamSynchronize"}));
+  s.driver.hands_over_sums = true;
+  s.driver.calls.clear();
+  s.norm();
+  CHECK((s.driver.calls == Calls{"cuMemsetD8Async", "cuLaunchKernel"}));
+  s.driver.calls.clear();
+  s.norm();
+  CHECK((s.driver.calls == Calls{"cuLaunchKernel"}));
 }
 
 TEST_CASE("after a field has travelled there is an event behind each launch, and only then") {

@@ -388,10 +388,27 @@ TEST_CASE("sums go through shuffles and shared memory, and one kernel's bins do 
   const auto target = jit::make_nvptx_target(80, nullptr);
   const std::string ptx = ptx_of(*target, trips(32), "sums");
   CHECK(count(ptx, "shfl\\.sync\\.bfly") == 5 * (1 + 3 * 2) + 5 * 2);  // top, three digits of 64 bits; a minimum
-  CHECK(count(ptx, "bar\\.sync") == 2);
+  CHECK(count(ptx, "bar\\.sync") == 2 + 2);
   CHECK(count(ptx, "atom\\.shared|red\\.shared") == 4 + 1);
   CHECK(ptx.find("sums_bins") != std::string::npos);
   CHECK(ptx_of(*target, wilson_hop(Type::f32, 32), "hop").find("bar.sync") == std::string::npos);
+}
+
+TEST_CASE(
+    "sums are handed over behind fences: of the device around the count of blocks, of the system before the mark") {
+  const std::string ptx = ptx_of(*jit::make_nvptx_target(80, nullptr), trips(32), "sums");
+  std::size_t at = 0;
+  for (const char* next :
+       {"atom.shared.", "bar.sync", "atom.global.add.", "bar.sync", "membar.gl", "atom.global.add.u64", "membar.gl",
+        "bar.red.or.pred", "atom.global.exch.b64", "st.global.u64", "bar.sync", "st.global.u64", "membar.sys",
+        "st.volatile.global.u64", "ret;"}) {
+    CAPTURE(next);
+    at = ptx.find(next, at);
+    REQUIRE(at != std::string::npos);
+    at += std::string(next).size();
+  }
+  CHECK(count(ptx, "membar|fence") == 3);
+  CHECK(count(ptx, "ld\\.global\\.(nc\\.)?[bu]64") == 0);  // bins are read where they are added to, not in a cache
 }
 
 TEST_CASE("elementary functions come from libdevice, inlined or beside the kernel") {

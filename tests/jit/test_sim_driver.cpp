@@ -239,8 +239,36 @@ TEST_CASE("copies and launches that leave live allocations are refused at the ca
 
   void* pinned = driver->allocate_pinned(100);
   refused([&] { driver->copy_in(stream, block, static_cast<char*>(pinned) + 50, 51); }, "pinned");
+  void* for_kernels = driver->device_address(pinned);
+  refused([&] { driver->copy_in(stream, block, for_kernels, 8); }, "expected host memory");
+  refused([&] { driver->copy_in(stream, for_kernels, host, 8); }, "device memory");
+  refused([&] { driver->device_address(host); }, "pinned memory");
+  const auto launch_with = [&](const void* address) {
+    const std::uint64_t packet[] = {parameter(address), 1};
+    driver->launch(stream, code_of(scale_and_add), 1, 1, packet, 2);
+  };
+  refused([&] { launch_with(pinned); }, "device_address()");
+  refused([&] { launch_with(ahead(for_kernels, 100)); }, "the end of a live allocation");
   driver->free_pinned(pinned);
+  refused([&] { launch_with(for_kernels); }, "was freed");
   driver->synchronize(stream);  // refused calls leave nothing behind
+}
+
+TEST_CASE("kernels write to pinned memory, as much of it as is granted") {
+  const auto driver = open_simulated_driver({.memory = kMiB, .most_pinned = 2});
+  const auto stream = driver->create_stream();
+  void* first = driver->allocate_pinned(100);
+  auto* words = static_cast<std::uint64_t*>(driver->allocate_pinned(8000));
+  REQUIRE(words != nullptr);
+  driver->free_pinned(first);
+  CHECK(driver->allocate_pinned(100) == nullptr);
+  std::fill_n(words, 1000, 4);
+  const std::uint64_t packet[] = {parameter(driver->device_address(words)), 10};
+  CHECK(driver->launch(stream, code_of(scale_and_add), 10, 100, packet, 2) == LaunchStatus::done);
+  driver->synchronize(stream);
+  CHECK(std::count(words, words + 1000, 41) == 1000);
+  driver->free_pinned(words);
+  driver->synchronize(stream);
 }
 
 TEST_CASE("streams and events that do not exist are refused") {
@@ -307,6 +335,11 @@ TEST_CASE("memory in use by unfinished work cannot be freed") {
     const std::uint64_t packet[] = {parameter(ahead(block, 64)), 1};
     driver->launch(stream, code_of(scale_and_add), 1, 4, packet, 2);
     driver->free(block);
+  }
+  SUBCASE("a launch and pinned memory") {
+    const std::uint64_t packet[] = {parameter(driver->device_address(pinned)), 1};
+    driver->launch(stream, code_of(scale_and_add), 1, 4, packet, 2);
+    driver->free_pinned(pinned);
   }
   SUBCASE("a copy") {
     driver->copy_in(stream, block, pinned, 64);
@@ -632,15 +665,18 @@ TEST_CASE("the environment describes a simulated GPU") {
   CHECK(plain.delays);
   CHECK(plain.failing_allocation == 0);
   CHECK(plain.largest_block == 1024);
-  const SimulatedGpu set = with("3M", "allocate:3,launch:7,copy:2,block:256", "0");
+  CHECK(plain.most_pinned > 1'000'000);
+  CHECK(with("", "pinned:0", "").most_pinned == 0);
+  const SimulatedGpu set = with("3M", "allocate:3,launch:7,copy:2,block:256,pinned:3", "0");
   CHECK(set.memory == 3 * kMiB);
   CHECK(!set.delays);
   CHECK(set.failing_allocation == 3);
   CHECK(set.failing_launch == 7);
   CHECK(set.failing_copy == 2);
   CHECK(set.largest_block == 256);
-  for (const char* bad :
-       {"launch", "launch:", "launch:0", "launch:-1", "launch:2x", "lunch:2", ":2", "block:1025", "copy:1,,"})
+  CHECK(set.most_pinned == 3);
+  for (const char* bad : {"launch", "launch:", "launch:0", "launch:-1", "launch:2x", "lunch:2", ":2", "block:1025",
+                          "pinned:-1", "copy:1,,"})
     CHECK_THROWS_WITH_AS(with("", bad, ""), Contains("TESSERA_SIM_FAULT"), UserError);
   with("", "", "");
 }

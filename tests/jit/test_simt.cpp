@@ -2,10 +2,12 @@
 // the bits of the CPU's kernels, sums included, for any number of threads.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "codegen_kernels.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/relax.hpp"
 
 using namespace lab;
 using Kind = jit::ir::Reduction::Kind;
@@ -289,16 +291,59 @@ TEST_CASE("threads of the host may add to the same sums at once") {
   there.run(code<jit::KernelFunction>(cpu().compile(k, {})));
   const jit::SimtFunction run = function(k, 2);
   constexpr int kHostThreads = 4, kRounds = 200;
+  SimtSums sums(k);
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<jit::SumBins> bins(k.reductions.size());
-    const std::vector<std::uint64_t> packet = bench.simt_packet(bins.data(), 0, Lab::kGroups);
+    const std::vector<std::uint64_t> packet = bench.simt_packet(&sums, 0, Lab::kGroups);
     std::vector<std::thread> threads;
     for (int t = 0; t < kHostThreads; ++t)
       threads.emplace_back([&, t] { run(packet.data(), 8 * t, 8 * (t + 1), 8 * kHostThreads); });
     for (std::thread& t : threads) t.join();
-    for (std::size_t r = 0; r < bins.size(); ++r)
-      CHECK(bits(value_of(bins[r], k.reductions[r].kind)) == bits(there.reductions()[r]));
+    const std::vector<double> values = sums.take();
+    for (std::size_t r = 0; r < values.size(); ++r) CHECK(bits(values[r]) == bits(there.reductions()[r]));
   }
+}
+
+TEST_CASE(
+    "the results are there when their mark is the launch's number, and not before all threads have added theirs") {
+  const Kernel k = reductions_of_field(32, false);
+  Lab bench(k, 1), there(k, 1);
+  fill(bench, 1, 1);
+  fill(there, 1, 1);
+  there.run(code<jit::KernelFunction>(cpu().compile(k, {})));
+  const jit::SimtFunction run = function(k, 1);
+  SimtSums sums(k);
+  std::vector<std::uint64_t> packet;
+  for (std::uint64_t launch = 1; launch <= 3; ++launch) {
+    packet = bench.simt_packet(&sums, 0, Lab::kGroups);
+    run(packet.data(), 20, 100, 100);
+    run(packet.data(), 5, 20, 100);
+    CHECK(sums.results()->mark == launch - 1);
+    CHECK(sums.sums()->mark == 95);
+    run(packet.data(), 0, 5, 100);
+    CHECK(sums.results()->mark == launch);
+    CHECK(bits(sums.take()[0]) == bits(there.reductions()[0]));
+  }
+}
+
+TEST_CASE("a host that polls the mark sees the whole result") {
+  const Kernel k = reductions_of_field(32, false);
+  const jit::SimtFunction run = function(k, 1);
+  std::vector<Lab> labs;
+  for (int set : {1, 5}) fill(labs.emplace_back(k, unsigned(set)), 1, set), labs.back().run(run);
+  SimtSums sums(k);
+  int wrong = 0;
+  for (int round = 0; round < 2000; ++round) {
+    Lab& bench = labs[std::size_t(round % 2)];
+    const std::vector<std::uint64_t> packet = bench.simt_packet(&sums, 0, Lab::kGroups);
+    std::thread one([&] { run(packet.data(), 0, 50, 100); }), other([&] { run(packet.data(), 50, 100, 100); });
+    const std::atomic_ref<std::uint64_t> mark(sums.results()->mark);
+    while (mark.load(std::memory_order_acquire) != std::uint64_t(round + 1)) jit::relax();
+    const std::vector<double> values = sums.take();
+    for (std::size_t r = 0; r < values.size(); ++r) wrong += bits(values[r]) != bits(bench.reductions()[r]);
+    one.join();
+    other.join();
+  }
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("checked kernels pass LLVM's verifier and compute the same") {

@@ -141,7 +141,7 @@ void check_all() {
   CHECK(held() == nothing);
   for (const Kind& kind : kKinds) {
     CAPTURE(kind.name);
-    CHECK(calls.*kind.count > 20);
+    CHECK(calls.*kind.count > 10);
     const Tally tally = fail_each(kind, undisturbed, calls, nothing);
     MESSAGE(calls.*kind.count, " calls of kind ", kind.name, ": survived ", tally.survived, ", refused ",
             tally.refused);

@@ -57,6 +57,7 @@ Result called_in_context(const char* name) {
 
 struct Code {
   std::string text;
+  bool sums;  ///< a kernel with reductions, as its shared memory shows
 };
 struct Link {
   std::string binary;
@@ -211,6 +212,11 @@ Result cuMemHostAlloc(void** address, std::size_t bytes, unsigned flags) {
   ++state().pinned;
   return kSuccess;
 }
+Result cuMemHostGetDevicePointer_v2(Address* address, void* host, unsigned flags) {
+  IN_CONTEXT(cuMemHostGetDevicePointer_v2);
+  *address = reinterpret_cast<Address>(host);
+  return flags == 0 ? kSuccess : kInvalidValue;
+}
 Result cuMemFreeHost(void* address) {
   IN_CONTEXT(cuMemFreeHost);
   --state().pinned;
@@ -340,7 +346,7 @@ Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, Jit
   const std::string text = static_cast<const char*>(image);
   if (!text.starts_with("cubin of ")) return kInvalidImage;
   ++state().modules;
-  *module = to_handle<Module>(new Code{text});
+  *module = to_handle<Module>(new Code{text, text.find("_bins[") != std::string::npos});
   return kSuccess;
 }
 Result cuModuleUnload(Module module) {
@@ -384,7 +390,6 @@ Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int th
 Result cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared_bytes, Stream stream, void** parameters, void** extra) {
   IN_CONTEXT(cuLaunchKernel);
-  if (!state().recording) return kSuccess;
   if (parameters != nullptr || extra == nullptr) return kInvalidValue;
   const std::uint64_t* packet = nullptr;
   std::size_t bytes = 0;
@@ -392,6 +397,11 @@ Result cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, 
     if (reinterpret_cast<std::size_t>(extra[i]) == kLaunchBuffer) packet = static_cast<std::uint64_t*>(extra[i + 1]);
     if (reinterpret_cast<std::size_t>(extra[i]) == kLaunchBufferBytes) bytes = *static_cast<std::size_t*>(extra[i + 1]);
   }
+  // What the last block of such a kernel does at the end (jit/ir/abi.hpp); begin and end follow these parameters.
+  const std::size_t count = bytes / sizeof *packet;
+  if (state().hands_over_sums && reinterpret_cast<Code*>(function)->sums)
+    *reinterpret_cast<std::uint64_t*>(packet[count - 4]) = packet[count - 3];
+  if (!state().recording) return kSuccess;
   state().launches.push_back(
       {function, {gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, {packet, packet + bytes / 8}});
   return kSuccess;

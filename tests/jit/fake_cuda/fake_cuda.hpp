@@ -20,6 +20,7 @@ struct FakeCuda {
   int threads_at_once = 1100;  ///< of any kernel on a multiprocessor
   std::string info_log = "ptxas info    : Used 40 registers", error_log;
   float milliseconds = 2.5f;
+  bool hands_over_sums = true;  ///< launches of kernels with reductions mark their results
 
   // ---- questions ----
   std::vector<std::string> calls;
