@@ -161,6 +161,14 @@ Function code(const jit::CompiledKernel& compiled) {
   return reinterpret_cast<Function>(const_cast<void*>(compiled.code));
 }
 
+/// For code that is built and not run.
+class NoNotes : public jit::BuildNotes {
+ public:
+  bool wants(const char*) const override { return false; }
+  void stage(const char*, const std::string&) override {}
+  void emitted() override {}
+};
+
 inline bool is_inexact(const Kernel& kernel) {
   for (const Node& n : kernel.nodes)
     if (n.op >= Op::sin && n.op <= Op::fmod) return true;

@@ -25,13 +25,6 @@ using Kind = jit::ir::Reduction::Kind;
 
 namespace {
 
-class NoNotes : public jit::BuildNotes {
- public:
-  bool wants(const char*) const override { return false; }
-  void stage(const char*, const std::string&) override {}
-  void emitted() override {}
-};
-
 std::string ptx_of(jit::Target& target, const Kernel& kernel, const std::string& symbol, int sites = 1,
                    bool streaming = false) {
   jit::ir::verify(kernel);

@@ -256,9 +256,11 @@ TEST_CASE("a thread takes the sites next to each other that its number says, in 
 }
 
 TEST_CASE("other numbers of sites per thread are refused") {
+  const auto target = jit::make_simt_host_target();
+  NoNotes notes;
   for (int sites : {0, 3, 8, -1})
-    CHECK_THROWS_WITH_AS(function(trips(32), sites), doctest::Contains("1, 2 or 4 sites per thread"),
-                         jit::InternalError);
+    CHECK_THROWS_WITH_AS(target->build(trips(32), "k", {.sites = sites}, notes),
+                         doctest::Contains("1, 2 or 4 sites per thread"), jit::InternalError);
 }
 
 TEST_CASE(
