@@ -72,7 +72,7 @@ std::unique_ptr<Target> make_cpu_target();
 /// Lanes of 4-byte words that fill one register of this machine's processor: 16 with AVX-512, 8 with AVX2, 4 otherwise.
 int native_lanes();
 
-/// The code that a GPU's threads run, one site per thread, compiled for this machine's processor: for the simulated device.
+/// The code that a GPU's threads run, compiled for this machine's processor: for the simulated device.
 /// A loaded kernel is a SimtFunction (abi.hpp).
 std::unique_ptr<Target> make_simt_host_target();
 
