@@ -6,15 +6,14 @@
 //     group, lane <- index, in listed domains through the list; threads whose mask bit is clear do nothing
 //     per slot, at first use: the neighbours' group and first lane, or their positions
 //     per field and slot: one 64-bit address, to which components add constants
-//     nodes and stores in scheduled order; summands go into digits in registers (ir/sum.hpp)
-//   digits -> sum of the warp (shuffles) -> bins of the block (shared memory) -> SumBins (one addition per block and
-//   bin) -> results, by the block that is the last to get there
+//     nodes and stores in scheduled order; summands are kept in registers
+//   sums of all threads: simt_sums.hpp
 //
 // A thread reads its neighbours' words where they lie, lanes exchanged or not; `permute` only exchanges lanes within a
 // thread.
 //
 // Leaves that the kernel only reads, tables and lists are read through the read-only cache: no two leaves of a kernel
-// may share memory if one of them is written. Blocks of GPU kernels with reductions have a multiple of 32 threads.
+// may share memory if one of them is written.
 #pragma once
 
 #include <cstddef>
