@@ -8,7 +8,7 @@
 namespace jit {
 namespace {
 
-constexpr int kGeneratorVersion = 4;
+constexpr int kGeneratorVersion = 5;
 
 class CpuBackend : public HostBackend {
  public:

@@ -288,12 +288,18 @@ class SimtEmitter : private SimtCode {
     return all;
   }
 
+  static bool walks(const Place& p) { return p.stride != 0 || p.leap != 0; }
+
   const std::vector<Value*>& in_this_trip(const Place& p, const ir::Leaf& leaf) {
     const std::vector<Value*>& bases = addresses(std::size_t(p.slot), std::size_t(p.leaf));
-    if (p.stride == 0 || !trip_) return bases;
-    std::vector<Value*>& moved = walking_[{p.slot, p.leaf, p.stride}];
+    if (!walks(p) || !trip_) return bases;
+    std::vector<Value*>& moved = walking_[{p.slot, p.leaf, p.stride, p.leap}];
     if (moved.empty()) {
-      Value* way = builder_.CreateMul(trip_, i64(std::uint64_t(p.stride * component_bytes(leaf))));
+      const auto times = [&](Value* count, int components) {
+        return builder_.CreateMul(count, i64(std::uint64_t(components * component_bytes(leaf))));
+      };
+      Value* way = times(trip_, p.stride);
+      if (round_) way = builder_.CreateAdd(way, times(round_, p.leap));
       for (Value* base : bases) moved.push_back(advance(base, way));
     }
     return moved;
@@ -315,32 +321,35 @@ class SimtEmitter : private SimtCode {
     known_[0] = true;
     const Schedule order = schedule(kernel_);
     run_steps(order.once);
-    if (kernel_.trips == 1) return run_steps(order.each);
+    const std::uint64_t trips = std::uint64_t(kernel_.trips), rounds = std::uint64_t(kernel_.rounds);
+    if (trips * rounds == 1) return run_steps(order.each);
     for (const Node& n : kernel_.nodes)  // addresses are the same in all trips
       if (n.op == Op::load) addresses(std::size_t(n.place.slot), std::size_t(n.place.leaf));
     for (const ir::Store& s : kernel_.stores) addresses(std::size_t(s.place.slot), std::size_t(s.place.leaf));
-    loop(i64(0), i64(std::uint64_t(kernel_.trips)), i64(1), "trip", [&](Value* trip) {
-      trip_ = trip;
+    loop(i64(0), i64(trips * rounds), i64(1), "run", [&](Value* run) {
+      trip_ = rounds == 1 ? run : builder_.CreateURem(run, i64(trips), "trip");
+      if (rounds > 1) round_ = builder_.CreateUDiv(run, i64(trips), "round");
       run_steps(order.each);
     });
   }
 
-  /// ptxas moves no load of a field that is written across a store to another one: the thread would wait for memory
-  /// after every store. So stores before such a load are put off until a number of them has come together.
+  /// ptxas moves no load of a field that is written, or is not loaded as a constant, across a store to another one: the
+  /// thread would wait for memory after every store. So stores before such a load are put off until a number of them
+  /// has come together.
   void run_steps(const std::vector<Step>& steps) {
-    const auto reads_written = [&](const Step& s) {
+    const auto stays_behind_stores = [&](const Step& s) {
       if (s.kind != Step::Kind::node) return false;
       const Node& n = kernel_.nodes[std::size_t(s.number)];
-      return n.op == Op::load && kernel_.leaves[std::size_t(n.place.leaf)].written;
+      return n.op == Op::load && (kernel_.leaves[std::size_t(n.place.leaf)].written || read_in_each_trip(n.place));
     };
-    auto loads = std::count_if(steps.begin(), steps.end(), reads_written);
+    auto loads = std::count_if(steps.begin(), steps.end(), stays_behind_stores);
     std::vector<int> waiting;
     const auto send = [&] {
       for (int number : waiting) store(kernel_.stores[std::size_t(number)]);
       waiting.clear();
     };
     for (const Step& s : steps) {
-      loads -= reads_written(s);
+      loads -= stays_behind_stores(s);
       switch (s.kind) {
         case Step::Kind::node:
           node(std::size_t(s.number));
@@ -376,6 +385,10 @@ class SimtEmitter : private SimtCode {
     return builder_.CreateSelect(frame(slot).wraps, builder_.CreateShuffleVector(value, order), value);
   }
 
+  /// The same words in each trip. INVARIANT: not loaded as constants: ptxas would move them ahead of the trips, where
+  /// they take registers that are not there (a trace over colour of two propagators: 1840 bytes of stack).
+  bool read_in_each_trip(const Place& p) const { return trip_ && !walks(p); }
+
   Value* load(const Node& n) {
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(n.place.leaf)];
     llvm::Type* type = in_memory(leaf.word, width(n.place));
@@ -383,7 +396,7 @@ class SimtEmitter : private SimtCode {
     for (const Words& w : words(n.place)) {
       if (streaming_ && once_touched_[std::size_t(n.place.leaf)])
         parts.push_back(load_once(builder_, type, w.base, w.bytes));
-      else if (leaf.written)
+      else if (leaf.written || read_in_each_trip(n.place))
         parts.push_back(builder_.CreateAlignedLoad(type, advance(w.base, w.bytes), alignment(type)));
       else
         parts.push_back(load_constant(type, advance(w.base, w.bytes), alignment(type).value()));
@@ -419,11 +432,17 @@ class SimtEmitter : private SimtCode {
   /// Leaves that are only read, and in few slots: the caches need not keep them.
   void find_once_touched() {
     std::vector<std::set<int>> slots(kernel_.leaves.size());
+    std::vector<bool> again(kernel_.leaves.size(), false);  // read in several trips
     for (const Node& n : kernel_.nodes)
-      if (n.op == Op::load) slots[std::size_t(n.place.leaf)].insert(n.place.slot);
+      if (n.op == Op::load) {
+        const Place& p = n.place;
+        slots[std::size_t(p.leaf)].insert(p.slot);
+        if ((kernel_.trips > 1 && p.stride == 0) || (kernel_.rounds > 1 && p.leap == 0))
+          again[std::size_t(p.leaf)] = true;
+      }
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const ir::Leaf& leaf = kernel_.leaves[i];
-      once_touched_.push_back(!leaf.written && leaf.word != Type::b1 && slots[i].size() <= kFewSlots);
+      once_touched_.push_back(!leaf.written && !again[i] && leaf.word != Type::b1 && slots[i].size() <= kFewSlots);
     }
   }
 
@@ -447,9 +466,10 @@ class SimtEmitter : private SimtCode {
   std::vector<bool> once_touched_;  ///< [leaves]
   std::vector<Frame> frames_;       ///< of the sites at hand
   std::vector<bool> known_;
-  std::vector<std::vector<Value*>> addresses_;                        ///< [slot * leaves + leaf]
-  Value* trip_ = nullptr;                                             ///< i64 inside the loop over trips
-  std::map<std::tuple<int, int, int>, std::vector<Value*>> walking_;  ///< (slot, leaf, stride): addresses in this trip
+  std::vector<std::vector<Value*>> addresses_;  ///< [slot * leaves + leaf]
+  Value *trip_ = nullptr, *round_ = nullptr;    ///< i64 inside the loop over trips
+  std::map<std::tuple<int, int, int, int>, std::vector<Value*>>
+      walking_;  ///< by slot, leaf, stride, leap, in this trip
   std::vector<Value*> values_;
   SimtSums sums_;
 };

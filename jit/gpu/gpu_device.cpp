@@ -180,10 +180,11 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
     if (launch.finished != nullptr) *launch.finished = mark();
     return true;
   }
-  if (!kernel.reductions.empty() && sites > kMostSummands / kernel.trips)
+  const int summands = kernel.trips * kernel.rounds;
+  if (!kernel.reductions.empty() && sites > kMostSummands / summands)
     throw DeviceError({.what = "sum in kernel " + kernel.name,
                        .expected = "at most 2^34 summands on one GPU",
-                       .got = std::to_string(sites) + " sites, " + std::to_string(kernel.trips) + " of each",
+                       .got = std::to_string(sites) + " sites, " + std::to_string(summands) + " of each",
                        .what_now = "Use a smaller local lattice"});
 
   build_packet(launch);

@@ -11,7 +11,10 @@ std::size_t Builder::NodeHash::operator()(const Node& n) const {
   auto mix = [&h](std::uint64_t x) { h = (h ^ x) * 0x9E3779B97F4A7C15ull; h ^= h >> 29; };
   mix(static_cast<std::uint32_t>(n.a)), mix(static_cast<std::uint32_t>(n.b)), mix(static_cast<std::uint32_t>(n.c));
   mix(std::bit_cast<std::uint64_t>(n.real)), mix(static_cast<std::uint64_t>(n.integer));
-  mix(std::bit_cast<std::uint64_t>(n.place));
+  const Place& p = n.place;
+  mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.leaf)) << 32 | static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.slot)) << 16 |
+      static_cast<std::uint16_t>(p.component));
+  mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.stride)) << 16 | static_cast<std::uint16_t>(p.leap));
   return h;
 }
 

@@ -267,10 +267,11 @@ void interpret(const Kernel& kernel, void* const* fields, const std::uint64_t* s
     const double infinity = std::numeric_limits<double>::infinity();
     results[r] = kind == Reduction::Kind::sum ? 0.0 : kind == Reduction::Kind::max ? -infinity : infinity;
   }
-  for (int trip = 0; trip < kernel.trips; ++trip) {
+  for (int run = 0; run < kernel.trips * kernel.rounds; ++run) {
+    const int trip = run % kernel.trips, round = run / kernel.trips;
     const auto address = [&](const Place& p) {
       const std::size_t size = std::size_t(bytes(kernel.leaves[std::size_t(p.leaf)].word));
-      return static_cast<char*>(fields[p.leaf]) + std::size_t(p.component + trip * p.stride) * size;
+      return static_cast<char*>(fields[p.leaf]) + std::size_t(p.component + trip * p.stride + round * p.leap) * size;
     };
     for (std::size_t i = 0; i < kernel.nodes.size(); ++i) {
       const Node& n = kernel.nodes[i];

@@ -43,9 +43,9 @@ int arity(Op op);
 using Value = std::int32_t;  ///< index into Kernel::nodes
 constexpr Value kNone = -1;
 
-/// What a load reads: word `component + trip * stride` of field `leaf`, in frame `slot` (0 = the site itself).
+/// What a load reads: word `component + trip * stride + round * leap` of field `leaf`, in frame `slot` (0 = the site itself).
 struct Place {
-  std::int16_t leaf = 0, slot = 0, component = 0, stride = 0;
+  std::int16_t leaf = 0, slot = 0, component = 0, stride = 0, leap = 0;
   bool operator==(const Place&) const = default;
 };
 
@@ -101,7 +101,8 @@ struct Kernel {
   std::vector<Store> stores;
   std::vector<Reduction> reductions;
   int lanes = 16;               ///< sites per group
-  int trips = 1;                ///< the program runs `trips` times per group, for place.stride
+  int trips = 1;                ///< the program runs `trips` times per group, for place.stride,
+  int rounds = 1;               ///< and all trips `rounds` times, for place.leap
   bool listed = false;          ///< domain: a list of groups with lane masks, otherwise a range of whole groups
 };
 

@@ -4,7 +4,7 @@
 //   leaf 0 f32[24] read
 //   slot 1 parent=0 structured xor=8
 //   argument 0 f64
-//   %0 = load f32 leaf0[3+2t] @1          word 3 + 2 * trip of leaf 0, in the frame of slot 1
+//   %0 = load f32 leaf0[3+2t] @1          word 3 + 2 * trip of leaf 0, in the frame of slot 1; +72r: 72 * round
 //   %1 = constant f32 0x1.8p+0            hexadecimal, so that no digit is lost
 //   %2 = permute f32 %0 @1
 //   %3 = mul f32 %2 %1
@@ -49,6 +49,7 @@ class Printer {
   Printer& place(const Place& p) {
     *this << "leaf" << std::int64_t{p.leaf} << "[" << std::int64_t{p.component};
     if (p.stride != 0) *this << "+" << std::int64_t{p.stride} << "t";
+    if (p.leap != 0) *this << "+" << std::int64_t{p.leap} << "r";
     *this << "]";
     if (p.slot != 0) *this << " @" << std::int64_t{p.slot};
     return *this;
@@ -101,8 +102,9 @@ const char* name(Reduction::Kind kind) {
 std::string print(const Kernel& kernel) {
   Printer out;
   out.reserve(64 + 36 * kernel.nodes.size());
-  out << "kernel lanes=" << std::int64_t{kernel.lanes} << " trips=" << std::int64_t{kernel.trips}
-      << (kernel.listed ? " domain=list\n" : " domain=range\n");
+  out << "kernel lanes=" << std::int64_t{kernel.lanes} << " trips=" << std::int64_t{kernel.trips};
+  if (kernel.rounds != 1) out << " rounds=" << std::int64_t{kernel.rounds};
+  out << (kernel.listed ? " domain=list\n" : " domain=range\n");
   for (std::size_t i = 0; i < kernel.leaves.size(); ++i) {
     const Leaf& leaf = kernel.leaves[i];
     out << "leaf " << std::int64_t(i) << " " << name(leaf.word) << "[" << std::int64_t{leaf.components} << "]"

@@ -1,4 +1,5 @@
 // The rules every kernel keeps: operands before users, one type per operation, one frame per operation.
+#include <algorithm>
 #include <bit>
 
 #include "jit/ir/abi.hpp"
@@ -19,6 +20,7 @@ class Verifier {
     check(kernel_.lanes >= 1 && kernel_.lanes <= kMaxLanes && std::has_single_bit(unsigned(kernel_.lanes)), "lanes",
           "a power of two up to 64", std::to_string(kernel_.lanes));
     check(kernel_.trips >= 1, "trips", "1 or more", std::to_string(kernel_.trips));
+    check(kernel_.rounds >= 1, "rounds", "1 or more", std::to_string(kernel_.rounds));
     slots();
     for (std::size_t i = 0; i < kernel_.nodes.size(); ++i) node(Value(i));
     for (std::size_t i = 0; i < kernel_.stores.size(); ++i) store(i);
@@ -59,10 +61,11 @@ class Verifier {
     check(type == leaf.word, what, std::string("type ") + name(leaf.word) + " of its leaf", name(type));
     check(p.slot >= 0 && p.slot < int(kernel_.slots.size()), what,
           "a slot below " + std::to_string(kernel_.slots.size()), std::to_string(p.slot));
-    const int last = p.component + (kernel_.trips - 1) * p.stride;
-    check(p.component >= 0 && p.component < leaf.components && last >= 0 && last < leaf.components, what,
-          "components below " + std::to_string(leaf.components),
-          std::to_string(p.component) + " to " + std::to_string(last));
+    const int by_trips = (kernel_.trips - 1) * p.stride, by_rounds = (kernel_.rounds - 1) * p.leap;
+    const int first = p.component + std::min(by_trips, 0) + std::min(by_rounds, 0);
+    const int last = p.component + std::max(by_trips, 0) + std::max(by_rounds, 0);
+    check(first >= 0 && last < leaf.components, what, "components below " + std::to_string(leaf.components),
+          std::to_string(first) + " to " + std::to_string(last));
   }
 
   static bool takes(Op op, Type t) {

@@ -34,10 +34,12 @@ KernelCost cost(const ir::Kernel& kernel) {
   std::set<std::tuple<int, int, bool>> read;  // leaf, word, odd
   double stored = 0;
   const auto word_bytes = [&](int leaf) { return ir::bytes(kernel.leaves[static_cast<std::size_t>(leaf)].word); };
-  for (int trip = 0; trip < kernel.trips; ++trip) {
+  for (int run = 0; run < kernel.trips * kernel.rounds; ++run) {
+    const int trip = run % kernel.trips, round = run / kernel.trips;
     for (const ir::Node& node : kernel.nodes)
       if (node.op == ir::Op::load)
-        read.emplace(node.place.leaf, node.place.component + trip * node.place.stride, odd[static_cast<std::size_t>(node.place.slot)]);
+        read.emplace(node.place.leaf, node.place.component + trip * node.place.stride + round * node.place.leap,
+                     odd[static_cast<std::size_t>(node.place.slot)]);
     for (const ir::Store& store : kernel.stores) stored += word_bytes(store.place.leaf);
   }
   for (const auto& [leaf, word, is_odd] : read) {
@@ -53,8 +55,8 @@ KernelCost cost(const ir::Kernel& kernel) {
   }
   result.flops += static_cast<double>(kernel.reductions.size());
   result.operations += static_cast<double>(kernel.stores.size() + 6 * kernel.reductions.size());
-  result.flops *= kernel.trips;
-  result.operations *= kernel.trips;
+  result.flops *= kernel.trips * kernel.rounds;
+  result.operations *= kernel.trips * kernel.rounds;
   return result;
 }
 

@@ -24,9 +24,9 @@ inline Value push(Kernel& k, Node n) {
   return Value(k.nodes.size()) - 1;
 }
 
-inline Value load(Kernel& k, int leaf, int component, int slot = 0, int stride = 0) {
+inline Value load(Kernel& k, int leaf, int component, int slot = 0, int stride = 0, int leap = 0) {
   Node n{.op = Op::load, .type = k.leaves[std::size_t(leaf)].word};
-  n.place = {std::int16_t(leaf), std::int16_t(slot), std::int16_t(component), std::int16_t(stride)};
+  n.place = {std::int16_t(leaf), std::int16_t(slot), std::int16_t(component), std::int16_t(stride), std::int16_t(leap)};
   return push(k, n);
 }
 
@@ -38,8 +38,9 @@ inline Value permute(Kernel& k, int slot, Value v) {
   return push(k, {.op = Op::permute, .type = k.nodes[std::size_t(v)].type, .a = v, .integer = slot});
 }
 
-inline void store(Kernel& k, int leaf, int component, Value v, int stride = 0) {
-  k.stores.push_back({{std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride)}, v});
+inline void store(Kernel& k, int leaf, int component, Value v, int stride = 0, int leap = 0) {
+  k.stores.push_back(
+      {{std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride), std::int16_t(leap)}, v});
 }
 
 inline bool takes(Op op, Type t) {
@@ -181,6 +182,21 @@ inline Kernel trips(int lanes) {
   return k;
 }
 
+/// Three rounds of four trips: rows and columns.
+inline Kernel rounds(int lanes) {
+  Kernel k;
+  k.name = "rounds";
+  k.lanes = lanes;
+  k.trips = 4;
+  k.rounds = 3;
+  k.leaves = {{Type::f32, 12, true, false}, {Type::f64, 12, false, true}};
+  const Value x = load(k, 0, 0, 0, 1, 4), y = load(k, 0, 9, 0, 0, -4), fixed = load(k, 0, 5);
+  const Value z = apply(k, Op::convert, Type::f64, apply(k, Op::fma, Type::f32, x, y, fixed));
+  store(k, 1, 0, z, 3, 1);
+  k.reductions = {{jit::ir::Reduction::Kind::sum, z}, {jit::ir::Reduction::Kind::min, z}};
+  return k;
+}
+
 /// Nested exchanges of lanes, the second one of the halves of a group, then a gathered slot.
 inline Kernel halves(int lanes, int exchange) {
   Kernel k;
@@ -274,6 +290,7 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
   k.name = "random_" + std::to_string(seed);
   k.lanes = lanes;
   k.trips = dice.below(3) == 0 ? 3 : 1;
+  k.rounds = k.trips > 1 && dice.below(2) ? 2 : 1;
   k.listed = dice.below(2) == 0;
   const auto any_type = [&] {
     const Type t = kTypes[dice.below(5)];
@@ -312,7 +329,8 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
     const int component = dice.below(4);
     // The read-and-written leaf is read in the site's frame only: neighbours may be overwritten already.
     const int leaf = f == 0 && dice.below(6) == 0 ? 6 : dice.below(4);
-    return note(f, load(k, leaf, component, f, leaf == 6 ? 0 : stride(component)));
+    const int leap = leaf != 6 && k.rounds > 1 && component == 0 ? dice.below(2) : 0;
+    return note(f, load(k, leaf, component, f, leaf == 6 ? 0 : stride(component), leap));
   };
   // A value of this type in this frame: one that exists, converted if need be.
   const auto operand = [&](int f, Type t) -> Value {
@@ -346,7 +364,7 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
   for (int leaf = 4; leaf < 7; ++leaf)
     for (int c = 0; c < (k.trips > 1 ? 2 : 4); ++c) {
       const int s = k.trips > 1 && leaf != 6 ? 1 : 0;
-      store(k, leaf, c * (s ? 1 : 2) % 4, operand(0, k.leaves[std::size_t(leaf)].word), s);
+      store(k, leaf, c * (s ? 1 : 2) % 4, operand(0, k.leaves[std::size_t(leaf)].word), s, k.rounds > 1 && c == 0 && s);
     }
   if (!small_words)
     for (int kind = 0; kind < 3; ++kind)

@@ -331,7 +331,7 @@ class Lab {
       flat.leaves.insert(flat.leaves.end(), kernel_.leaves.begin(), kernel_.leaves.end());
     for (Node& n : flat.nodes)
       if (n.op == Op::load)
-        n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)), 0, n.place.component, n.place.stride};
+        n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)), 0, n.place.component, n.place.stride, n.place.leap};
     using Kind = jit::ir::Reduction::Kind;
     const double infinity = std::numeric_limits<double>::infinity();
     for (const auto& r : kernel_.reductions)

@@ -72,6 +72,7 @@ TEST_CASE("any change of what is computed changes the hash") {
   const std::function<void(Kernel&)> changes[] = {
       [](Kernel& k) { k.lanes = 8; },
       [](Kernel& k) { k.trips = 2; },
+      [](Kernel& k) { k.rounds = 2; },
       [](Kernel& k) { k.listed = true; },
       [](Kernel& k) { k.leaves[0].components = 3; },
       [](Kernel& k) { k.leaves[0].written = true; },
@@ -82,6 +83,7 @@ TEST_CASE("any change of what is computed changes the hash") {
       },
       [](Kernel& k) { k.nodes[1].place.component = 1; },
       [](Kernel& k) { k.nodes[1].place.stride = 1; },
+      [](Kernel& k) { k.nodes[1].place.leap = 1; },
       [](Kernel& k) { k.nodes[5].op = Op::add; },
       [](Kernel& k) { k.nodes[5].b = 3; },
       [](Kernel& k) { k.stores[0].place.stride = 1; },
@@ -119,6 +121,11 @@ TEST_CASE("the verifier accepts the sample and names what is wrong in its varian
                    k.trips = 2;
                  }),
                  "components below 2"));
+  CHECK(contains(objection([](Kernel& k) {
+                   k.nodes[3].place.leap = -2;
+                   k.rounds = 2;
+                 }),
+                 "-1 to 1"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[3].type = Type::f32; }), "type f64 of its leaf"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[5].type = Type::f32; }), "operands of type f32"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[5].op = Op::shl; }), "a type that the operation knows"));
@@ -179,4 +186,23 @@ TEST_CASE("device order: blocks of lanes, two blocks per group for large words")
   CHECK(jit::word_index(16, Type::f32, 3, 21, 2) == (1 * 3 + 2) * 16 + 5);
   CHECK(jit::word_index(16, Type::f64, 3, 21, 2) == (2 * 3 + 2) * 8 + 5);
   CHECK(jit::word_index(16, Type::f64, 3, 29, 2) == (3 * 3 + 2) * 8 + 5);
+}
+
+TEST_CASE("all trips run in every round") {
+  Kernel k;
+  k.leaves = {{Type::f64, 6, true, false}, {Type::f64, 6, false, true}};
+  k.trips = 3;
+  k.rounds = 2;
+  k.nodes = {{.op = Op::load, .type = Type::f64, .place = {0, 0, 0, 1, 3}}};
+  k.stores = {{{1, 0, 0, 2, 1}, 0}};  // transposed
+  k.reductions = {{Reduction::Kind::sum, 0}};
+  verify(k);
+  CHECK(contains(print(k), "trips=3 rounds=2"));
+  CHECK(contains(print(k), "leaf0[0+1t+3r]"));
+  double in[] = {1, 2, 3, 4, 5, 6}, out[6] = {}, results[1];
+  void* fields[] = {in, out};
+  interpret(k, fields, nullptr, results);
+  const double expected[] = {1, 4, 2, 5, 3, 6};
+  for (int i = 0; i < 6; ++i) CHECK(out[i] == expected[i]);
+  CHECK(results[0] == 21);
 }

@@ -184,6 +184,7 @@ TEST_CASE("trips: loads and stores walk by their strides, reductions see every t
       CAPTURE(lanes);
       CAPTURE(sites);
       CHECK(disagreements(Lab(trips(lanes), 2), sites) == 0);
+      CHECK(disagreements(Lab(rounds(lanes), 2), sites) == 0);
     }
 }
 
