@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "jit/ir/trips.hpp"
+
 namespace jit {
 namespace {
 
@@ -18,8 +20,10 @@ bool is_source(Op op) { return op == Op::constant || op == Op::argument || op ==
 class Scheduler {
  public:
   explicit Scheduler(const Kernel& kernel)
-      : kernel_(kernel), nodes_(kernel.nodes.size()), stored_(kernel.stores.size(), false) {
-    find_variation();
+      : kernel_(kernel),
+        nodes_(kernel.nodes.size()),
+        each_trip_(ir::computed_in_each_trip(kernel)),
+        stored_(kernel.stores.size(), false) {
     find_users();
   }
 
@@ -44,22 +48,12 @@ class Scheduler {
     std::vector<Value> users;  ///< nodes, in order; a user of both operands appears twice
     std::vector<int> stores;
     int uses = 0;  ///< uses not yet emitted, stores and reductions included
-    bool live = false, done = false, varies = false;
+    bool live = false, done = false;
   };
 
   State& at(Value v) { return nodes_[std::size_t(v)]; }
   const Node& node(Value v) const { return kernel_.nodes[std::size_t(v)]; }
   static std::array<Value, 3> operands(const Node& n) { return {n.a, n.b, n.c}; }
-
-  /// Loads with a stride vary from trip to trip, and so do loads of what earlier trips may have written.
-  void find_variation() {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const Node& n = kernel_.nodes[i];
-      if (n.op == Op::load) nodes_[i].varies = n.place.stride != 0 || kernel_.leaves[std::size_t(n.place.leaf)].written;
-      for (Value v : operands(n))
-        if (v != ir::kNone && at(v).varies) nodes_[i].varies = true;
-    }
-  }
 
   void find_users() {
     for (std::size_t i = 0; i < kernel_.stores.size(); ++i) {
@@ -133,8 +127,8 @@ class Scheduler {
   /// Adds the step; a value that only waits for its store is stored, unless a later load would see it.
   void append(Value v) {
     at(v).done = true;
-    (kernel_.trips > 1 && !at(v).varies ? result_.once : result_.each).push_back({Step::Kind::node, v});
-    if (kernel_.trips > 1 && !at(v).varies) return;
+    (each_trip_[std::size_t(v)] ? result_.each : result_.once).push_back({Step::Kind::node, v});
+    if (!each_trip_[std::size_t(v)]) return;
     for (int s : at(v).stores) {
       const Place& place = kernel_.stores[std::size_t(s)].place;
       if (stored_once(place) && overwritten_loads(place).empty()) store(s);
@@ -181,7 +175,7 @@ class Scheduler {
 
   /// Whether two places may be the same word in some trips.
   static bool overlap(const Place& a, const Place& b) {
-    return a.leaf == b.leaf && (a.component == b.component || a.stride != b.stride);
+    return a.leaf == b.leaf && (a.component == b.component || a.stride != b.stride || a.leap != b.leap);
   }
 
   /// Stores to one place keep their order.
@@ -203,6 +197,7 @@ class Scheduler {
 
   const Kernel& kernel_;
   std::vector<State> nodes_;
+  const std::vector<bool> each_trip_;
   std::vector<bool> stored_;
   Schedule result_;
 };

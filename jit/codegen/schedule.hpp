@@ -22,7 +22,7 @@ struct Step {
   int number;  ///< index into nodes, stores or reductions
 };
 
-/// `once` runs before the trips, `each` in every trip. A kernel of one trip has everything in `each`.
+/// `once` runs before the trips, `each` in every trip (jit/ir/trips.hpp). A kernel of one trip has everything in `each`.
 /// Dead nodes are left out. Within a trip a store to a leaf that is also read comes after all loads it could overwrite.
 struct Schedule {
   std::vector<Step> once, each;
