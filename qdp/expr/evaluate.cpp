@@ -8,10 +8,13 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
+#include "jit/ir/reroll.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
+#include "qdp/expr/divide.hpp"
 #include "qdp/expr/lower.hpp"
 #include "qdp/layout/layout.hpp"
 
@@ -41,6 +44,7 @@ struct Binding {
   bool target_read = false;       ///< the right-hand side reads it, at whatever site
   bool target_elsewhere = false;  ///< at other sites
   bool big_product = false;       ///< has a product of matrices in both spin and colour: unrolled, thousands of instructions
+  bool big_object = false;        ///< has such matrices: may be rolled
   // Sub-expressions held in variables may occur often: beyond kSmallTree nodes each is walked once.
   static constexpr int kSmallTree = 200;
   int visits = 0;
@@ -48,7 +52,7 @@ struct Binding {
 
   void clear() {
     fields.clear(), values.clear(), scalars.clear();
-    target_read = target_elsewhere = big_product = false;
+    target_read = target_elsewhere = big_product = big_object = false;
     visits = 0;
     if (!walked.empty()) walked.clear();
     frames.assign(1, Frame{-1, false, nullptr});
@@ -99,6 +103,7 @@ void append_words(std::vector<std::uint64_t>& out, const void* components, Shape
 bool matrix_in_both(Shape s) { return s.spin.kind == Kind::matrix && s.color.kind == Kind::matrix; }
 
 void bind(Binding& to, const Node& n, int frame) {
+  to.big_object |= matrix_in_both(n.shape);
   if (++to.visits > Binding::kSmallTree && n.uses > 1) {
     const auto [known, fresh] = to.walked.try_emplace({&n, frame}, to.walked.size());
     if (!fresh) return to.mix(0x7777ull << 32 | known->second);
@@ -155,6 +160,13 @@ class Lowering {
   }
   ir::Builder& builder() { return builder_; }
   Algebra& algebra() { return algebra_; }
+  /// What was lowered at the site itself.
+  std::vector<Part> parts() const {
+    std::vector<Part> list;
+    for (const auto& [where, value] : done_)
+      if (where.second == 0) list.push_back({where.first, &value});
+    return list;
+  }
 
   const Tensor& lower(const Node& n, int frame) {
     if (n.op == Op::value) return arguments_[static_cast<std::size_t>(bound_.value(&n))];
@@ -322,6 +334,34 @@ Binding& scratch() {
   return binding;
 }
 
+/// Statements that are evaluated in two steps: the part that is computed aside, by the statement's key.
+std::unordered_map<jit::Hash128, TreePath>& divisions() {
+  static std::unordered_map<jit::Hash128, TreePath> known;
+  return known;
+}
+
+/// The statement with a part computed aside.
+Expr with_part_aside(const Expr& rhs, const TreePath& path, const jit::Domain& domain) {
+  const Expr part = at(rhs, path);
+  const Shape shape = part->shape;
+  const auto aside = new_field(shape);
+  assign(aside, shape, domain, part);
+  return replace(rhs, *part, make_field(aside, shape));
+}
+
+/// Finishes a kernel whose stores and sums are known, and rolls it if it is large. If it is too large even so: the part
+/// of the statement to compute aside, if one helps.
+const Node* finish(ir::Kernel& kernel, Lowering& low, const Binding& bound) {
+  const std::size_t large = bound.big_object ? kWantedNodes : kLargeWithoutBigObjects;
+  ir::Kernel whole;
+  if (kernel.nodes.size() > large) whole = kernel;
+  low.builder().finish();
+  if (kernel.nodes.size() <= large) return nullptr;
+  ir::reroll(kernel, kWantedNodes);
+  if (kernel.nodes.size() <= kLargestKernel) return nullptr;
+  return part_to_compute_aside(whole, low.parts(), kernel.nodes.size());
+}
+
 void launch(Binding& bound, jit::KernelHandle* kernel, const jit::Domain& domain, double* results) {
   bound.maps.clear();
   for (const Frame& f : bound.frames) bound.maps.push_back(f.map);
@@ -363,8 +403,11 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   jit::Runtime& rt = jit::Runtime::instance();
   bound.mix(pack(shape) ^ static_cast<std::uint64_t>(domain.listed) << 57);
   bound.mix(static_cast<std::uint64_t>(dest->order().lanes));
-  jit::KernelHandle* kernel = rt.find(bound.key());
+  const jit::Hash128 key = bound.key();
+  jit::KernelHandle* kernel = rt.find(key);
   if (!kernel) {
+    if (const auto known = divisions().find(key); known != divisions().end())
+      return assign(dest, shape, domain, with_part_aside(rhs, known->second, domain));
     ir::Kernel k;
     k.name = kernel_name(short_name(shape), *rhs);
     k.lanes = dest->order().lanes;
@@ -386,11 +429,13 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
       if (n.op == ir::Op::load && n.place == s.place) continue;  // unchanged
       k.stores.push_back(s), ++stored;
     }
-    low.builder().finish();
-    ir::Leaf& leaf = k.leaves[static_cast<std::size_t>(target)];
-    leaf.written = true;
-    if (stored < value.v.size()) leaf.read = true;  // the other components must survive
-    kernel = rt.add(bound.key(), std::move(k));
+    k.leaves[static_cast<std::size_t>(target)].written = true;
+    if (const Node* part = finish(k, low, bound)) {
+      divisions().emplace(key, path_to(*rhs, *part));
+      return assign(dest, shape, domain, std::move(rhs));
+    }
+    if (stored < value.v.size()) k.leaves[static_cast<std::size_t>(target)].read = true;  // the other components must survive
+    kernel = rt.add(key, std::move(k));
   }
   launch(bound, kernel, domain, nullptr);
 }
@@ -410,8 +455,11 @@ void reduce_components(const Expr& rhs, const jit::Domain& domain, Reduce kind, 
   const int lanes = site_order()->lanes;
   bound.mix(0xF00Dull << 32 | static_cast<std::uint64_t>(kind) << 8 | static_cast<std::uint64_t>(domain.listed));
   bound.mix(static_cast<std::uint64_t>(lanes) << 32 | static_cast<std::uint64_t>(first));
-  jit::KernelHandle* kernel = rt.find(bound.key());
+  const jit::Hash128 key = bound.key();
+  jit::KernelHandle* kernel = rt.find(key);
   if (!kernel) {
+    if (const auto known = divisions().find(key); known != divisions().end())
+      return reduce_components(with_part_aside(rhs, known->second, domain), domain, kind, first, count, results);
     static const char* const heads[] = {"sum", "max", "min"};
     ir::Kernel k;
     k.name = kernel_name(heads[static_cast<int>(kind)], *rhs);
@@ -421,8 +469,11 @@ void reduce_components(const Expr& rhs, const jit::Domain& domain, Reduce kind, 
     const Tensor value = low.lower(*rhs, 0);
     for (int c = first; c < first + count; ++c)
       k.reductions.push_back({static_cast<ir::Reduction::Kind>(kind), low.algebra().word(value.v[static_cast<std::size_t>(c)], Type::f64)});
-    low.builder().finish();
-    kernel = rt.add(bound.key(), std::move(k));
+    if (const Node* part = finish(k, low, bound)) {
+      divisions().emplace(key, path_to(*rhs, *part));
+      return reduce_components(rhs, domain, kind, first, count, results);
+    }
+    kernel = rt.add(key, std::move(k));
   }
   launch(bound, kernel, domain, results);
 }
