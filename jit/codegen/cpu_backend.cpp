@@ -8,7 +8,7 @@
 namespace jit {
 namespace {
 
-constexpr int kGeneratorVersion = 5;
+constexpr int kGeneratorVersion = 7;
 
 class CpuBackend : public HostBackend {
  public:

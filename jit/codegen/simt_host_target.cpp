@@ -8,7 +8,7 @@ namespace jit {
 namespace {
 
 /// Raise it with every change of the code that is made from the same IR and options.
-constexpr int kGeneratorVersion = 5;
+constexpr int kGeneratorVersion = 7;
 constexpr int kDumpedGpu = 90;  ///< compute capability of the PTX that is dumped
 
 class NoNotes : public BuildNotes {
