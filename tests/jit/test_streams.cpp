@@ -277,27 +277,29 @@ TEST_CASE("tables and lists of sites are not overwritten before kernels in fligh
   kernel.slots.resize(2);
   kernel.arguments = {Type::i64};
   kernel.listed = true;
-  Gate gate;
-  Bench bench;
-  void* const fields[] = {bench.at(0)};
-  const std::int32_t* const tables[] = {nullptr, static_cast<std::int32_t*>(bench.at(1))};
-  const std::uint64_t scalars[] = {gate.address()};
-  DeviceLaunch launch;
-  launch.kernel = &kernel;
-  launch.code = reinterpret_cast<KernelCode>(look_up);
-  launch.fields = fields;
-  launch.tables = tables;
-  launch.scalars = scalars;
-  launch.groups = static_cast<std::int32_t*>(bench.at(2));
-  launch.masks = static_cast<std::uint64_t*>(bench.at(3));
-  launch.end = 1;
-  REQUIRE(bench.device.launch(launch));
-  for (const int i : {1, 2, 3}) CHECK_NOTHROW(bench.fill(i, 0));
-  CHECK(gate.is_closed());
-  gate.open();
-  std::int32_t sum = 0;
-  bench.device.copy_to_host(&sum, bench.at(0), 4);
-  CHECK(sum == 6000);
+  for (const int block : {1, 2, 3}) {  // of the table, the groups, the masks
+    Gate gate;
+    Bench bench;
+    void* const fields[] = {bench.at(0)};
+    const std::int32_t* const tables[] = {nullptr, static_cast<std::int32_t*>(bench.at(1))};
+    const std::uint64_t scalars[] = {gate.address()};
+    DeviceLaunch launch;
+    launch.kernel = &kernel;
+    launch.code = reinterpret_cast<KernelCode>(look_up);
+    launch.fields = fields;
+    launch.tables = tables;
+    launch.scalars = scalars;
+    launch.groups = static_cast<std::int32_t*>(bench.at(2));
+    launch.masks = static_cast<std::uint64_t*>(bench.at(3));
+    launch.end = 1;
+    REQUIRE(bench.device.launch(launch));
+    CHECK_NOTHROW(bench.fill(block, 0));
+    CHECK(gate.is_closed());
+    gate.open();
+    std::int32_t sum = 0;
+    bench.device.copy_to_host(&sum, bench.at(0), 4);
+    CHECK(sum == 6000);
+  }
 }
 
 TEST_CASE("memory that a kernel uses is freed when the kernel has ended") {
