@@ -1,6 +1,7 @@
 #include "jit/device/device.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 #include "jit/device/cpu_device.hpp"
 #include "jit/gpu/driver.hpp"
@@ -12,15 +13,17 @@
 namespace jit {
 namespace {
 
+/// `ordinal` < 0: the first that is to be had.
 std::unique_ptr<Device> open_cuda(int ordinal) {
-  return std::make_unique<GpuDevice>("cuda:" + std::to_string(ordinal), open_cuda_driver(ordinal));
+  std::unique_ptr<GpuDriver> driver = ordinal < 0 ? open_first_cuda_driver(ordinal) : open_cuda_driver(ordinal);
+  return std::make_unique<GpuDevice>("cuda:" + std::to_string(ordinal), std::move(driver));
 }
 
-/// The first GPU, or nothing: a machine without one, or with one that does not work, computes on its processor.
+/// A GPU, or nothing: a machine without one, or with none that works, computes on its processor.
 std::unique_ptr<Device> open_any_gpu() {
   if (count_cuda_devices() == 0) return nullptr;
   try {
-    return open_cuda(0);
+    return open_cuda(-1);
   } catch (const DeviceError& error) {
     log_warn("device", "no GPU is used: ", error.what());
     return nullptr;
@@ -32,7 +35,7 @@ std::unique_ptr<Device> open_named(const std::string& name) {
   if (name == "cpu") return std::make_unique<CpuDevice>();
   if (name == "sim") return std::make_unique<GpuDevice>("sim", open_simulated_driver(simulated_gpu_from_environment()));
   const std::size_t colon = name.find(':');
-  return open_cuda(colon == std::string::npos ? 0 : std::stoi(name.substr(colon + 1)));
+  return open_cuda(colon == std::string::npos ? -1 : std::stoi(name.substr(colon + 1)));
 }
 
 std::unique_ptr<Device> open_wanted() {

@@ -105,7 +105,7 @@ struct Copy2D {
 };
 
 constexpr unsigned kStreamNonBlocking = 1;
-constexpr unsigned kEventDefault = 0;
+constexpr unsigned kEventDefault = 0, kEventDisableTiming = 2;
 constexpr unsigned kHostAllocPortable = 1, kHostAllocDeviceMap = 2;
 /// Keys of the last argument of cuLaunchKernel.
 constexpr std::size_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferBytes = 2;

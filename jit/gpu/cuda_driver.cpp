@@ -342,10 +342,10 @@ class CudaDriver final : public GpuDriver {
 
   // ---- events ----
 
-  Event create_event() override {
+  Event create_event(bool timed) override {
     enter();
     cuda::Event event = nullptr;
-    check(api_.cuEventCreate(&event, cuda::kEventDefault), "cuEventCreate");
+    check(api_.cuEventCreate(&event, timed ? cuda::kEventDefault : cuda::kEventDisableTiming), "cuEventCreate");
     return event;
   }
   void destroy_event(Event event) noexcept override {
@@ -528,6 +528,16 @@ class CudaDriver final : public GpuDriver {
 }  // namespace
 
 std::unique_ptr<GpuDriver> open_cuda_driver(int ordinal) { return std::make_unique<CudaDriver>(ordinal); }
+
+std::unique_ptr<GpuDriver> open_first_cuda_driver(int& ordinal) {
+  const int last = std::max(count_cuda_devices() - 1, 0);
+  for (ordinal = 0; ordinal < last; ++ordinal) try {
+      return open_cuda_driver(ordinal);
+    } catch (const DeviceError& error) {
+      log_info("gpu", "the next GPU is tried: ", error.what());
+    }
+  return open_cuda_driver(ordinal);
+}
 
 int count_cuda_devices() noexcept {
   try {

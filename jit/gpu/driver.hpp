@@ -67,7 +67,8 @@ class GpuDriver : public GpuLoader {
   /// Both on the device, not overlapping.
   virtual void copy_within(Stream stream, void* to, const void* from, std::size_t bytes) = 0;
 
-  virtual Event create_event() = 0;
+  /// `timed`: it may be asked for seconds(), which makes it dearer.
+  virtual Event create_event(bool timed) = 0;
   virtual void destroy_event(Event event) noexcept = 0;
   virtual void record(Event event, Stream stream) = 0;
   virtual void wait(Stream stream, Event event) = 0;       ///< work given to the stream from now on follows the event
@@ -85,6 +86,8 @@ class GpuDriver : public GpuLoader {
 /// The CUDA driver's GPU number `ordinal`. Throws DeviceError saying what is missing (library, symbol, GPU), where it
 /// was looked for, and what to do.
 std::unique_ptr<GpuDriver> open_cuda_driver(int ordinal);
+/// The first GPU that can be opened, and its number: of those in exclusive mode other processes may have some.
+std::unique_ptr<GpuDriver> open_first_cuda_driver(int& ordinal);
 /// Number of GPUs, 0 without a driver; never throws.
 int count_cuda_devices() noexcept;
 

@@ -254,7 +254,7 @@ std::vector<int> GpuDevice::register_bounds(int registers, int block) const {
 Device::Mark GpuDevice::mark() {
   guarded("timing", [&] {
     if (free_marks_.empty()) {
-      events_.push_back(driver_->create_event());
+      events_.push_back(driver_->create_event(/*timed=*/true));
       free_marks_.push_back(events_.size() - 1);
     }
     // The launch behind the mark waits for its operands in any case: that is not its time.

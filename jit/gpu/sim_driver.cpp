@@ -71,6 +71,7 @@ Tallies& tallies() {
 struct SimEvent {
   std::shared_ptr<SimRecord> latest;  ///< nullptr before the first record()
   SimOrder::Clock clock;              ///< of the stream at that call
+  bool timed = false;
 };
 
 /// A call of a kernel, with addresses that the host can follow.
@@ -245,10 +246,10 @@ class SimDriver final : public GpuDriver {
                  {&read, &written}});
   }
 
-  Event create_event() override {
+  Event create_event(bool timed) override {
     std::lock_guard lock(mutex_);
     const Event handle = new_handle();
-    events_[handle] = {};
+    events_[handle].timed = timed;
     return handle;
   }
 
@@ -264,7 +265,9 @@ class SimDriver final : public GpuDriver {
     std::lock_guard lock(mutex_);
     const std::shared_ptr<SimStream>& queue = find_stream(stream);
     auto point = std::make_shared<SimRecord>(queue);
-    find_event(event) = {.latest = point, .clock = order_.clock(queue->number)};
+    SimEvent& recorded = find_event(event);
+    recorded.latest = point;
+    recorded.clock = order_.clock(queue->number);
     push(*queue, {.run = [point] { point->finish(); }, .uses = {}, .orders_streams = true});
   }
 
@@ -283,6 +286,8 @@ class SimDriver final : public GpuDriver {
   }
 
   double seconds(Event from, Event to) override {
+    require_timed(from);
+    require_timed(to);
     const std::shared_ptr<SimRecord> first = record_of(from), last = record_of(to);
     if (!first || !last)
       throw InternalError(
@@ -419,6 +424,12 @@ class SimDriver final : public GpuDriver {
 
   /// Of a stream or event; none is used twice, so that stale ones are found.
   void* new_handle() { return reinterpret_cast<void*>(++handles_made_); }
+  void require_timed(Event event) {
+    std::lock_guard lock(mutex_);
+    if (!find_event(event).timed)
+      throw InternalError(
+          {.what = "simulated GPU: seconds", .expected = "events made for timing", .got = "one made for order only"});
+  }
   const std::shared_ptr<SimStream>& find_stream(Stream stream) {
     const auto found = streams_.find(stream);
     if (found == streams_.end())

@@ -19,7 +19,7 @@ std::size_t Staging::pieces() {
     asked_ = true;
     pieces_.reserve(kMostPieces);
     while (pieces_.size() < kMostPieces) {
-      const GpuDriver::Event passed = driver_.create_event();
+      const GpuDriver::Event passed = driver_.create_event(/*timed=*/false);
       void* memory = driver_.allocate_pinned(kPieceBytes);
       if (memory == nullptr) {
         driver_.destroy_event(passed);

@@ -115,7 +115,7 @@ const Streams::Point& Streams::record(Stream& stream) {
   auto& points = stream.points;
   GpuDriver::Event event = nullptr;
   if (points.size() < kMostPoints) {
-    event = driver_.create_event();
+    event = driver_.create_event(/*timed=*/false);
   } else {
     event = points.front().event;
     points.pop_front();

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The assembler takes the PTX of every kernel of bench expr, bench dslash and the examples of hmc, for sm_90 and sm_80.
-# Those of bench do not spill, and Dslash in single precision takes at most 128 registers.
+# Those of bench do not spill, and Dslash in single precision takes at most 128 registers; the variants that tuning tries
+# (of which it drops those that spill) are only taken.
 # Usage: ptx.sh PTX_CHECK PROGRAMS EXAMPLES FOLDER     PROGRAMS: the folder of bench and hmc
 set -euo pipefail
 check=$(realpath "$1") programs=$(realpath "$2") examples=$(realpath "$3") folder=$4
@@ -16,11 +17,16 @@ if [ -x "$programs/bench" ]; then  # not in debug and sanitizer builds
   export TESSERA_SIM_MEMORY=4M  # also what bench measures the bandwidth with
   for suite in expr dslash; do
     for precision in single double; do
-      TESSERA_DUMP_DIR=bench_${suite}_$precision quietly "$programs/bench" "$suite" --lattice 4 4 4 4 --precision "$precision" \
-        --threads 1 --min-time 0.001
+      for tune in 0 eager; do
+        dump=bench_${suite}_$precision
+        [ "$tune" = 0 ] || dump=variants
+        TESSERA_TUNE=$tune TESSERA_DUMP_DIR=$dump quietly "$programs/bench" "$suite" --lattice 4 4 4 4 \
+          --precision "$precision" --threads 1 --min-time 0.001
+      done
     done
   done
   unset TESSERA_SIM_MEMORY
+  "$check" variants
   "$check" --no-spills --most-registers 128 bench_dslash_single
   "$check" --no-spills bench_*
   for dump in bench_expr_single bench_expr_double; do

@@ -124,6 +124,19 @@ TEST_CASE("a GPU that refuses a context is counted and cannot be opened") {
   CHECK(contains(message, "compute mode"));
 }
 
+TEST_CASE("of GPUs that others may have the first that opens is taken") {
+  Library library(path_of("works"));
+  FakeCuda& fake = library.fresh();
+  int ordinal = 7;
+  CHECK(jit::open_first_cuda_driver(ordinal) != nullptr);
+  CHECK(ordinal == 0);
+  fake.failures["cuDevicePrimaryCtxRetain"] = 46;  // CUDA_ERROR_DEVICE_UNAVAILABLE
+  CHECK(jit::open_first_cuda_driver(ordinal) != nullptr);
+  CHECK(ordinal == 1);
+  fake.context_result = 46;
+  CHECK_THROWS_WITH_AS(jit::open_first_cuda_driver(ordinal), doctest::Contains("cuda:1"), DeviceError);
+}
+
 TEST_CASE("each reason of cuInit has its own advice") {
   Library library(path_of("works"));
   FakeCuda& fake = library.fresh();
@@ -309,8 +322,10 @@ TEST_CASE("events take part in timing") {
   Open open;
   GpuDriver& driver = *open.driver;
   const auto stream = driver.create_stream();
-  const auto from = driver.create_event(), to = driver.create_event();
+  const auto from = driver.create_event(true), to = driver.create_event(true);
   CHECK(open.fake.event_flags == cuda::kEventDefault);
+  driver.destroy_event(driver.create_event(false));
+  CHECK(open.fake.event_flags == cuda::kEventDisableTiming);
   driver.record(from, stream);
   driver.record(to, stream);
   driver.wait(stream, from);

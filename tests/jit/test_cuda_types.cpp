@@ -97,6 +97,7 @@ static_assert(equal(cuda::kMemoryHost, CU_MEMORYTYPE_HOST));
 static_assert(equal(cuda::kMemoryDevice, CU_MEMORYTYPE_DEVICE));
 static_assert(equal(cuda::kStreamNonBlocking, CU_STREAM_NON_BLOCKING));
 static_assert(equal(cuda::kEventDefault, CU_EVENT_DEFAULT));
+static_assert(equal(cuda::kEventDisableTiming, CU_EVENT_DISABLE_TIMING));
 static_assert(equal(cuda::kHostAllocPortable, CU_MEMHOSTALLOC_PORTABLE));
 static_assert(equal(cuda::kLaunchEnd, CU_LAUNCH_PARAM_END_AS_INT));
 static_assert(equal(cuda::kLaunchBuffer, CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT));

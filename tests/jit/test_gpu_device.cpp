@@ -93,7 +93,7 @@ class Watched final : public GpuDriver {
   void copy_within(Stream stream, void* to, const void* from, std::size_t bytes) override {
     under_->copy_within(stream, to, from, bytes);
   }
-  Event create_event() override { return under_->create_event(); }
+  Event create_event(bool timed) override { return under_->create_event(timed); }
   void destroy_event(Event event) noexcept override { under_->destroy_event(event); }
   void record(Event event, Stream stream) override { under_->record(event, stream); }
   void wait(Stream stream, Event event) override {

@@ -274,12 +274,12 @@ TEST_CASE("kernels write to pinned memory, as much of it as is granted") {
 TEST_CASE("streams and events that do not exist are refused") {
   const auto driver = open();
   const auto stream = driver->create_stream();
-  const auto event = driver->create_event();
+  const auto event = driver->create_event(true);
   CHECK_THROWS_WITH_AS(driver->synchronize(nullptr), Contains("live stream"), InternalError);
   CHECK_THROWS_WITH_AS(driver->synchronize(event), Contains("live stream"), InternalError);
   CHECK_THROWS_WITH_AS(driver->record(stream, stream), Contains("live event"), InternalError);
   driver->destroy_event(event);
-  const auto next = driver->create_event();
+  const auto next = driver->create_event(true);
   CHECK_THROWS_WITH_AS(driver->wait(stream, event), Contains("live event"), InternalError);
   CHECK_THROWS_WITH_AS(driver->seconds(next, next), Contains("never recorded"), InternalError);
   driver->wait(stream, next);  // as in CUDA: nothing to wait for
@@ -291,7 +291,7 @@ TEST_CASE("wrong calls that cannot throw show at every synchronisation from then
   const auto check_kept = [](GpuDriver& driver, const char* word) {
     const auto stream = driver.create_stream();
     for (int i = 0; i < 2; ++i) CHECK_THROWS_WITH_AS(driver.synchronize(stream), Contains(word), InternalError);
-    const auto event = driver.create_event();
+    const auto event = driver.create_event(true);
     driver.record(event, stream);
     CHECK_THROWS_WITH_AS(driver.synchronize_event(event), Contains(word), InternalError);
     CHECK_THROWS_WITH_AS(driver.seconds(event, event), Contains(word), InternalError);
@@ -360,7 +360,7 @@ TEST_CASE("memory in use by unfinished work cannot be freed") {
 TEST_CASE("memory may be freed once an event behind its use has passed") {
   const auto driver = open();
   const auto stream = driver->create_stream(), other = driver->create_stream();
-  const auto event = driver->create_event();
+  const auto event = driver->create_event(true);
   Gate gate;
   for (int i = 0; i < 200; ++i) {
     void* block = driver->allocate(4096);
@@ -418,7 +418,7 @@ TEST_CASE("a copy reads the host when the stream gets there") {
 TEST_CASE("streams do not wait for each other but for events") {
   const auto driver = open_simulated_driver({.memory = kMiB, .checks_order = false});
   const auto held = driver->create_stream(), going = driver->create_stream(), after = driver->create_stream();
-  const auto event = driver->create_event();
+  const auto event = driver->create_event(true);
   void* block = driver->allocate(8);
   std::uint64_t seen = 1;
   Gate gate;
@@ -440,7 +440,7 @@ TEST_CASE("streams do not wait for each other but for events") {
 TEST_CASE("uses of the same memory that nothing orders are found, whichever runs first") {
   const auto driver = open();
   const auto one = driver->create_stream(), other = driver->create_stream();
-  const auto event = driver->create_event();
+  const auto event = driver->create_event(true);
   void* block = driver->allocate(8);
   void* apart = driver->allocate(8);
   std::uint64_t host = 1;
@@ -496,7 +496,7 @@ TEST_CASE("memory is not freed before the host has waited for its use, though th
 TEST_CASE("a chain of copies and launches over two streams is right if events order it") {
   const auto driver = open();
   const auto copies = driver->create_stream(), launches = driver->create_stream();
-  const auto arrived = driver->create_event(), computed = driver->create_event();
+  const auto arrived = driver->create_event(true), computed = driver->create_event(true);
   constexpr std::size_t kWords = 3000;
   auto* pinned = static_cast<std::uint64_t*>(driver->allocate_pinned(kWords * 8));
   void* block = driver->allocate(kWords * 8);
@@ -563,7 +563,7 @@ TEST_CASE("launches that no GPU takes are refused") {
 TEST_CASE("an exception in a kernel stops the device") {
   const auto driver = open();
   const auto stream = driver->create_stream(), other = driver->create_stream();
-  const auto event = driver->create_event();
+  const auto event = driver->create_event(true);
   void* block = driver->allocate(8);
   std::uint64_t host = 3;
   driver->launch(stream, code_of(throw_from_kernel), 4, 4, nullptr, 0);
@@ -579,7 +579,7 @@ TEST_CASE("an exception in a kernel stops the device") {
 TEST_CASE("events tell the time between them") {
   const auto driver = open();
   const auto stream = driver->create_stream();
-  const auto from = driver->create_event(), to = driver->create_event();
+  const auto from = driver->create_event(true), to = driver->create_event(true);
   Gate gate;
   driver->record(from, stream);
   driver->synchronize_event(from);
@@ -590,6 +590,10 @@ TEST_CASE("events tell the time between them") {
   CHECK(driver->seconds(from, to) > 0.004);
   CHECK(driver->seconds(to, from) < 0);
   CHECK(driver->seconds(to, to) == 0);
+  const auto untimed = driver->create_event(false);
+  driver->record(untimed, stream);
+  CHECK_THROWS_WITH_AS(driver->seconds(from, untimed), Contains("made for timing"), InternalError);
+  driver->destroy_event(untimed);
 }
 
 TEST_CASE("each allocation, launch and copy can be made to fail, once") {
@@ -693,7 +697,7 @@ TEST_CASE("what was never freed is told at debug level, an error that nobody saw
     const auto driver = open();
     driver->allocate(1000);
     driver->allocate_pinned(2000);
-    driver->create_event();
+    driver->create_event(true);
     driver->destroy_stream(driver->create_stream());
   }
   CHECK(told("device memory never freed: 1000 bytes"));
