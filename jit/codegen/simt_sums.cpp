@@ -4,14 +4,6 @@
 
 #include "jit/ir/abi.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-#include <llvm/IR/IntrinsicsNVPTX.h>
-#pragma GCC diagnostic pop
-
 namespace jit {
 namespace {
 

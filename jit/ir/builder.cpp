@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "jit/ir/nodes.hpp"
+
 namespace jit::ir {
 
 std::size_t Builder::NodeHash::operator()(const Node& n) const {
@@ -159,14 +161,7 @@ Value Builder::convert(Type t, Value v) {
 void Builder::finish() {
   // The order stays that of evaluation, term by term: the code generators' schedules start from it. Depth first from the
   // stores would evaluate all terms of the first component, then of the next, and cost half of the speed of a Dslash.
-  std::vector<bool> live(k_.nodes.size(), false);
-  for (const Store& s : k_.stores) live[static_cast<std::size_t>(s.value)] = true;
-  for (const Reduction& r : k_.reductions) live[static_cast<std::size_t>(r.value)] = true;
-  for (std::size_t i = k_.nodes.size(); i-- > 0;)
-    if (live[i])
-      for (Value o : {k_.nodes[i].a, k_.nodes[i].b, k_.nodes[i].c})
-        if (o != kNone) live[static_cast<std::size_t>(o)] = true;
-
+  const std::vector<bool> live = live_nodes(k_);
   std::vector<Value> renamed(k_.nodes.size(), kNone);
   std::vector<Node> kept;
   kept.reserve(k_.nodes.size());

@@ -1,5 +1,7 @@
 #include "jit/ir/trips.hpp"
 
+#include "jit/ir/nodes.hpp"
+
 namespace jit::ir {
 namespace {
 
@@ -15,36 +17,9 @@ double weight(const Node& n) {
     case Op::rem:
     case Op::sqrt:
       return 4;
-    case Op::sin:
-    case Op::cos:
-    case Op::tan:
-    case Op::asin:
-    case Op::acos:
-    case Op::atan:
-    case Op::sinh:
-    case Op::cosh:
-    case Op::tanh:
-    case Op::exp:
-    case Op::log:
-    case Op::log10:
-    case Op::pow:
-    case Op::atan2:
-    case Op::fmod:
-      return 20;
     default:
-      return 1;
+      return is_elementary(n.op) ? 20 : 1;
   }
-}
-
-std::vector<bool> live_nodes(const Kernel& kernel) {
-  std::vector<bool> live(kernel.nodes.size(), false);
-  for (const Store& s : kernel.stores) live[std::size_t(s.value)] = true;
-  for (const Reduction& r : kernel.reductions) live[std::size_t(r.value)] = true;
-  for (std::size_t i = kernel.nodes.size(); i-- > 0;)
-    if (live[i])
-      for (Value v : {kernel.nodes[i].a, kernel.nodes[i].b, kernel.nodes[i].c})
-        if (v != kNone) live[std::size_t(v)] = true;
-  return live;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "jit/ir/abi.hpp"
 #include "jit/ir/ir.hpp"
+#include "jit/ir/nodes.hpp"
 #include "jit/support/error.hpp"
 
 namespace jit::ir {
@@ -69,26 +70,12 @@ class Verifier {
   }
 
   static bool takes(Op op, Type t) {
+    if (is_elementary(op)) return is_float(t);
     switch (op) {
       case Op::fma:
       case Op::sqrt:
       case Op::floor:
       case Op::ceil:
-      case Op::sin:
-      case Op::cos:
-      case Op::tan:
-      case Op::asin:
-      case Op::acos:
-      case Op::atan:
-      case Op::sinh:
-      case Op::cosh:
-      case Op::tanh:
-      case Op::exp:
-      case Op::log:
-      case Op::log10:
-      case Op::pow:
-      case Op::atan2:
-      case Op::fmod:
         return is_float(t);
       case Op::rem:
       case Op::shl:

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <vector>
 
+#include "jit/ir/nodes.hpp"
+
 namespace jit {
 namespace {
 
@@ -12,10 +14,8 @@ double flops(ir::Op op) {
   switch (op) {
     case fma: return 2;
     case add: case sub: case mul: case div: case rem: case min: case max: case sqrt: case floor: case ceil:
-    case sin: case cos: case tan: case asin: case acos: case atan: case sinh: case cosh: case tanh:
-    case exp: case log: case log10: case pow: case atan2: case fmod:
       return 1;
-    default: return 0;
+    default: return ir::is_elementary(op) ? 1 : 0;
   }
 }
 

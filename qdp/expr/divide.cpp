@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "jit/ir/nodes.hpp"
 #include "jit/ir/reroll.hpp"
 #include "jit/support/error.hpp"
 
@@ -13,17 +14,6 @@ namespace QDP::detail {
 namespace ir = jit::ir;
 
 namespace {
-
-std::vector<bool> live_nodes(const ir::Kernel& k) {
-  std::vector<bool> live(k.nodes.size(), false);
-  for (const ir::Store& s : k.stores) live[static_cast<std::size_t>(s.value)] = true;
-  for (const ir::Reduction& r : k.reductions) live[static_cast<std::size_t>(r.value)] = true;
-  for (std::size_t i = k.nodes.size(); i-- > 0;)
-    if (live[i])
-      for (Value v : {k.nodes[i].a, k.nodes[i].b, k.nodes[i].c})
-        if (v != ir::kNone) live[static_cast<std::size_t>(v)] = true;
-  return live;
-}
 
 /// Whether the part can be stored and read back without a change: all components are needed, none is a structural zero
 /// (a product with it is dropped, one with a stored zero is not), all have their own words' precision.
@@ -72,7 +62,7 @@ ir::Kernel rest(const ir::Kernel& kernel, const Tensor& value) {
 
 const Node* part_to_compute_aside(const ir::Kernel& kernel, std::span<const Part> parts, std::size_t nodes) {
   constexpr double kWorthwhile = 0.75;
-  const std::vector<bool> live = live_nodes(kernel);
+  const std::vector<bool> live = ir::live_nodes(kernel);
   const Node* best = nullptr;
   std::tuple<std::size_t, std::size_t> best_cost{static_cast<std::size_t>(kWorthwhile * static_cast<double>(nodes)), 0};
   for (const Part& part : parts) {

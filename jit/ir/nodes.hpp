@@ -1,0 +1,16 @@
+// Questions about nodes that several parts of the compiler ask.
+#pragma once
+
+#include <vector>
+
+#include "jit/ir/ir.hpp"
+
+namespace jit::ir {
+
+/// sin, exp, pow, ...: functions that a library computes, on floating point only.
+bool is_elementary(Op op);
+
+/// For each node, whether a store or a reduction needs it.
+std::vector<bool> live_nodes(const Kernel& kernel);
+
+}  // namespace jit::ir
