@@ -442,8 +442,9 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
 
 namespace {
 
-/// More sums than this in one kernel make it slow to compile and its accumulators spill.
-constexpr int kReductionsPerKernel = 36;
+/// Sums in one kernel: those of a spinor. Each keeps seven registers of a GPU's thread, which has 255, and more make a
+/// kernel slow to compile.
+constexpr int kReductionsPerKernel = 24;
 
 /// `count` components of rhs, from `first` on.
 void reduce_components(const Expr& rhs, const jit::Domain& domain, Reduce kind, int first, int count, double* results) {
