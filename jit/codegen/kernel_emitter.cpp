@@ -6,6 +6,7 @@
 #include "jit/codegen/schedule.hpp"
 #include "jit/ir/abi.hpp"
 #include "jit/ir/site_layout.hpp"
+#include "jit/ir/trips.hpp"
 #include "jit/support/error.hpp"
 
 namespace jit {
@@ -250,7 +251,7 @@ class KernelEmitter {
 
     const Schedule order = schedule(kernel_);
     run_steps(order.once);
-    const int runs = kernel_.trips * kernel_.rounds;
+    const int runs = ir::runs(kernel_);
     if (runs == 1) {
       run_steps(order.each);
       return;
@@ -318,14 +319,12 @@ class KernelEmitter {
     if (!prefetching()) return;
     for (const Step& s : each) {
       const Node* n = s.kind == Step::Kind::node ? &kernel_.nodes[std::size_t(s.number)] : nullptr;
-      if (!n || n->op != Op::load || walks(n->place) || frame(here_, std::size_t(n->place.slot)).positions) continue;
+      if (!n || n->op != Op::load || ir::walks(n->place) || frame(here_, std::size_t(n->place.slot)).positions) continue;
       const ir::Leaf& leaf = kernel_.leaves[std::size_t(n->place.leaf)];
       prefetch(n->place, leaf, component_offset(n->place, leaf));
     }
     send_prefetches();
   }
-
-  static bool walks(const Place& p) { return p.stride != 0 || p.leap != 0; }
 
   Value* load(const Node& n) {
     const Place& p = n.place;
@@ -341,7 +340,7 @@ class KernelEmitter {
                                            llvm::ConstantInt::getTrue(operations_.vector(Type::b1)));
     } else {
       loaded = builder_.CreateAlignedLoad(type, advance(base, offset), alignment(leaf.word));
-      if (prefetching() && (!trip_ || walks(p))) prefetch(p, leaf, offset);
+      if (prefetching() && (!trip_ || ir::walks(p))) prefetch(p, leaf, offset);
     }
     return leaf.word == Type::b1 ? builder_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
   }

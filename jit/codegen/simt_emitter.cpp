@@ -12,6 +12,7 @@
 #include "jit/codegen/simt_code.hpp"
 #include "jit/codegen/simt_sums.hpp"
 #include "jit/ir/site_layout.hpp"
+#include "jit/ir/trips.hpp"
 #include "jit/support/error.hpp"
 
 namespace jit {
@@ -280,11 +281,9 @@ class SimtEmitter : private SimtCode {
     return all;
   }
 
-  static bool walks(const Place& p) { return p.stride != 0 || p.leap != 0; }
-
   const std::vector<Value*>& in_this_trip(const Place& p, const ir::Leaf& leaf) {
     const std::vector<Value*>& bases = addresses(std::size_t(p.slot), std::size_t(p.leaf));
-    if (!walks(p) || !trip_) return bases;
+    if (!ir::walks(p) || !trip_) return bases;
     std::vector<Value*>& moved = walking_[{p.slot, p.leaf, p.stride, p.leap}];
     if (moved.empty()) {
       const auto times = [&](Value* count, int components) {
@@ -313,14 +312,14 @@ class SimtEmitter : private SimtCode {
     known_[0] = true;
     const Schedule order = schedule(kernel_);
     run_steps(order.once);
-    const std::uint64_t trips = std::uint64_t(kernel_.trips), rounds = std::uint64_t(kernel_.rounds);
-    if (trips * rounds == 1) return run_steps(order.each);
+    const std::uint64_t runs = std::uint64_t(ir::runs(kernel_)), trips = std::uint64_t(kernel_.trips);
+    if (runs == 1) return run_steps(order.each);
     for (const Node& n : kernel_.nodes)  // addresses are the same in all trips
       if (n.op == Op::load) addresses(std::size_t(n.place.slot), std::size_t(n.place.leaf));
     for (const ir::Store& s : kernel_.stores) addresses(std::size_t(s.place.slot), std::size_t(s.place.leaf));
-    loop(i64(0), i64(trips * rounds), i64(1), "run", [&](Value* run) {
-      trip_ = rounds == 1 ? run : builder_.CreateURem(run, i64(trips), "trip");
-      if (rounds > 1) round_ = builder_.CreateUDiv(run, i64(trips), "round");
+    loop(i64(0), i64(runs), i64(1), "run", [&](Value* run) {
+      trip_ = runs == trips ? run : builder_.CreateURem(run, i64(trips), "trip");
+      if (runs > trips) round_ = builder_.CreateUDiv(run, i64(trips), "round");
       run_steps(order.each);
     });
   }
@@ -379,7 +378,7 @@ class SimtEmitter : private SimtCode {
 
   /// The same words in each trip. INVARIANT: not loaded as constants: ptxas would move them ahead of the trips, where
   /// they take registers that are not there (a trace over colour of two propagators: 1840 bytes of stack).
-  bool read_in_each_trip(const Place& p) const { return trip_ && !walks(p); }
+  bool read_in_each_trip(const Place& p) const { return trip_ && !ir::walks(p); }
 
   Value* load(const Node& n) {
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(n.place.leaf)];

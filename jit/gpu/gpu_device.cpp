@@ -5,6 +5,7 @@
 
 #include "jit/ir/site_layout.hpp"
 #include "jit/ir/sum.hpp"
+#include "jit/ir/trips.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
@@ -75,7 +76,7 @@ void GpuDevice::clear(void* address, std::size_t bytes) {
 }
 
 void GpuDevice::copy_within(void* to, const void* from, std::size_t bytes) {
-  const Streams::Use uses[] = {{to, true}, {const_cast<void*>(from), false}};
+  const Streams::Use uses[] = {{to, true}, {from, false}};
   guarded("copy on the device", [&] {
     streams_.begin(StreamRole::compute, uses);
     driver_->copy_within(streams_[StreamRole::compute], to, from, bytes);
@@ -180,7 +181,7 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
     if (launch.finished != nullptr) *launch.finished = mark();
     return true;
   }
-  const int summands = kernel.trips * kernel.rounds;
+  const int summands = ir::runs(kernel);
   if (!kernel.reductions.empty() && sites > kMostSummands / summands)
     throw DeviceError({.what = "sum in kernel " + kernel.name,
                        .expected = "at most 2^34 summands on one GPU",

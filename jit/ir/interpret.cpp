@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "jit/ir/ir.hpp"
+#include "jit/ir/trips.hpp"
 #include "jit/support/error.hpp"
 
 namespace jit::ir {
@@ -267,11 +268,11 @@ void interpret(const Kernel& kernel, void* const* fields, const std::uint64_t* s
     const double infinity = std::numeric_limits<double>::infinity();
     results[r] = kind == Reduction::Kind::sum ? 0.0 : kind == Reduction::Kind::max ? -infinity : infinity;
   }
-  for (int run = 0; run < kernel.trips * kernel.rounds; ++run) {
+  for (int run = 0; run < runs(kernel); ++run) {
     const int trip = run % kernel.trips, round = run / kernel.trips;
     const auto address = [&](const Place& p) {
       const std::size_t size = std::size_t(bytes(kernel.leaves[std::size_t(p.leaf)].word));
-      return static_cast<char*>(fields[p.leaf]) + std::size_t(p.component + trip * p.stride + round * p.leap) * size;
+      return static_cast<char*>(fields[p.leaf]) + std::size_t(component_in(p, trip, round)) * size;
     };
     for (std::size_t i = 0; i < kernel.nodes.size(); ++i) {
       const Node& n = kernel.nodes[i];

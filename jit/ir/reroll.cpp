@@ -287,9 +287,8 @@ bool trips_are_independent(const Kernel& kernel) {
   if (loads.empty()) return true;
   std::vector<std::pair<std::int16_t, int>> written;  // leaf, component
   for (int run = 0; run < runs(kernel); ++run) {
-    const auto word = [&](const Place& p) {
-      return std::pair(p.leaf, p.component + run % kernel.trips * p.stride + run / kernel.trips * p.leap);
-    };
+    const int trip = run % kernel.trips, round = run / kernel.trips;
+    const auto word = [&](const Place& p) { return std::pair(p.leaf, component_in(p, trip, round)); };
     for (const Place& p : loads)
       if (p.slot != 0 || std::binary_search(written.begin(), written.end(), word(p))) return false;
     for (const Store& s : kernel.stores) written.push_back(word(s.place));

@@ -8,6 +8,12 @@
 namespace jit::ir {
 
 inline int runs(const Kernel& kernel) { return kernel.trips * kernel.rounds; }
+/// Whether a place is another word in other trips or rounds.
+inline bool walks(const Place& place) { return place.stride != 0 || place.leap != 0; }
+/// The component that a place names in a trip of a round.
+inline int component_in(const Place& place, int trip, int round) {
+  return place.component + trip * place.stride + round * place.leap;
+}
 
 /// Whether each node is computed in every trip. Values that are the same in all trips are computed once if few are
 /// needed at a time; more than registers can hold would lie on the stack, and reading operands again costs no more than

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jit/ir/nodes.hpp"
+#include "jit/ir/trips.hpp"
 
 namespace jit {
 namespace {
@@ -34,11 +35,12 @@ KernelCost cost(const ir::Kernel& kernel) {
   std::set<std::tuple<int, int, bool>> read;  // leaf, word, odd
   double stored = 0;
   const auto word_bytes = [&](int leaf) { return ir::bytes(kernel.leaves[static_cast<std::size_t>(leaf)].word); };
-  for (int run = 0; run < kernel.trips * kernel.rounds; ++run) {
+  const int runs = ir::runs(kernel);
+  for (int run = 0; run < runs; ++run) {
     const int trip = run % kernel.trips, round = run / kernel.trips;
     for (const ir::Node& node : kernel.nodes)
       if (node.op == ir::Op::load)
-        read.emplace(node.place.leaf, node.place.component + trip * node.place.stride + round * node.place.leap,
+        read.emplace(node.place.leaf, ir::component_in(node.place, trip, round),
                      odd[static_cast<std::size_t>(node.place.slot)]);
     for (const ir::Store& store : kernel.stores) stored += word_bytes(store.place.leaf);
   }
@@ -55,8 +57,8 @@ KernelCost cost(const ir::Kernel& kernel) {
   }
   result.flops += static_cast<double>(kernel.reductions.size());
   result.operations += static_cast<double>(kernel.stores.size() + 6 * kernel.reductions.size());
-  result.flops *= kernel.trips * kernel.rounds;
-  result.operations *= kernel.trips * kernel.rounds;
+  result.flops *= runs;
+  result.operations *= runs;
   return result;
 }
 
