@@ -1,7 +1,7 @@
 # TESSERA_BUNDLE=ON: programs and libraries that run from wherever they are unpacked, on a machine with glibc and nothing
 # else; scripts/bundle makes the archive of the install component `bundle`:
 #   bin/ programs and examples   tests/bin/   lib/ Tessera and every library it needs but glibc's   share/tessera/ libdevice
-#   README.md, scripts/, examples/, tests/integration/ as in the sources: test programs look for them there
+#   README.md, scripts/, examples/, tests/data/, tests/integration/ as in the sources: test programs look for them there
 # Two calls, as link options must come before the targets and installation after them.
 
 # An rpath of the old kind also holds for what the libraries need themselves, so nothing need be patched into them.
@@ -45,6 +45,7 @@ function(tessera_bundle_install)
   install(FILES README.md DESTINATION . ${rule})
   install(PROGRAMS scripts/gpu-check DESTINATION scripts ${rule})
   install(PROGRAMS tests/integration/run_examples.sh DESTINATION tests/integration ${rule})
+  install(DIRECTORY tests/data DESTINATION tests ${rule})
   install(DIRECTORY examples DESTINATION . ${rule} FILES_MATCHING PATTERN "*.xml" PATTERN "*.cpp" PATTERN "*.md")
 
   # NVIDIA's mathematical functions, a file that programs may pass on. Without it kernels that call them need CUDA's toolkit.

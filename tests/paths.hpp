@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
 namespace tests {
 
@@ -11,5 +13,12 @@ std::filesystem::path binary_folder();
 
 /// The folder that holds README.md and examples/: the repository, or the bundle.
 std::filesystem::path source_folder();
+
+/// A file of tests/data. Throws std::runtime_error if it is not there.
+std::string data_file(const std::string& name);
+
+/// A file too large for the repository, where the machine has it: in $QCD_TEST_DATA, or in shared/data in or beside the
+/// sources.
+std::optional<std::string> large_data_file(const std::string& name);
 
 }  // namespace tests

@@ -10,10 +10,8 @@
 #include "tests/paths.hpp"
 #include "tests/reference/base_precision.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,18 +84,6 @@ inline double inner(const GaugeField& a, const GaugeField& b) {
 
 /// An input document from text.
 inline qcd::InputFile input(const std::string& text) { return qcd::InputFile::from_text(text, "test input"); }
-
-/// The reference files, if this checkout has them beside it: QCD_TEST_DATA, or shared/data in or beside the
-/// repository.
-inline std::optional<std::string> data_file(const std::string& name) {
-  std::vector<std::filesystem::path> folders;
-  if (const char* folder = std::getenv("QCD_TEST_DATA")) folders.emplace_back(folder);
-  for (const char* place : {"shared/data", "../shared/data"})
-    folders.push_back(source_folder() / place);
-  for (const auto& folder : folders)
-    if (std::filesystem::exists(folder / name)) return (folder / name).string();
-  return std::nullopt;
-}
 
 /// Reads a gauge field as a run would, cfg_type SCIDAC or NERSC.
 inline GaugeField read_field(const std::string& cfg_type, const std::string& file) {

@@ -23,13 +23,11 @@ LatticeColorMatrix abelian(const LatticeReal& angle) {
   return u;
 }
 
-void check_file(const char* cfg_type, const char* name, const std::vector<int>& lattice, double plaquette, double link,
-                double tolerance) {
-  const auto file = tests::data_file(name);
-  if (!file) TESSERA_SKIP("no reference configurations here");
-  CAPTURE(name);
+void check_file(const char* cfg_type, const std::string& file, const std::vector<int>& lattice, double plaquette,
+                double link, double tolerance) {
+  CAPTURE(file);
   tests::use_lattice(lattice);
-  const Plaquettes p = measure_plaquettes(tests::read_field(cfg_type, *file));
+  const Plaquettes p = measure_plaquettes(tests::read_field(cfg_type, file));
   CHECK(std::fabs(toDouble(p.average) - plaquette) < base_tol(tolerance));
   CHECK(std::fabs(toDouble(p.link) - link) < base_tol(tolerance));
 }
@@ -96,23 +94,27 @@ TEST_CASE("Polyakov loops have a direction") {
 }
 
 TEST_CASE("plaquettes and links of files in double precision") {
-  check_file("SCIDAC", "conf.00200", {4, 4, 4, 4}, 0.57107711169452713, -0.0047031551, 1e-10);
-  check_file("SCIDAC", "weak_field.lime", {4, 4, 4, 8}, 0.994804132267, 0.3794493487, 1e-10);
-  check_file("NERSC", "nersc.l8t4b3360", {8, 8, 8, 4}, 0.5038664469, 0.005406083858, 1e-10);
-  check_file("SCIDAC", "ildg.l8t4b3360", {8, 8, 8, 4}, 0.5038664469, 0.005406083858, 1e-10);
+  check_file("SCIDAC", tests::data_file("conf.00200"), {4, 4, 4, 4}, 0.57107711169452713, -0.0047031551, 1e-10);
+  check_file("SCIDAC", tests::data_file("weak_field.lime"), {4, 4, 4, 8}, 0.994804132267, 0.3794493487, 1e-10);
+}
+
+TEST_CASE("plaquettes and links of larger files") {
+  const auto nersc = tests::large_data_file("nersc.l8t4b3360"), ildg = tests::large_data_file("ildg.l8t4b3360");
+  if (!nersc || !ildg) TESSERA_SKIP("no large reference configurations (QCD_TEST_DATA)");
+  check_file("NERSC", *nersc, {8, 8, 8, 4}, 0.5038664469, 0.005406083858, 1e-10);
+  check_file("SCIDAC", *ildg, {8, 8, 8, 4}, 0.5038664469, 0.005406083858, 1e-10);
 }
 
 TEST_CASE("plaquettes and links of files in single precision") {
-  check_file("NERSC", "t_nersc.cfg", {4, 4, 4, 4}, 0.0382422893, 0.4630322098, 1e-7);
-  check_file("SCIDAC", "lat.sample.l4444.ildg", {4, 4, 4, 4}, 0.5948501589, 0.6467587374, 1e-7);
-  check_file("SCIDAC", "lat.sample.l4444.scidac", {4, 4, 4, 4}, 0.5948501589, 0.6467587374, 1e-7);
+  check_file("NERSC", tests::data_file("t_nersc.cfg"), {4, 4, 4, 4}, 0.0382422893, 0.4630322098, 1e-7);
+  check_file("SCIDAC", tests::data_file("lat.sample.l4444.ildg"), {4, 4, 4, 4}, 0.5948501589, 0.6467587374, 1e-7);
+  check_file("SCIDAC", tests::data_file("lat.sample.l4444.scidac"), {4, 4, 4, 4}, 0.5948501589, 0.6467587374, 1e-7);
 }
 
 TEST_CASE("plaquette, rectangle and Polyakov loop of conf.00200") {
-  const auto file = tests::data_file("conf.00200");
-  if (!file) TESSERA_SKIP("no reference configurations here");
+  const std::string file = tests::data_file("conf.00200");
   tests::use_lattice({4, 4, 4, 4});
-  const GaugeField u = tests::read_field("SCIDAC", *file);
+  const GaugeField u = tests::read_field("SCIDAC", file);
   const Plaquettes p = measure_plaquettes(u);
   CHECK(toDouble(p.average) == doctest::Approx(0.57107711169452713).epsilon(base_tol(1e-13)));
   CHECK(toDouble(p.space) == doctest::Approx(0.5706798849).epsilon(base_tol(1e-9)));

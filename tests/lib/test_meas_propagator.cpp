@@ -98,10 +98,9 @@ TEST_CASE("free pion with twisted spatial boundary conditions") {
 }
 
 TEST_CASE("Wilson pseudoscalar correlator on conf.00200") {
-  const auto file = tests::data_file("conf.00200");
-  if (!file) TESSERA_SKIP("no reference configurations here");
+  const std::string file = tests::data_file("conf.00200");
   tests::use_lattice({4, 4, 4, 4});
-  const GaugeField u = tests::read_field("SCIDAC", *file);
+  const GaugeField u = tests::read_field("SCIDAC", file);
   const LatticePropagator s = wilson(u, "0.15", boundary("1 1 1 1")).propagator(point_source());
   check_correlator(slice_norms(s, 2),
                    {2.23946028664745e-2, 2.05485346957700e-3, 6.96566865496375e-4, 2.17148162775779e-3}, 1.0 / 64,
@@ -109,10 +108,9 @@ TEST_CASE("Wilson pseudoscalar correlator on conf.00200") {
 }
 
 TEST_CASE("Chroma's prec_wilson correlator on weak_field.lime, anisotropic with a smeared source") {
-  const auto file = tests::data_file("weak_field.lime");
-  if (!file) TESSERA_SKIP("no reference configurations here");
+  const std::string file = tests::data_file("weak_field.lime");
   tests::use_lattice({4, 4, 4, 8});
-  const GaugeField u = tests::read_field("SCIDAC", *file);
+  const GaugeField u = tests::read_field("SCIDAC", file);
   LatticePropagator source = point_source();
   gaussian_smear(source, u, 2.0, 5, 3);
   CHECK(toDouble(norm2(source)) == doctest::Approx(6.6339991).epsilon(base_tol(1e-8)));
@@ -127,10 +125,9 @@ TEST_CASE("Chroma's prec_wilson correlator on weak_field.lime, anisotropic with 
 }
 
 TEST_CASE("the staggered inverse of a source of ones on conf.00200") {
-  const auto file = tests::data_file("conf.00200");
-  if (!file) TESSERA_SKIP("no reference configurations here");
+  const std::string file = tests::data_file("conf.00200");
   tests::use_lattice({4, 4, 4, 4});
-  const GaugeField u = tests::read_field("SCIDAC", *file);
+  const GaugeField u = tests::read_field("SCIDAC", file);
   const auto ones = trace_source<LatticeStaggeredFermion>(TraceNoise::unit);
   // Two flavours are half of the four tastes.
   const auto check = [&](const std::string& bc, double re, double im) {

@@ -21,15 +21,6 @@ using tests::TemporaryFolder;
 
 namespace {
 
-/// The folder of reference configurations: TESSERA_SHARED_DATA, or shared/data in or beside the sources.
-std::optional<std::filesystem::path> reference_folder() {
-  std::vector<std::filesystem::path> folders = {tests::source_folder() / "shared/data", tests::source_folder() / "../shared/data"};
-  if (const char* variable = std::getenv("TESSERA_SHARED_DATA")) folders = {variable};
-  for (const auto& folder : folders)
-    if (std::filesystem::is_directory(folder)) return folder;
-  return std::nullopt;
-}
-
 std::vector<double> read_links(const std::string& path, const SiteGeometry& geometry, ReadReport& report) {
   std::vector<double> links(geometry.volume() * kGaugeWordsPerSite);
   MemorySink<double> sink(links, kGaugeWordsPerSite);
@@ -124,19 +115,46 @@ TEST_CASE("files without a gauge field are refused with what they are") {
   CHECK(contains(error(folder.file("scalar")), "four SU(3) matrices per site, got record of type Lattice"));
 }
 
-TEST_CASE("configurations of other programs give the published plaquette, link trace and checksum") {
-  const auto folder = reference_folder();
-  if (!folder) TESSERA_SKIP("no reference configurations (TESSERA_SHARED_DATA)");
+namespace {
 
-  struct Reference {
-    const char* file;
-    GaugeFormat format;
-    Word word;
-    SiteGeometry lattice;
-    double plaquette;
-    double link_trace;
-    const char* checksum;
-  };
+struct Reference {
+  const char* file;
+  GaugeFormat format;
+  Word word;
+  SiteGeometry lattice;
+  double plaquette;
+  double link_trace;
+  const char* checksum;
+};
+
+/// What the file at `path` gives is what is published.
+void check_published(const std::string& path, const Reference& reference) {
+  CAPTURE(reference.file);
+  const GaugeFileSummary summary = inspect_gauge_file(path);
+  CHECK(summary.format == reference.format);
+  CHECK(summary.word == reference.word);
+  CHECK(summary.geometry == reference.lattice);
+  CHECK(summary.stored_checksum == reference.checksum);
+
+  ReadReport report;
+  const auto links = read_links(path, reference.lattice, report);
+  CHECK(report.checksum == ChecksumStatus::verified);
+  CHECK(report.computed == reference.checksum);
+  const PlainGaugeField field(reference.lattice, links);
+  const double tolerance = reference.word == Word::float64 ? 1e-10 : 1e-7;
+  CHECK(std::abs(field.plaquette() - reference.plaquette) < tolerance);
+  CHECK(std::abs(field.link_trace() - reference.link_trace) < tolerance);
+  // Headers have ten digits, xlf-info six.
+  if (summary.plaquette) CHECK(std::abs(*summary.plaquette - reference.plaquette) < (summary.nersc ? 1e-9 : 1e-6));
+  CHECK(contains(message_of<jit::UserError>([&] {
+                   read_links(path, {{4, 4, 4, 6}}, report);
+                 }),
+                 "expected 4 x 4 x 4 x 6"));
+}
+
+}  // namespace
+
+TEST_CASE("configurations of other programs give the published plaquette, link trace and checksum") {
   const Reference references[] = {
       {"conf.00200",
        GaugeFormat::ildg,
@@ -167,64 +185,39 @@ TEST_CASE("configurations of other programs give the published plaquette, link t
        0.5948501589,
        0.6467587374,
        "37affb9c 2fc07bbf"},
-      {"nersc.l8t4b3360", GaugeFormat::nersc, Word::float64, {{8, 8, 8, 4}}, 0.5038664469, 0.005406083858, "b379560a"},
-      {"ildg.l8t4b3360",
-       GaugeFormat::ildg,
-       Word::float64,
-       {{8, 8, 8, 4}},
-       0.5038664469,
-       0.005406083858,
-       "10d0ea1a a6a1b3b8"},
   };
-  for (const Reference& reference : references) {
-    CAPTURE(reference.file);
-    const std::string path = (*folder / reference.file).string();
-    const GaugeFileSummary summary = inspect_gauge_file(path);
-    CHECK(summary.format == reference.format);
-    CHECK(summary.word == reference.word);
-    CHECK(summary.geometry == reference.lattice);
-    CHECK(summary.stored_checksum == reference.checksum);
-
-    ReadReport report;
-    const auto links = read_links(path, reference.lattice, report);
-    CHECK(report.checksum == ChecksumStatus::verified);
-    CHECK(report.computed == reference.checksum);
-    const PlainGaugeField field(reference.lattice, links);
-    const double tolerance = reference.word == Word::float64 ? 1e-10 : 1e-7;
-    CHECK(std::abs(field.plaquette() - reference.plaquette) < tolerance);
-    CHECK(std::abs(field.link_trace() - reference.link_trace) < tolerance);
-    // Headers have ten digits, xlf-info six.
-    if (summary.plaquette) CHECK(std::abs(*summary.plaquette - reference.plaquette) < (summary.nersc ? 1e-9 : 1e-6));
-    CHECK(contains(message_of<jit::UserError>([&] {
-                     read_links(path, {{4, 4, 4, 6}}, report);
-                   }),
-                   "expected 4 x 4 x 4 x 6"));
-  }
+  for (const Reference& reference : references) check_published(tests::data_file(reference.file), reference);
 }
 
-TEST_CASE("one field in two formats is the same field") {
-  const auto folder = reference_folder();
-  if (!folder) TESSERA_SKIP("no reference configurations (TESSERA_SHARED_DATA)");
-  const auto links = [&](const char* file, const SiteGeometry& lattice) {
-    ReadReport report;
-    return read_links((*folder / file).string(), lattice, report);
-  };
-  CHECK(links("lat.sample.l4444.ildg", {{4, 4, 4, 4}}) == links("lat.sample.l4444.scidac", {{4, 4, 4, 4}}));
-  const auto nersc = links("nersc.l8t4b3360", {{8, 8, 8, 4}});
-  const auto ildg = links("ildg.l8t4b3360", {{8, 8, 8, 4}});
+TEST_CASE("larger configurations of other programs, one of them in two formats") {
+  const auto nersc = tests::large_data_file("nersc.l8t4b3360"), ildg = tests::large_data_file("ildg.l8t4b3360");
+  if (!nersc || !ildg) TESSERA_SKIP("no large reference configurations (QCD_TEST_DATA)");
+  const SiteGeometry lattice{{8, 8, 8, 4}};
+  const double plaquette = 0.5038664469, link_trace = 0.005406083858;
+  check_published(*nersc, {"nersc.l8t4b3360", GaugeFormat::nersc, Word::float64, lattice, plaquette, link_trace, "b379560a"});
+  check_published(*ildg,
+                  {"ildg.l8t4b3360", GaugeFormat::ildg, Word::float64, lattice, plaquette, link_trace, "10d0ea1a a6a1b3b8"});
+
+  ReadReport report;
+  const auto a = read_links(*nersc, lattice, report), b = read_links(*ildg, lattice, report);
   double largest = 0;
-  for (std::size_t i = 0; i < nersc.size(); ++i) largest = std::max(largest, std::abs(nersc[i] - ildg[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
   CHECK(largest < 1e-15);  // converted with rounding by whoever made the two
 }
 
+TEST_CASE("one field in two formats is the same field") {
+  const SiteGeometry lattice{{4, 4, 4, 4}};
+  ReadReport report;
+  CHECK(read_links(tests::data_file("lat.sample.l4444.ildg"), lattice, report) ==
+        read_links(tests::data_file("lat.sample.l4444.scidac"), lattice, report));
+}
+
 TEST_CASE("rewriting a configuration of another program reproduces its data and checksum") {
-  const auto folder = reference_folder();
-  if (!folder) TESSERA_SKIP("no reference configurations (TESSERA_SHARED_DATA)");
   const TemporaryFolder own;
   ReadReport report;
 
   const SiteGeometry weak{{4, 4, 4, 8}};
-  const std::string original = (*folder / "weak_field.lime").string();
+  const std::string original = tests::data_file("weak_field.lime");
   const auto links = read_links(original, weak, report);
   MemorySource<double> source(links, kGaugeWordsPerSite);
   const ScidacReader reader(original);
@@ -234,7 +227,7 @@ TEST_CASE("rewriting a configuration of another program reproduces its data and 
   writer.close();
   CHECK(tests::read_bytes(own.file("weak")) == tests::read_bytes(original));  // to the last byte, dates included
 
-  const std::string nersc = (*folder / "t_nersc.cfg").string();
+  const std::string nersc = tests::data_file("t_nersc.cfg");
   NerscHeader header = read_nersc_header(nersc);
   std::vector<float> floats(256 * kGaugeWordsPerSite);
   MemorySink<float> sink(floats, kGaugeWordsPerSite);
