@@ -1,11 +1,15 @@
 // The doctest main of every test program. Exit status: 0 passed, 77 every case skipped (see skip.hpp), else failed.
+// The file $TEST_SKIPPED_LIST, if that is set, receives one line per skipped case: scripts/test shows them all.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
 
-#include <set>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
 
 namespace {
 
@@ -13,13 +17,14 @@ constexpr int kSkippedExitCode = 77;
 
 /// Follows the run: which case is running, how many ran, which of them were skipped.
 struct SkipListener : doctest::IReporter {
-  static inline std::set<std::string> skipped;
+  static inline std::map<std::string, std::string> skipped;  ///< case, reason
   static inline std::string current;
   static inline unsigned cases_run = 0;
 
   explicit SkipListener(const doctest::ContextOptions&) {}
   void test_case_start(const doctest::TestCaseData& data) override {
-    current = std::string(data.m_file.c_str()) + ":" + std::to_string(data.m_line) + " " + data.m_name;
+    const std::string file = data.m_file.c_str();
+    current = file.substr(file.rfind('/') + 1) + ":" + std::to_string(data.m_line) + " \"" + data.m_name + "\"";
     ++cases_run;
   }
   void report_query(const doctest::QueryData&) override {}
@@ -40,13 +45,17 @@ REGISTER_LISTENER("skips", 1, SkipListener);
 } // namespace
 
 void tests::note_skipped(const std::string& reason) {
-  SkipListener::skipped.insert(SkipListener::current);
+  SkipListener::skipped.emplace(SkipListener::current, reason);
   MESSAGE("SKIP: ", reason);
 }
 
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   const int status = context.run();
+  if (const char* list = std::getenv("TEST_SKIPPED_LIST")) {
+    std::ofstream out(list);
+    for (const auto& [test, reason] : SkipListener::skipped) out << test << ": " << reason << '\n';
+  }
   const bool all_skipped = SkipListener::cases_run > 0 && SkipListener::skipped.size() == SkipListener::cases_run;
   return status == 0 && all_skipped ? kSkippedExitCode : status;
 }
