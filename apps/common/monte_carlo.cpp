@@ -50,6 +50,7 @@ int run_monte_carlo(const qcd::InputFile& file, Arguments arguments, qcd::RunPar
     return 0;
   }
   const qcd::Warn warn = [&](const std::string& text) { progress.warning(text); };
+  print_header();
   create_layout(parameters.lattice());
   if (arguments.continue_run)
     if (const qcd::CheckpointFiles from = continue_from_newest(parameters, warn); !from.restart.empty()) {

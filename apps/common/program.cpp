@@ -2,6 +2,8 @@
 
 #include "lib/io/program_info.hpp"
 
+#include "qdp/init/about.hpp"
+
 #include <exception>
 
 namespace common {
@@ -12,6 +14,8 @@ void create_layout(const std::vector<int>& lattice) {
   QDP::Layout::setLattSize(nrow);
   QDP::Layout::create();
 }
+
+void print_header() { QDP::QDPIO::cout << QDP::describe(QDP::about_program()) << std::endl; }
 
 Document::Document(const std::string& file, const std::string& root, const qcd::Input& input) : xml(file) {
   QDP::push(xml, root);

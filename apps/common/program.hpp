@@ -14,6 +14,9 @@ namespace common {
 /// Makes the layout.
 void create_layout(const std::vector<int>& lattice);
 
+/// What runs and where, as the first line of a run.
+void print_header();
+
 /// An output document with its root element, the input and the program's data in it.
 struct Document {
   QDP::XMLFileWriter xml;

@@ -43,6 +43,7 @@ int run_leapfrog(const qcd::InputFile& file, const common::Arguments& arguments)
     progress.unused_elements(file.unused_elements());
     return 0;
   }
+  common::print_header();
   common::create_layout(parameters.dynamics.lattice);
   common::Document data(arguments.data, "t_leapfrog", file.root()), log(arguments.log, "t_leapfrog", file.root());
   const double delta_h = qcd::run_leapfrog_test(parameters, data.xml, log.xml);

@@ -48,6 +48,7 @@ int run(const common::Arguments& arguments) {
     for (const std::string& element : file.unused_elements()) QDP::QDPIO::cout << "  not used: " << element << "\n";
     return 0;
   }
+  common::print_header();
   common::create_layout(parameters.lattice);
   common::Document out(arguments.data, "chroma", file.root()), log(arguments.log, "measure", file.root());
   const qcd::GaugeField u = qcd::start_measurements(parameters, qcd::Log{&out.xml});

@@ -3,6 +3,8 @@
 #include <ctime>
 #include <string>
 
+#include "qdp/init/about.hpp"
+
 namespace qcd {
 
 using namespace QDP;
@@ -10,8 +12,18 @@ using namespace QDP;
 void write_program_info(XMLWriter& xml) {
   push(xml, "ProgramInfo");
   push(xml, "code_version");
-  write(xml, "tessera", std::string(TESSERA_VERSION));
-  write(xml, "basePrecision", static_cast<int>(8 * sizeof(REAL)));
+  const ProgramAbout about = about_program();
+  write(xml, "tessera", about.version);
+  write(xml, "commit", about.commit);
+  write(xml, "basePrecision", about.precision);
+  write(xml, "Nd", about.nd);
+  write(xml, "Nc", about.nc);
+  pop(xml);
+  push(xml, "machine");
+  write(xml, "host", about.host);
+  write(xml, "device", about.device);
+  write(xml, "device_model", about.device_model);
+  write(xml, "threads", about.threads);
   pop(xml);
   char date[64] = "";
   const std::time_t now = std::time(nullptr);

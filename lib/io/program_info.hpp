@@ -5,7 +5,7 @@
 
 namespace qcd {
 
-/// The group ProgramInfo: version, precision, date, lattice. The layout must exist.
+/// The group ProgramInfo: version, commit, precision, host, device, threads, date, lattice. The layout must exist.
 void write_program_info(QDP::XMLWriter& xml);
 
 }  // namespace qcd

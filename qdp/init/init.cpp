@@ -10,6 +10,7 @@
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "qdp/init/about.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp_config.h"
 
@@ -52,7 +53,7 @@ void QDP_initialize(int* argc, char*** argv) {
       QDPIO::cout << QDP_help();
       std::exit(0);
     } else if (flag == "-V") {
-      QDPIO::cout << "Tessera, QDP++ interface; Nd " << QDP_ND << ", Nc " << QDP_NC << ", Ns " << QDP_NS << ", base precision " << BASE_PRECISION << " bits\n";
+      QDPIO::cout << describe(about_program()) << "\n";
       std::exit(0);
     } else if (flag == "-geom") {
       for (int mu = 0; mu < QDP_ND; ++mu)

@@ -1,6 +1,7 @@
 // The program measure: its documents, what it prints, and how it refuses inputs.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -72,6 +73,33 @@ TEST_CASE("measure runs an input and writes root chroma with one element per mea
   }
   CHECK(has(times, "<Name>LINK_SMEAR</Name>"));
   CHECK(has(times, "</measure>"));
+}
+
+TEST_CASE("a run says what runs and where, on the terminal and in its documents") {
+  const std::string input = write_input("about.xml", document(kGood)), out = (kFolder / "about_out.xml").string();
+  setenv("OMP_NUM_THREADS", "2", 1);
+  const Run result = run("-i " + input + " -o " + out + " -l " + (kFolder / "about.log").string());
+  REQUIRE(result.status == 0);
+  char host[256] = "";
+  REQUIRE(gethostname(host, sizeof host - 1) == 0);
+  const std::string written = content(out);
+  const auto element = [&](const std::string& name) {
+    const std::size_t from = written.find("<" + name + ">"), to = written.find("</" + name + ">");
+    REQUIRE(from < to);
+    return written.substr(from + name.size() + 2, to - from - name.size() - 2);
+  };
+  CHECK(element("host") == host);
+  CHECK(element("threads") == "2");
+  CHECK(element("device") == "cpu");
+  CHECK(result.printed.starts_with("Tessera " + element("tessera") + " (" + element("commit") + "), "));
+  CHECK(has(result.printed, "cpu (" + element("device_model") + "), 2 threads, on " + host));
+
+  std::system(("git -C " + tests::source_folder().string() + " rev-parse --short=12 HEAD > " + (kFolder / "commit").string() + " 2>&1").c_str());
+  const std::string head = content(kFolder / "commit");
+  if (head.size() == 13)  // in a clone; an archive has "unknown". The build may be older than the newest commit.
+    CHECK((element("commit") != "unknown" && element("commit").size() >= 12));
+  else
+    CHECK(element("commit") == "unknown");
 }
 
 TEST_CASE("the same input gives the same numbers, and another seed others") {
