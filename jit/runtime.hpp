@@ -42,6 +42,7 @@ struct KernelInfo {
 };
 
 /// The process's compiler, device, kernels, threads and profile. Created by the first use or by initialize(), closed by finalize().
+/// Any thread may call it: calls happen one at a time. What belongs together, as find() to launch(), holds a RuntimeLock.
 class Runtime {
  public:
   static Runtime& instance();

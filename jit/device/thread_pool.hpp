@@ -43,7 +43,7 @@ class ThreadPool {
   /// OMP_NUM_THREADS, or the cores that this process may use.
   static int default_threads();
 
-  int threads() const { return threads_; }
+  int threads() const { return threads_.load(std::memory_order_relaxed); }
   /// Must not be called from inside a task.
   void resize(int threads);
 
@@ -65,7 +65,7 @@ class ThreadPool {
   void start(int threads);
   void stop();
 
-  int threads_ = 1;
+  std::atomic<int> threads_{1};  // other threads may ask
   std::atomic<bool> busy_{false};
   std::unique_ptr<Team> team_;
 };

@@ -1,6 +1,7 @@
 #include "jit/memory/device_copy.hpp"
 
 #include "jit/memory/memory.hpp"
+#include "jit/support/lock.hpp"
 
 namespace jit {
 
@@ -20,7 +21,10 @@ const void* DeviceCopy::make(const void* data, std::size_t bytes) const {
 }
 
 void DeviceCopy::release() const noexcept {
-  if (bytes_ != 0) Memory::instance().free(const_cast<void*>(address_), bytes_);
+  if (bytes_ != 0) {
+    const RuntimeLock lock;
+    Memory::instance().free(const_cast<void*>(address_), bytes_);
+  }
   source_ = address_ = nullptr;
   bytes_ = 0;
 }

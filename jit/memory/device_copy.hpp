@@ -20,7 +20,7 @@ class DeviceCopy {
   }
 
   /// The device's address of `bytes` bytes at `data`, whose contents must be the same at every call with this `data`.
-  /// The copy stays where it is and is never driven out. Throws DeviceError when there is no memory.
+  /// The copy stays where it is and is never driven out. Under the run time's lock. Throws DeviceError when there is no memory.
   const void* address(const void* data, std::size_t bytes) const {
     return data == source_ ? address_ : make(data, bytes);
   }

@@ -1,6 +1,7 @@
 #include "jit/memory/field.hpp"
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "jit/memory/memory.hpp"
 #include "jit/memory/relayout.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/lock.hpp"
 
 namespace jit {
 namespace {
@@ -51,6 +53,8 @@ Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int componen
 }
 
 Field::~Field() {
+  if (host_ == nullptr && device_ == nullptr && image_ == nullptr) return;
+  const RuntimeLock lock;
   release_host();
   release_device();
   release_image();
@@ -58,6 +62,15 @@ Field::~Field() {
 
 std::size_t Field::host_bytes() const { return words_to_bytes(order_->sites, components_, word_); }
 std::size_t Field::device_bytes() const { return words_to_bytes(order_->groups * order_->lanes, components_, word_); }
+
+/// INVARIANT: under the lock, after contents have come and before memory goes: without the lock other threads read what
+/// this announces.
+void Field::set_state(unsigned state) noexcept {
+  state_ = state;
+  const auto sites = static_cast<std::uint32_t>(order_->sites);
+  readable_.store((state & kHost) != 0 ? sites : 0, std::memory_order_release);
+  writable_.store((state & kSides) == kHost ? sites : 0, std::memory_order_release);
+}
 
 void Field::allocate_host() {
   if (host_ == nullptr) host_ = home_.host_memory().allocate(host_bytes());
@@ -75,30 +88,32 @@ void Field::allocate_device() {
 }
 
 void Field::release_host() noexcept {
+  set_state(state_ & ~kHost);
   if (host_ != nullptr) home_.host_memory().free(std::exchange(host_, nullptr), host_bytes());
-  state_ &= ~kHost;
 }
 
 void Field::release_device() noexcept {
   Residency::leave(place_);
+  set_state(state_ & ~kDevice);
   if (device_ != nullptr) home_.device_memory().free(std::exchange(device_, nullptr), device_bytes());
-  state_ &= ~kDevice;
 }
 
 void Field::release_image() noexcept {
+  set_state(state_ & ~kImage);
   if (image_ != nullptr) home_.host_memory().free(std::exchange(image_, nullptr), device_bytes());
-  state_ &= ~kImage;
 }
 
 const void* Field::host_fetch() {
+  const RuntimeLock lock;
+  if ((state_ & kHost) != 0) return host_;  // another thread was faster
   allocate_host();
   if ((state_ & kImage) != 0) {
     reorder_to_host_order(home_.host_memory().device(), *order_, word_, components_, image_, host_);
-    state_ |= kHost;
+    set_state(state_ | kHost);
   } else if ((state_ & kDevice) != 0) {
     const HeldPlace held(place_.statement, home_.statement_);
     device_to_host(home_.device_memory(), home_.host_memory(), *order_, word_, components_, device_, host_);
-    state_ |= kHost;
+    set_state(state_ | kHost);
     if (home_.separate()) {
       ++home_.transfers_.out;
       home_.transfers_.bytes_out += device_bytes();
@@ -108,17 +123,20 @@ const void* Field::host_fetch() {
 }
 
 void* Field::host_claim(bool keep) {
+  const RuntimeLock lock;
+  if (host_current()) return host_;
   if (keep)
     host_read();
   else
     allocate_host();
   release_device();
   release_image();
-  state_ |= kHost;
+  set_state(state_ | kHost);
   return host_;
 }
 
 void Field::host_done() noexcept {
+  const RuntimeLock lock;
   if (host_current()) {
     // On a device with memory of its own, which may be short, the contents wait for the first statement that needs
     // them.
@@ -138,7 +156,7 @@ const void* Field::device_fetch() {
     home_.device().copy_to_device(device_, image_, device_bytes());
   else
     host_to_device(home_.device_memory(), home_.host_memory(), *order_, word_, components_, host_, device_);
-  state_ |= kDevice;
+  set_state(state_ | kDevice);
   if (home_.separate()) {
     ++home_.transfers_.in;
     home_.transfers_.bytes_in += device_bytes();
@@ -158,7 +176,7 @@ void* Field::device_claim(bool whole) {
   device_reserve(whole);
   release_host();
   release_image();
-  state_ |= kDevice;
+  set_state(state_ | kDevice);
   return device_;
 }
 
@@ -171,7 +189,7 @@ bool Field::leave_device() {
     if (image.address() == nullptr) return false;
     home_.device().copy_to_host(image.address(), device_, device_bytes());
     image_ = image.keep();
-    state_ |= kImage;
+    set_state(state_ | kImage);
     ++home_.transfers_.spilled;
     home_.transfers_.bytes_spilled += device_bytes();
   } else {
@@ -189,10 +207,13 @@ std::size_t Field::device_offset(std::int64_t site) const {
 }
 
 void Field::read_site(std::int64_t site, void* out) {
+  const bool on_host = readable_.load(std::memory_order_acquire) != 0;
+  std::optional<RuntimeLock> lock;
+  if (!on_host) lock.emplace();
   const auto word_bytes = static_cast<std::size_t>(ir::bytes(word_));
   const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
   const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
-  if ((state_ & kHost) != 0 || !ever_written())
+  if (on_host || (state_ & kHost) != 0 || !ever_written())
     std::memcpy(out, static_cast<const char*>(host_read()) + static_cast<std::size_t>(site) * site_bytes, site_bytes);
   else if ((state_ & kImage) != 0)
     for (int c = 0; c < components_; ++c)
@@ -205,6 +226,7 @@ void Field::read_site(std::int64_t site, void* out) {
 }
 
 void Field::write_site(std::int64_t site, const void* in) {
+  const RuntimeLock lock;
   const auto word_bytes = static_cast<std::size_t>(ir::bytes(word_));
   const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
   const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
@@ -224,10 +246,13 @@ void Field::swap(Field& other) {
   if (order_ != other.order_ || word_ != other.word_ || components_ != other.components_ || &home_ != &other.home_)
     throw InternalError({.what = "Field::swap", .expected = shape(*this), .got = shape(other)});
   if (this == &other) return;
+  const RuntimeLock lock;
   std::swap(host_, other.host_);
   std::swap(device_, other.device_);
   std::swap(image_, other.image_);
-  std::swap(state_, other.state_);
+  const unsigned state = state_;
+  set_state(other.state_);
+  other.set_state(state);
   Residency::exchange(place_, other.place_);
 }
 

@@ -6,8 +6,12 @@
 // short. Each side has a valid bit. Reading one copies from the cheapest valid other if needed, writing one invalidates
 // the others. A side is allocated when it is first used, and the others are given back when one is written (a field takes
 // its bytes once).
+//
+// Threads: the host side may be asked for, read and written by any number of threads at once, as long as nothing else
+// writes the field. The device side belongs to whoever holds the run time's lock (jit/support/lock.hpp).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,13 +38,16 @@ class Field {
   std::size_t device_bytes() const;  ///< with padding
 
   /// Host side for reading; pointer valid until the field is next written by a kernel or destroyed.
-  const void* host_read() { return (state_ & kHost) != 0 ? host_ : host_fetch(); }
+  const void* host_read() { return readable_.load(std::memory_order_acquire) != 0 ? host_ : host_fetch(); }
   /// Host side for reading and writing; the other sides become invalid.
   void* host_write() { return host_current() ? host_ : host_claim(true); }
   /// As host_write, but the present contents need not be preserved.
   void* host_overwrite() { return host_current() ? host_ : host_claim(false); }
-  /// True while the host side may be written directly without a call (fast path of element access).
-  bool host_current() const { return (state_ & kSides) == kHost; }
+  /// True while the host side may be written directly without a call.
+  bool host_current() const { return writable_.load(std::memory_order_acquire) != 0; }
+  /// The same for one site, false also where there is no such site: the fast path of element access, one comparison.
+  bool host_readable(int site) const { return static_cast<std::uint32_t>(site) < readable_.load(std::memory_order_acquire); }
+  bool host_writable(int site) const { return static_cast<std::uint32_t>(site) < writable_.load(std::memory_order_acquire); }
   void* host_pointer() const { return host_; }
   /// The host has seen or set what it wanted: its side is given back if the contents are, or can be put, elsewhere.
   void host_done() noexcept;
@@ -80,11 +87,14 @@ class Field {
   void release_image() noexcept;
   bool leave_device();
   std::size_t device_offset(std::int64_t site) const;
+  void set_state(unsigned state) noexcept;
 
   std::shared_ptr<const SiteOrder> order_;
   ir::Type word_;
   int components_;
-  unsigned state_;
+  unsigned state_;  // changed by set_state() only
+  // What other threads may see of it without the lock: the number of sites if the host side may be read (written), or 0.
+  std::atomic<std::uint32_t> readable_{0}, writable_{0};
   void* host_ = nullptr;
   void* device_ = nullptr;
   void* image_ = nullptr;

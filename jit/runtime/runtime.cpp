@@ -19,6 +19,7 @@
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
+#include "jit/support/lock.hpp"
 #include "jit/support/log.hpp"
 #include "jit/tune/machine.hpp"
 
@@ -128,15 +129,20 @@ Runtime::Runtime() : state_(new State) {
 }
 Runtime::~Runtime() { delete state_; }
 
-KernelHandle* Runtime::find(const Hash128& key) const { return state_->table.find(key); }
+KernelHandle* Runtime::find(const Hash128& key) const {
+  const RuntimeLock lock;
+  return state_->table.find(key);
+}
 
 KernelHandle* Runtime::add(const Hash128& key, ir::Kernel kernel) {
+  const RuntimeLock lock;
   if (find(key) != nullptr)
     throw InternalError({.what = "Runtime::add", .expected = "a new key", .got = key.hex() + " again", .where = kernel.name});
   return state_->table.add(key, std::move(kernel));
 }
 
 void Runtime::launch(const Launch& launch) {
+  const RuntimeLock lock;
   State& state = *state_;
   KernelHandle& kernel = *launch.kernel;
   const Domain& domain = *launch.domain;
@@ -215,11 +221,13 @@ void Runtime::launch(const Launch& launch) {
 int Runtime::lanes() const { return state_->lanes; }
 int Runtime::threads() const { return state_->device.threads(); }
 void Runtime::set_threads(int n) {
+  const RuntimeLock lock;
   state_->device.set_threads(n);
   for (const auto& kernel : state_->table.handles()) kernel->classes.clear();  // what is fastest may be another variant
 }
 
 std::vector<KernelInfo> Runtime::kernels() const {
+  const RuntimeLock lock;
   state_->collect_times();
   std::vector<KernelInfo> infos;
   for (const auto& kernel : state_->table.handles())
@@ -236,21 +244,46 @@ std::vector<KernelInfo> Runtime::kernels() const {
   return infos;
 }
 
-std::int64_t Runtime::launches() const { return state_->launches; }
-std::int64_t Runtime::trials() const { return state_->trials; }
-std::int64_t Runtime::compilations() const { return state_->variants.compilations(); }
+std::int64_t Runtime::launches() const {
+  const RuntimeLock lock;
+  return state_->launches;
+}
+std::int64_t Runtime::trials() const {
+  const RuntimeLock lock;
+  return state_->trials;
+}
+std::int64_t Runtime::compilations() const {
+  const RuntimeLock lock;
+  return state_->variants.compilations();
+}
 
-void Runtime::set_profiling(bool on) { state_->timing = on || state_->device.marks_are_free(); }
+void Runtime::set_profiling(bool on) {
+  const RuntimeLock lock;
+  state_->timing = on || state_->device.marks_are_free();
+}
 
-void Runtime::synchronize() { state_->device.synchronize(); }
+void Runtime::synchronize() {
+  const RuntimeLock lock;
+  state_->device.synchronize();
+}
 
 std::string Runtime::device() const { return state_->device.name(); }
 std::string Runtime::device_model() const { return state_->device.model(); }
-double Runtime::bandwidth() { return measure_bandwidth(state_->device, state_->variants.compiler()); }
-double Runtime::copy_bandwidth() { return measure_copies(state_->device); }
-double Runtime::arithmetic_rate(ir::Type word) { return measure_arithmetic(state_->device, state_->variants.compiler(), word); }
+double Runtime::bandwidth() {
+  const RuntimeLock lock;
+  return measure_bandwidth(state_->device, state_->variants.compiler());
+}
+double Runtime::copy_bandwidth() {
+  const RuntimeLock lock;
+  return measure_copies(state_->device);
+}
+double Runtime::arithmetic_rate(ir::Type word) {
+  const RuntimeLock lock;
+  return measure_arithmetic(state_->device, state_->variants.compiler(), word);
+}
 
 void Runtime::reset_profile() {
+  const RuntimeLock lock;
   state_->collect_times();
   for (const auto& kernel : state_->table.handles()) {
     kernel->calls = 0;
@@ -260,21 +293,25 @@ void Runtime::reset_profile() {
 }
 
 std::string Runtime::profile_report() const {
+  const RuntimeLock lock;
   return format_profile(kernels(), measure_bandwidth(state_->device, state_->variants.compiler()),
                         "Tessera profile: device " + state_->device.name() + ", " + std::to_string(threads()) + " threads, " +
                             std::to_string(lanes()) + " lanes");
 }
 
 std::size_t Runtime::field_bytes() const {
+  const RuntimeLock lock;
   const Memory& host = Memory::host();
   return state_->memory.live_bytes() + (&host == &state_->memory ? 0 : host.live_bytes());
 }
 std::size_t Runtime::peak_field_bytes() const {
+  const RuntimeLock lock;
   const Memory& host = Memory::host();
   return state_->memory.peak_bytes() + (&host == &state_->memory ? 0 : host.peak_bytes());
 }
 
 void Runtime::finalize() {
+  const RuntimeLock lock;
   if (!env().profile.empty()) write_atomically(env().profile, profile_report());
   if (state_->memory.live_blocks() > 0)
     log_debug("memory", state_->memory.live_blocks(), " blocks of fields alive at the end, ",

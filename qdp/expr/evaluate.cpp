@@ -14,6 +14,7 @@
 #include "jit/ir/reroll.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/lock.hpp"
 #include "qdp/expr/divide.hpp"
 #include "qdp/expr/lower.hpp"
 #include "qdp/layout/layout.hpp"
@@ -382,6 +383,7 @@ std::shared_ptr<jit::Field> new_field(Shape shape) {
 }
 
 void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs) {
+  const jit::RuntimeLock lock;
   rhs = make_convert(std::move(rhs), shape);
   Binding& bound = scratch();
   bound.clear();
@@ -482,6 +484,7 @@ void reduce_components(const Expr& rhs, const jit::Domain& domain, Reduce kind, 
 }  // namespace
 
 void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
+  const jit::RuntimeLock lock;
   const Shape shape = rhs->shape;
   const int components = shape.components();
   if (components > kReductionsPerKernel && rhs->op != Op::field) {  // computed once, then summed in parts

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "jit/memory/field.hpp"
+#include "jit/support/lock.hpp"
 #include "qdp/layout/layout.hpp"
 
 namespace QDP::io {
@@ -31,8 +32,10 @@ SiteFormat format_of(const std::vector<jit::Field*>& fields) {
 
 std::size_t site_bytes(const jit::Field& f) { return static_cast<std::size_t>(f.components() * jit::ir::bytes(f.word())); }
 
-/// Calls move(address of the site in the field, address in the stream) for every site and field of a run.
+/// Calls move(address of the site in the field, address in the stream) for every site and field of a run. Under the run
+/// time's lock, because the end of another stream of a field gives its host side back.
 template <class Base, class Move> void walk(const std::vector<jit::Field*>& fields, std::uint64_t begin, std::uint64_t count, char* words, Base base, Move move) {
+  const jit::RuntimeLock lock;
   const std::size_t bytes = site_bytes(*fields[0]);
   std::vector<char*> start;
   for (jit::Field* f : fields) start.push_back(base(f));

@@ -3,6 +3,7 @@
 #include "qdp/io/primary.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/lock.hpp"
 #include "jit/support/log.hpp"
 #include "qdp/layout/map.hpp"
 #include "qdp/layout/site_order.hpp"
@@ -154,6 +155,7 @@ multi1d<int> to_multi1d(const Coord& x) {
 }
 
 const std::shared_ptr<jit::Field>& coordinate_field(int mu) {
+  const jit::RuntimeLock lock;
   if (mu < 0 || mu >= QDP_ND)
     throw jit::UserError({.what = "Layout::latticeCoordinate(" + std::to_string(mu) + ")",
                           .expected = "a direction 0.." + std::to_string(QDP_ND - 1),
@@ -177,6 +179,7 @@ namespace Layout {
 void setLattSize(const multi1d<int>& nrows) { process().extents = nrows; }
 
 void create() {
+  const jit::RuntimeLock lock;
   Process& p = process();
   const detail::Geometry lattice(checked_extents(p.extents));
   auto order = detail::make_site_order(lattice, jit::Runtime::instance().lanes());
@@ -195,6 +198,7 @@ void create() {
 }
 
 void destroy() {
+  const jit::RuntimeLock lock;
   detail::release_site_multipliers();
   process().layout.reset();
 }

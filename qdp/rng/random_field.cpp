@@ -2,6 +2,7 @@
 
 #include "jit/ir/builder.hpp"
 #include "jit/runtime.hpp"
+#include "jit/support/lock.hpp"
 #include "qdp/layout/layout.hpp"
 #include "qdp/layout/subset.hpp"
 #include "qdp/rng/random_state.hpp"
@@ -163,6 +164,7 @@ void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain
 }  // namespace
 
 void random_field(jit::Field& field, const Subset& subset) {
+  const jit::RuntimeLock lock;
   check_random_word("random", field.word());
   const jit::Domain& domain = subset.domain_for(field.order());
   const std::uint64_t step = step_multiplier(layout("random").lattice);
@@ -176,6 +178,7 @@ void random_field(jit::Field& field, const Subset& subset) {
 }
 
 void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
+  const jit::RuntimeLock lock;
   check_random_word("gaussian", field.word());
   const jit::Domain& domain = subset.domain_for(field.order());
   const int stride = complex ? 2 : 1;  // the imaginary parts of both draws are not used
@@ -196,6 +199,9 @@ void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
   set_random_seed(end);
 }
 
-void release_site_multipliers() { multiplier_cache().clear(); }
+void release_site_multipliers() {
+  const jit::RuntimeLock lock;
+  multiplier_cache().clear();
+}
 
 }  // namespace QDP::detail

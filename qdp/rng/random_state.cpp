@@ -1,6 +1,7 @@
 #include "qdp/rng/random_state.hpp"
 
 #include "jit/support/error.hpp"
+#include "jit/support/lock.hpp"
 
 #include <cmath>
 #include <vector>
@@ -16,6 +17,7 @@ std::uint64_t& seed_of_process() {
 
 template <class Word>
 void fill_random(Word* words, int n) {
+  const jit::RuntimeLock lock;
   std::uint64_t seed = random_seed();
   for (int i = 0; i < n; ++i) {
     seed = lcg_multiply(seed, kLcgMultiplier);
@@ -26,6 +28,7 @@ void fill_random(Word* words, int n) {
 
 template <class Word>
 void fill_gaussian(Word* words, int n, bool complex) {
+  const jit::RuntimeLock lock;
   std::vector<Word> first(n), second(n);
   fill_random(first.data(), n);
   fill_random(second.data(), n);
@@ -39,8 +42,14 @@ void fill_gaussian(Word* words, int n, bool complex) {
 
 }  // namespace
 
-std::uint64_t random_seed() { return seed_of_process(); }
-void set_random_seed(std::uint64_t seed) { seed_of_process() = seed & kLcgMask; }
+std::uint64_t random_seed() {
+  const jit::RuntimeLock lock;
+  return seed_of_process();
+}
+void set_random_seed(std::uint64_t seed) {
+  const jit::RuntimeLock lock;
+  seed_of_process() = seed & kLcgMask;
+}
 
 void check_random_word(const char* what, jit::ir::Type word) {
   if (jit::ir::is_float(word)) return;

@@ -1,6 +1,7 @@
 #include "qdp/rng/rannyu.hpp"
 
 #include "jit/support/error.hpp"
+#include "jit/support/lock.hpp"
 
 #include <string>
 
@@ -46,15 +47,20 @@ void random(RNGState_t& ran_state) {
 }
 
 double random() {
+  const jit::RuntimeLock lock;
   random(process_state());
   return process_state().ran;
 }
 
 void setrn(const multi1d<int>& iseed) {
+  const jit::RuntimeLock lock;
   check(iseed, "RANNYU::setrn");
   process_state().seed = iseed;
 }
 
-multi1d<int> savern() { return process_state().seed; }
+multi1d<int> savern() {
+  const jit::RuntimeLock lock;
+  return process_state().seed;
+}
 
 }  // namespace QDP::RANNYU

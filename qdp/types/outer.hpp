@@ -95,6 +95,22 @@ template <class T, class X> Expr rhs_expr(const X& x) {
   else return to_expr(x);
 }
 
+/// Site `site` of a field as host memory: what elem() does when the field is not on the host or has no such site.
+/// Throws UserError naming the type.
+const void* host_site_for_reading(jit::Field& field, int site, Shape shape);
+void* host_site_for_writing(jit::Field& field, int site, Shape shape);
+/// Throws UserError unless the field has this site.
+void check_site(const char* what, const jit::Field& field, int site, Shape shape);
+
+template <class T> const T& host_site(jit::Field& field, int site) {
+  if (!field.host_readable(site)) [[unlikely]] return *static_cast<const T*>(host_site_for_reading(field, site, shape_of<T>));
+  return static_cast<const T*>(field.host_pointer())[site];
+}
+template <class T> T& writable_host_site(jit::Field& field, int site) {
+  if (!field.host_writable(site)) [[unlikely]] return *static_cast<T*>(host_site_for_writing(field, site, shape_of<T>));
+  return static_cast<T*>(field.host_pointer())[site];
+}
+
 /// Applies a host operation with up to three operands of primitive type.
 template <Op op, class R, class... A> R host_result(std::uint64_t attribute, const A&... a) {
   R r;
@@ -146,6 +162,7 @@ template <class T> class OScalar : public QDPType<T, OScalar<T>> {
 
 /// One value of site type T per lattice site. Copies are deep. Contents are undefined until first assigned.
 /// Host access (elem, getF) is in QDP++'s order and coherent with expressions: it fetches the field to the host when needed.
+/// Any number of threads may have it at once while no statement writes the field (qdp/README.md, threads).
 template <class T> class OLattice : public QDPType<T, OLattice<T>> {
  public:
   using Site = T;
@@ -168,12 +185,9 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   OSubLattice<T> operator[](const Subset& s) { return OSubLattice<T>(field(), s); }
   const OSubLattice<T> operator[](const Subset& s) const { return OSubLattice<T>(field(), s); }
 
-  /// Site by host index, for reading and writing.
-  T& elem(int i) {
-    if (!field()->host_current()) field_->host_write();
-    return static_cast<T*>(field_->host_pointer())[i];
-  }
-  const T& elem(int i) const { return static_cast<const T*>(field()->host_read())[i]; }
+  /// Site by host index, for reading and writing. Throws jit::UserError if there is no such site.
+  T& elem(int i) { return detail::writable_host_site<T>(*field(), i); }
+  const T& elem(int i) const { return detail::host_site<T>(*field(), i); }
   /// All sites in host order. Valid until the field is next used in a statement or destroyed.
   T* getF() { return static_cast<T*>(field()->host_write()); }
   const T* getF() const { return static_cast<const T*>(field()->host_read()); }
@@ -181,11 +195,12 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   void revertFromFastMemoryHint(bool = false) {}
 
   const std::shared_ptr<jit::Field>& field() const {
-    if (!field_) field_ = detail::new_field(kShape);  // moved from
+    if (!field_) [[unlikely]] make_again();  // moved from
     return field_;
   }
 
  private:
+  [[gnu::noinline]] void make_again() const { field_ = detail::new_field(kShape); }  // apart: it makes loops over elem() slower
   OLattice& set(detail::Expr rhs) {
     detail::assign(field(), kShape, all.domain(), std::move(rhs));
     return *this;
@@ -213,7 +228,7 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   bool getOwnsMemory() const { return owns_; }
   T* getF() const { return static_cast<T*>(field_->host_write()); }
   /// Site by host index of the whole lattice.
-  T& elem(int i) const { return getF()[i]; }
+  T& elem(int i) const { return detail::writable_host_site<T>(*field_, i); }
   const std::shared_ptr<jit::Field>& field() const { return field_; }
 
  private:

@@ -41,6 +41,7 @@ template <class T, class X> requires detail::assignable_from_scalar<T, X> OLatti
 }
 /// The value at a host index of this rank.
 template <class T> OScalar<T> getSite(const OLattice<T>& x, int site) {
+  detail::check_site("getSite", *x.field(), site, detail::shape_of<T>);
   OScalar<T> r;
   x.field()->read_site(site, &r.elem());
   return r;

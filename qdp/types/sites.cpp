@@ -1,10 +1,40 @@
 #include "qdp/types/shift.hpp"
 
-namespace QDP::Layout {
+#include <string>
+
+#include "jit/support/error.hpp"
+
+namespace QDP {
+
+namespace detail {
+
+void check_site(const char* what, const jit::Field& field, int site, Shape shape) {
+  const std::int64_t sites = field.order().sites;
+  if (site < 0 || site >= sites)
+    throw jit::UserError({.what = std::string(what) + "(" + std::to_string(site) + ") of a Lattice" + describe(shape),
+                          .expected = "the index of a site, 0.." + std::to_string(sites - 1),
+                          .got = std::to_string(site)});
+}
+
+const void* host_site_for_reading(jit::Field& field, int site, Shape shape) {
+  check_site("elem", field, site, shape);
+  return static_cast<const char*>(field.host_read()) + static_cast<std::size_t>(site) * shape.bytes();
+}
+
+void* host_site_for_writing(jit::Field& field, int site, Shape shape) {
+  check_site("elem", field, site, shape);
+  return static_cast<char*>(field.host_write()) + static_cast<std::size_t>(site) * shape.bytes();
+}
+
+}  // namespace detail
+
+namespace Layout {
 
 LatticeInteger latticeCoordinate(int mu) {
   using Site = LatticeInteger::Site;
   return QDPExpr<Site, LatticeInteger>(detail::make_field(detail::coordinate_field(mu), detail::shape_of<Site>));
 }
 
-}  // namespace QDP::Layout
+}  // namespace Layout
+
+}  // namespace QDP

@@ -110,3 +110,20 @@ TEST_CASE("a pool can be resized between tasks, and not to zero") {
   CHECK_THROWS_WITH_AS(pool.resize(0), doctest::Contains("at least 1"), UserError);
   CHECK(pool.threads() == 2);
 }
+
+TEST_CASE("each task may come from another thread, and several may come at once") {
+  ThreadPool pool(3);
+  std::vector<int> plain(3, 0);
+  for (int round = 0; round < 100; ++round)
+    std::thread([&] { pool.run([&](int t) { ++plain[static_cast<std::size_t>(t)]; }); }).join();
+  CHECK(plain == std::vector(3, 100));
+
+  std::array<std::atomic<int>, 3> parts{};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 100; ++round) pool.run([&](int t) { ++parts[static_cast<std::size_t>(t)]; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const auto& part : parts) CHECK(part == 400);
+}
