@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -41,6 +42,17 @@ std::vector<cpu_set_t> openmp_masks(int threads) {
     for (const int processor : processors) CPU_SET(processor, &masks[static_cast<std::size_t>(t)]);
   }
   return masks;
+}
+
+constexpr const char* kAdvice = "Set OMP_NUM_THREADS to the number of cores, or unset it";
+
+void check_number(int threads) {
+  if (threads >= 1 && threads <= ThreadPool::kMost) return;
+  throw UserError({.what = "threads",
+                   .expected = "1 to " + std::to_string(ThreadPool::kMost),
+                   .got = std::to_string(threads),
+                   .where = "OMP_NUM_THREADS or set_threads",
+                   .what_now = kAdvice});
 }
 
 /// Per worker, on a cache line of its own.
@@ -153,16 +165,30 @@ ThreadPool::~ThreadPool() { stop(); }
 int ThreadPool::default_threads() { return omp_get_max_threads(); }
 
 void ThreadPool::resize(int threads) {
-  if (threads < 1)
-    throw UserError({.what = "set_threads", .expected = "at least 1", .got = std::to_string(threads)});
   if (threads == threads_) return;
+  check_number(threads);
   stop();
   start(threads);
 }
 
 void ThreadPool::start(int threads) {
+  check_number(threads);
   threads_ = threads;
   if (threads == 1) return;
+  try {
+    make_team(threads);
+  } catch (const std::system_error& error) {
+    const std::size_t made = team_->workers.size() + 1;
+    stop();
+    throw DeviceError({.what = "threads",
+                       .expected = std::to_string(threads),
+                       .got = std::string(error.what()) + " after " + std::to_string(made),
+                       .where = "OMP_NUM_THREADS or set_threads",
+                       .what_now = kAdvice});
+  }
+}
+
+void ThreadPool::make_team(int threads) {
   team_ = std::make_unique<Team>(threads);
   const std::vector<cpu_set_t> masks = openmp_masks(threads);
   // A bound main thread sees its own place only; then the user has chosen where the others are.

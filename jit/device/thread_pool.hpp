@@ -34,7 +34,8 @@ int openmp_place(int thread, int threads, int places, int first, bool spread);
 
 class ThreadPool {
  public:
-  /// `threads` >= 1 with the calling thread, which is thread 0 of every task.
+  /// `threads` from 1 to kMost with the calling thread, which is thread 0 of every task. Throws UserError beyond, and
+  /// DeviceError if the system does not give as many.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -42,6 +43,8 @@ class ThreadPool {
 
   /// OMP_NUM_THREADS, or the cores that this process may use.
   static int default_threads();
+  /// More than any machine has.
+  static constexpr int kMost = 4096;
 
   int threads() const { return threads_.load(std::memory_order_relaxed); }
   /// Must not be called from inside a task.
@@ -63,6 +66,7 @@ class ThreadPool {
 
   void run_on_all(Function function, void* context);
   void start(int threads);
+  void make_team(int threads);
   void stop();
 
   std::atomic<int> threads_{1};  // other threads may ask

@@ -9,6 +9,7 @@
 
 #include "jit/codegen/codegen.hpp"
 #include "jit/device/cpu_device.hpp"
+#include "jit/device/processor.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/residency.hpp"
 #include "jit/runtime/checks.hpp"
@@ -45,6 +46,19 @@ int checked_lanes(int lanes) {
                        .expected = describe_operand(kernel.ir, leaf) + " in groups of " + std::to_string(kernel.ir.lanes),
                        .got = std::string(ir::name(field.word())) + "[" + std::to_string(field.components()) +
                               "] in groups of " + std::to_string(field.order().lanes)});
+}
+
+/// What cannot be written at the end of a run is told at its start.
+void check_profile() {
+  if (env().profile.empty()) return;
+  try {
+    const AtomicFile probe(env().profile);
+  } catch (const FileError& error) {
+    throw UserError({.what = "TESSERA_PROFILE",
+                     .expected = "a file that can be written at the end of the run",
+                     .got = error.what(),
+                     .where = "environment"});
+  }
 }
 
 /// Addresses and tables of a launch, in the kernel's own arrays. No contents are given up yet: claim() does that when
@@ -121,7 +135,10 @@ Runtime& Runtime::instance() {
   return *runtime;
 }
 
-Runtime::Runtime() : state_(new State) {
+Runtime::Runtime() : state_(nullptr) {
+  check_processor(processor_features());
+  check_profile();
+  state_ = new State;
   const std::string name = state_->device.name(), model = state_->device.model();
   log_info("device", "computing on ", name, model != name ? " (" + model + ")" : "");
   if (state_->separate)
@@ -312,7 +329,14 @@ std::size_t Runtime::peak_field_bytes() const {
 
 void Runtime::finalize() {
   const RuntimeLock lock;
-  if (!env().profile.empty()) write_atomically(env().profile, profile_report());
+  if (!env().profile.empty()) {
+    const std::string report = profile_report();
+    try {
+      write_atomically(env().profile, report);
+    } catch (const FileError& error) {  // it could be written at the start: a full disk, a folder that has gone
+      log_error("profile", error.what(), " TESSERA_PROFILE would say:\n", report);
+    }
+  }
   if (state_->memory.live_blocks() > 0)
     log_debug("memory", state_->memory.live_blocks(), " blocks of fields alive at the end, ",
               format_bytes(state_->memory.live_bytes()));

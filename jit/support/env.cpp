@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
+#include <string_view>
 
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
+#include "jit/support/spelling.hpp"
 
 namespace jit {
 namespace {
 
 enum Row {
-  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kSync, kCheck, kDevice, kProfile, kFuse, kTune, kStream, kPrefetch,
+  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay
 };
 
@@ -44,13 +47,13 @@ std::optional<bool> read_auto_bool(Row row) {
   return read_bool(row);
 }
 
-std::optional<int> read_auto_int(Row row, int lowest) {
+std::optional<int> read_auto_int(Row row, int lowest, int highest) {
   const std::string value = raw(row);
   if (value == "auto") return std::nullopt;
   int number = 0;
   const char* end = value.data() + value.size();
   const auto [stop, failure] = std::from_chars(value.data(), end, number);
-  if (failure != std::errc{} || stop != end || number < lowest) reject(row, value);
+  if (failure != std::errc{} || stop != end || number < lowest || number > highest) reject(row, value);
   return number;
 }
 
@@ -117,11 +120,48 @@ std::string read_cache_dir() {
   const std::string value = raw(kCacheDir);
   if (!value.empty()) return value;
   if (const char* base = std::getenv("XDG_CACHE_HOME"); base != nullptr && *base == '/') return std::string(base) + "/tessera";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') return std::string(home) + "/.cache/tessera";
-  return "/tmp/tessera-cache-" + std::to_string(getuid());
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return std::string(home) + "/.cache/tessera";
+  return "";  // any other place could be guessed by others, and entries are executed
+}
+
+/// The names of the environment that look like ours, without their values.
+std::vector<std::string> names_like_ours() {
+  std::vector<std::string> names;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    if (const std::string_view text = *entry; text.starts_with("TES")) names.emplace_back(text.substr(0, text.find('=')));
+  return names;
+}
+
+bool is_known(const std::string& name) {
+  const auto& table = env_table();
+  return std::any_of(table.begin(), table.end(), [&name](const EnvVariable& v) { return name == v.name; });
+}
+
+/// The variable that a name is a slip of, or nullptr. Of short names one letter may differ, so that the variables of other
+/// programs, or of another version of this one, are not taken for slips.
+const char* nearly(const std::string& name) {
+  const EnvVariable* best = nullptr;
+  std::size_t least = 0;
+  constexpr std::size_t kPrefix = std::string_view("TESSERA_").size();
+  for (const EnvVariable& variable : env_table()) {
+    const std::size_t slips = edit_distance(name, variable.name), bearable = std::string_view(variable.name).size() > kPrefix + 6 ? 2 : 1;
+    if (slips <= bearable && (best == nullptr || slips < least)) best = &variable, least = slips;
+  }
+  return best != nullptr ? best->name : nullptr;
+}
+
+void reject_slips() {
+  for (const std::string& name : names_like_ours())
+    if (const char* meant = is_known(name) ? nullptr : nearly(name))
+      throw UserError({.what = name,
+                       .expected = "a variable of Tessera",
+                       .got = "a name that nothing reads",
+                       .where = "environment",
+                       .what_now = "Did you mean " + std::string(meant) + "? Unset it otherwise"});
 }
 
 Env read_all() {
+  reject_slips();
   Env values;
   values.log = raw(kLog);
   if (!is_log_spec(values.log)) reject(kLog, values.log);
@@ -134,11 +174,10 @@ Env read_all() {
   values.check = read_bool(kCheck);
   values.device = read_device();
   values.profile = raw(kProfile);
-  values.fuse = read_bool(kFuse);
   values.tune = read_tune();
   values.stream = read_auto_bool(kStream);
-  values.prefetch = read_auto_int(kPrefetch, 0);
-  values.lanes = read_auto_int(kLanes, 1);
+  values.prefetch = read_auto_int(kPrefetch, 0, 64);
+  values.lanes = read_auto_int(kLanes, 1, std::numeric_limits<int>::max());  // the rest: jit/runtime
   values.mem_max = read_bytes(kMemMax);
   values.spill = read_bool(kSpill);
   values.libcuda = raw(kLibCuda);
@@ -170,17 +209,16 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_CHECK", "0|1", "0", "1: stop at the first NaN that a kernel makes, and at reads of fields that were never written"},
       {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>,sim", "auto", "devices in order of preference; sim: a GPU simulated on the CPU (tests)"},
       {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
-      {"TESSERA_FUSE", "0|1", "1", "0: one kernel for each statement"},
       {"TESSERA_TUNE", "0|1|eager", "1", "0: kernels run as the model says; eager: each tries its variants at once, not only when it has used more time than they cost"},
       {"TESSERA_STREAM", "auto|0|1", "auto", "streaming (non-temporal) stores; on GPUs hints that what is touched once need not be cached"},
-      {"TESSERA_PREFETCH", "auto|<groups>", "auto", "software prefetch distance on the CPU, 0: off"},
+      {"TESSERA_PREFETCH", "auto, or 0 to 64", "auto", "software prefetch distance on the CPU in groups, 0: off"},
       {"TESSERA_LANES", "auto|<sites>", "auto", "sites per group of the layout (tests)"},
       {"TESSERA_MEM_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "0", "bound on device memory for fields, 0: what the device has"},
       {"TESSERA_SPILL", "0|1", "0", "1: on a GPU fields leave the device after each statement that does not use them (tests)"},
       {"TESSERA_LIBCUDA", "file", "libcuda.so.1", "the CUDA driver's library"},
       {"TESSERA_LIBDEVICE", "file", "", "libdevice.10.bc, NVIDIA's mathematical functions; looked for where CUDA is if not set"},
       {"TESSERA_SIM_MEMORY", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "memory of the simulated GPU"},
-      {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>,pinned:<n>", "", "the n-th such call of the simulated GPU fails; largest block it runs; allocations of pinned memory it grants"},
+      {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>,pinned:<n>,stack:<bytes>", "", "the n-th such call of the simulated GPU fails; largest block it runs; allocations of pinned memory it grants; memory that must be free at each launch"},
       {"TESSERA_SIM_DELAY", "0|1", "1", "0: the simulated GPU's streams do not dawdle"},
   };
   return table;
@@ -207,15 +245,10 @@ const Env& env() { return process_env(); }
 void reload_env() { process_env() = read_all(); }
 
 std::vector<std::string> unknown_env_names() {
-  std::vector<std::string> names;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    if (!name.starts_with("TESSERA_")) continue;
-    const auto& table = env_table();
-    if (std::none_of(table.begin(), table.end(), [&name](const EnvVariable& v) { return name == v.name; }))
-      names.push_back(name);
-  }
+  std::vector<std::string> names = names_like_ours();
+  std::erase_if(names, [](const std::string& name) {
+    return !name.starts_with("TESSERA_") || is_known(name) || nearly(name) != nullptr;
+  });
   return names;
 }
 

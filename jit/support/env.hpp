@@ -27,14 +27,13 @@ struct Env {
   std::string log;                  ///< level[,topic...]
   std::vector<std::string> dump;    ///< stages to write: ir llvm opt asm ptx
   std::string dump_dir;
-  std::string cache_dir;
+  std::string cache_dir;            ///< empty: there is no place for a cache
   std::uint64_t cache_max = 0;      ///< bytes
   bool cache = true;
   bool sync = false;
   bool check = false;
   std::vector<std::string> device;  ///< in order of preference: cpu, cuda, cuda:<n>, sim; empty means auto
   std::string profile;              ///< file name; empty means off
-  bool fuse = true;
   enum class Tune { off, on, eager } tune = Tune::on;
   std::optional<bool> stream;
   std::optional<int> prefetch;      ///< groups ahead
@@ -50,13 +49,14 @@ struct Env {
   bool dumps(const std::string& stage) const;
 };
 
-/// The process's values, read at the first call. Throws UserError naming the variable and its valid values.
+/// The process's values, read at the first call. Throws UserError naming the variable and its valid values, also for a
+/// name in the environment that is nearly one of ours.
 const Env& env();
 
 /// Reads the environment again (tests). References from env() stay valid; on a throw the old values stay.
 void reload_env();
 
-/// Names that start with TESSERA_ but are not in the table: most likely misspelt.
+/// Names of the environment that start with TESSERA_ but are not in the table, and are not like any that is.
 std::vector<std::string> unknown_env_names();
 
 }  // namespace jit

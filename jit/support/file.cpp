@@ -9,14 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <vector>
+#include <random>
 
 namespace jit {
 namespace {
-
-[[noreturn]] void throw_file_error(const std::string& operation, const std::string& path, int code, std::string what_now) {
-  throw FileError({.what = operation + " \"" + path + "\"", .got = std::strerror(code), .what_now = std::move(what_now)}, code);
-}
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -25,30 +21,69 @@ std::string folder_of(const std::string& path) {
 
 /// Makes the rename itself durable; file systems that cannot sync a folder are left alone.
 void sync_folder(const std::string& path) {
-  const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  ::fsync(folder);
-  ::close(folder);
+  const Descriptor folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.open()) ::fsync(folder.number());
 }
 
-/// The permissions a plain fopen would give; mkstemp gives 0600. Reading the umask means setting it.
-mode_t default_mode() {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
+/// Six characters that a second writer of the same name does not have.
+std::string random_suffix() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  static thread_local std::random_device random;
+  std::string text;
+  for (int i = 0; i < 6; ++i) text += kLetters[random() % kLetters.size()];
+  return text;
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  const std::string pattern = path_ + ".tmp-XXXXXX";
-  std::vector<char> name(pattern.c_str(), pattern.c_str() + pattern.size() + 1);
-  descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) throw_file_error("create", path_, errno, "check that the folder exists and may be written");
-  temporary_ = name.data();
+void throw_file_error(const std::string& operation, const std::string& path, int code, std::string what_now) {
+  throw FileError({.what = operation + " \"" + path + "\"", .got = std::strerror(code), .what_now = std::move(what_now)}, code);
+}
+
+const char* kind_of_file(unsigned mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG: return "a file";
+    case S_IFDIR: return "a folder";
+    case S_IFLNK: return "a symbolic link";
+    case S_IFIFO: return "a FIFO";
+    case S_IFSOCK: return "a socket";
+    default: return "a device";
+  }
+}
+
+AtomicFile::AtomicFile(std::string path) : folder_(AT_FDCWD), path_(std::move(path)) {
   struct stat old {};
-  const mode_t mode = ::stat(path_.c_str(), &old) == 0 ? old.st_mode & 07777 : default_mode();
-  ::fchmod(descriptor_, mode);
+  const bool replaces = ::stat(path_.c_str(), &old) == 0;
+  if (replaces && !S_ISREG(old.st_mode))  // the rename would put a file in the place of a device
+    throw FileError({.what = "write \"" + path_ + "\"",
+                     .expected = "a file, or a name that is free",
+                     .got = kind_of_file(old.st_mode),
+                     .what_now = "Name another file"},
+                    S_ISDIR(old.st_mode) ? EISDIR : EINVAL);
+  create(0666);
+  if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
+}
+
+AtomicFile::AtomicFile(int folder, std::string name) : folder_(folder), path_(std::move(name)) { create(0600); }
+
+/// Opens the temporary file, with the permissions that the umask leaves of `mode`.
+void AtomicFile::create(unsigned mode) {
+  do {
+    temporary_ = path_ + std::string(kTemporaryMark) + random_suffix();
+    descriptor_ = ::openat(folder_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ >= 0) return;
+  const int code = errno;
+  temporary_.clear();
+  throw_file_error("create", path_, code, "check that the folder exists and may be written");
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
 }
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -56,7 +91,7 @@ AtomicFile::~AtomicFile() { discard(); }
 void AtomicFile::discard() {
   if (descriptor_ >= 0) ::close(descriptor_);
   descriptor_ = -1;
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlinkat(folder_, temporary_.c_str(), 0);
   temporary_.clear();
 }
 
@@ -97,7 +132,7 @@ void AtomicFile::commit(bool durable) {
   const int descriptor = descriptor_;
   descriptor_ = -1;
   if (::close(descriptor) != 0) fail("close");
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename to");
+  if (::renameat(folder_, temporary_.c_str(), folder_, path_.c_str()) != 0) fail("rename to");
   temporary_.clear();
   if (durable) sync_folder(path_);
 }
@@ -108,40 +143,38 @@ void write_atomically(const std::string& path, std::string_view content, bool du
   file.commit(durable);
 }
 
-std::string read_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw_file_error("open", path, errno, "check the name and the permissions");
+std::string read_file(int descriptor, const std::string& path) {
   std::string content;
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && status.st_size > 0) content.reserve(static_cast<std::size_t>(status.st_size));
   char block[1 << 16];
   for (;;) {
     const ssize_t got = ::read(descriptor, block, sizeof block);
-    if (got == 0) break;
+    if (got == 0) return content;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      const int code = errno;
-      ::close(descriptor);
-      throw_file_error("read", path, code, "");
-    }
+    if (got < 0) throw_file_error("read", path, errno);
     content.append(block, static_cast<std::size_t>(got));
   }
-  ::close(descriptor);
-  return content;
+}
+
+std::string read_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.open()) throw_file_error("open", path, errno, "check the name and the permissions");
+  return read_file(file.number(), path);
 }
 
 void make_directories(const std::string& path) {
   std::error_code failure;
   std::filesystem::create_directories(path, failure);
-  if (failure) throw_file_error("create folder", path, failure.value(), "");
-  if (!std::filesystem::is_directory(path, failure)) throw_file_error("create folder", path, ENOTDIR, "");
+  if (failure) throw_file_error("create folder", path, failure.value());
+  if (!std::filesystem::is_directory(path, failure)) throw_file_error("create folder", path, ENOTDIR);
 }
 
 std::uint64_t free_space(const std::string& path) {
   std::string place = path.empty() ? "." : path;
   struct statvfs status {};
   while (::statvfs(place.c_str(), &status) != 0) {
-    if (errno != ENOENT || place == "/" || place == ".") throw_file_error("ask free space of", path, errno, "");
+    if (errno != ENOENT || place == "/" || place == ".") throw_file_error("ask free space of", path, errno);
     place = folder_of(place);
   }
   return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;

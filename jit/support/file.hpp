@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "jit/support/error.hpp"
 
@@ -20,11 +21,27 @@ class FileError : public UserError {
   int code_;
 };
 
+/// Closes what open() has returned; a negative number is nothing.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  bool open() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
 /// A file written under a temporary name in the folder of `path`; commit() makes it appear at `path`.
 /// Without commit() the destructor removes it and the old file stays.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);  ///< throws FileError
+  explicit AtomicFile(std::string path);  ///< throws FileError, also if `path` is there and is no file (a folder, a device)
+  /// In the folder of an open descriptor, readable and writable by this user alone.
+  AtomicFile(int folder, std::string name);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -34,13 +51,18 @@ class AtomicFile {
   void commit(bool durable = true);  ///< fsync (unless not durable) + rename; throws FileError
 
  private:
+  void create(unsigned mode);
   [[noreturn]] void fail(const char* operation);
   void discard();
 
+  int folder_;  // that the names are relative to
   std::string path_;
   std::string temporary_;
   int descriptor_ = -1;
 };
+
+/// What the temporary file of an AtomicFile adds to its name, before six random characters.
+inline constexpr std::string_view kTemporaryMark = ".tmp-";
 
 /// Replaces `path` by `content`, all or nothing. Throws FileError; then the old file is intact. Not durable: saves the
 /// wait for the disk; after a crash of the machine the file may be torn (for what carries its own checksum).
@@ -48,6 +70,13 @@ void write_atomically(const std::string& path, std::string_view content, bool du
 
 /// The whole file. Throws FileError.
 std::string read_file(const std::string& path);
+/// The rest of an open file; `path` is for messages. Throws FileError.
+std::string read_file(int descriptor, const std::string& path);
+
+/// Throws a FileError for a call of the system that failed with `code`: "open "name": got No such file or directory."
+[[noreturn]] void throw_file_error(const std::string& operation, const std::string& path, int code, std::string what_now = {});
+/// "a file", "a folder", "a FIFO", ... from st_mode.
+const char* kind_of_file(unsigned mode);
 
 /// Creates the folder and its parents; an existing folder is fine. Throws FileError.
 void make_directories(const std::string& path);

@@ -381,7 +381,7 @@ TEST_CASE("the profile is sorted by time and adds up") {
 
 TEST_CASE("threads below one are refused") {
   const int before = rt().threads();
-  CHECK_THROWS_WITH_AS(rt().set_threads(0), doctest::Contains("at least 1"), UserError);
+  CHECK_THROWS_WITH_AS(rt().set_threads(0), doctest::Contains("expected 1 to 4096, got 0"), UserError);
   CHECK(rt().threads() == before);
 }
 

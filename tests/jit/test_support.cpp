@@ -1,5 +1,6 @@
 // jit/support: error texts, environment, log, hash, files.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,15 +8,19 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 #include "jit/support/hash.hpp"
 #include "jit/support/log.hpp"
+#include "jit/support/spelling.hpp"
 
 namespace {
 
@@ -96,7 +101,7 @@ TEST_CASE("every variable has a row of help") {
 
 TEST_CASE("variables are read as typed values") {
   WithVariable a("TESSERA_DUMP", "ir,ptx"), b("TESSERA_CACHE_MAX", "2GiB"), c("TESSERA_SYNC", "1"), d("TESSERA_DEVICE", "cuda:1,cpu"),
-      e("TESSERA_LANES", "4"), f("TESSERA_STREAM", "0"), g("TESSERA_PREFETCH", "auto"), h("TESSERA_MEM_MAX", "512M"), i("TESSERA_FUSE", "0"),
+      e("TESSERA_LANES", "4"), f("TESSERA_STREAM", "0"), g("TESSERA_PREFETCH", "auto"), h("TESSERA_MEM_MAX", "512M"),
       j("TESSERA_TUNE", "eager");
   jit::reload_env();
   CHECK(jit::env().dumps("ir"));
@@ -109,7 +114,6 @@ TEST_CASE("variables are read as typed values") {
   CHECK(jit::env().tune == jit::Env::Tune::eager);
   CHECK_FALSE(jit::env().prefetch.has_value());
   CHECK(jit::env().mem_max == 512ull << 20);
-  CHECK_FALSE(jit::env().fuse);
 }
 
 TEST_CASE("an empty variable counts as not set") {
@@ -127,8 +131,9 @@ TEST_CASE("a bad value names the variable and the valid values, and the old valu
   } bad[] = {{"TESSERA_LOG", "loud", "error|warn|info"}, {"TESSERA_DUMP", "ir,mlir", "asm"},     {"TESSERA_CACHE", "yes", "0|1"},
              {"TESSERA_CACHE_MAX", "2GB", "GiB"},        {"TESSERA_CACHE_MAX", "-1", "bytes"},   {"TESSERA_DEVICE", "gpu", "cuda"},
              {"TESSERA_DEVICE", "cuda:", "cuda:<n>"},    {"TESSERA_LANES", "0", "auto"},         {"TESSERA_LANES", "4x", "auto"},
-             {"TESSERA_STREAM", "2", "auto|0|1"},        {"TESSERA_PREFETCH", "-1", "<groups>"}, {"TESSERA_MEM_MAX", "99999999999T", "bytes"},
-             {"TESSERA_TUNE", "always", "0|1|eager"}};
+             {"TESSERA_STREAM", "2", "auto|0|1"},        {"TESSERA_PREFETCH", "-1", "0 to 64"}, {"TESSERA_MEM_MAX", "99999999999T", "bytes"},
+             {"TESSERA_TUNE", "always", "0|1|eager"},    {"TESSERA_PREFETCH", "2147483647", "0 to 64"},
+             {"TESSERA_PREFETCH", "65", "0 to 64"}};
   for (const auto& [name, value, valid] : bad) {
     CAPTURE(name);
     CAPTURE(value);
@@ -141,11 +146,54 @@ TEST_CASE("a bad value names the variable and the valid values, and the old valu
   }
 }
 
-TEST_CASE("a misspelt variable is found") {
-  ::setenv("TESSERA_CASHE", "0", 1);
-  const auto names = jit::unknown_env_names();
-  ::unsetenv("TESSERA_CASHE");
-  CHECK(std::find(names.begin(), names.end(), "TESSERA_CASHE") != names.end());
+TEST_CASE("a misspelt variable is an error that names the one that was meant") {
+  const std::pair<const char*, const char*> slips[] = {
+      {"TESSERA_CASHE", "TESSERA_CACHE"},         {"TESSERA_DEVCIE", "TESSERA_DEVICE"},     {"TESSERA_CACHEDIR", "TESSERA_CACHE_DIR"},
+      {"TESSERA_DEVICES", "TESSERA_DEVICE"},      {"TESSERA_PERFETSH", "TESSERA_PREFETCH"}, {"TESERA_CACHE", "TESSERA_CACHE"},
+      {"TESSERA_CACHE_DIRS", "TESSERA_CACHE_DIR"}};
+  for (const auto& [slip, meant] : slips) {
+    CAPTURE(slip);
+    WithVariable set(slip, "0");
+    const std::string error = reload_error();
+    CHECK(contains(error, std::string(slip) + ": "));
+    CHECK(contains(error, std::string("Did you mean ") + meant + "?"));
+    ::unsetenv(slip);
+  }
+  CHECK(reload_error() == "no error");
+}
+
+TEST_CASE("names of others are no slips: those that begin with ours are told, and stay") {
+  WithVariable a("TESSERA_FUSE", "0"), b("TESSERA_HOME", "/x"), c("TESSDATA_PREFIX", "/y"), d("TESSERA", "z");
+  CHECK(reload_error() == "no error");
+  auto names = jit::unknown_env_names();
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"TESSERA_FUSE", "TESSERA_HOME"});
+}
+
+TEST_CASE("distances between words") {
+  CHECK(jit::edit_distance("", "") == 0);
+  CHECK(jit::edit_distance("", "abc") == 3);
+  CHECK(jit::edit_distance("abc", "abc") == 0);
+  CHECK(jit::edit_distance("abc", "abd") == 1);
+  CHECK(jit::edit_distance("abc", "acb") == 1);
+  CHECK(jit::edit_distance("abc", "bca") == 2);
+  CHECK(jit::edit_distance("kitten", "sitting") == 3);
+  CHECK(jit::edit_distance("sitting", "kitten") == 3);
+}
+
+TEST_CASE("without a home there is no place for a kernel cache, least of all one that others can guess") {
+  WithVariable place("TESSERA_CACHE_DIR", ""), xdg("XDG_CACHE_HOME", ""), home("HOME", "");
+  for (const char* value : {"", "relative"}) {
+    ::setenv("HOME", value, 1);
+    jit::reload_env();
+    CHECK(jit::env().cache_dir.empty());
+  }
+  ::setenv("HOME", "/home/me", 1);
+  jit::reload_env();
+  CHECK(jit::env().cache_dir == "/home/me/.cache/tessera");
+  ::setenv("XDG_CACHE_HOME", "/var/me", 1);
+  jit::reload_env();
+  CHECK(jit::env().cache_dir == "/var/me/tessera");
 }
 
 TEST_CASE("log levels and topics decide what is told") {
@@ -219,6 +267,26 @@ TEST_CASE("a file is replaced as a whole or not at all") {
   int entries = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++entries;
   CHECK(entries == 1);  // no temporary file is left
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("what is no file is not replaced by one") {
+  const auto folder = scratch_folder();
+  const std::string fifo = (folder / "fifo").string();
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  for (const auto& [path, kind] : std::map<std::string, std::string>{{fifo, "a FIFO"}, {folder.string(), "a folder"}, {"/dev/null", "a device"}}) {
+    CAPTURE(path);
+    std::string message = "no error";
+    try {
+      jit::write_atomically(path, "x");
+    } catch (const jit::FileError& error) {
+      message = error.what();
+    }
+    CHECK(contains(message, path));
+    CHECK(contains(message, "got " + kind));
+  }
+  CHECK(std::filesystem::is_fifo(fifo));
+  CHECK(std::filesystem::is_character_file("/dev/null"));
   std::filesystem::remove_all(folder);
 }
 

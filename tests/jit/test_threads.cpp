@@ -2,11 +2,15 @@
 #include "jit/device/thread_pool.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -107,7 +111,7 @@ TEST_CASE("a pool can be resized between tasks, and not to zero") {
     pool.run([&](int t) { sum += t + 1; });
     CHECK(sum == threads * (threads + 1) / 2);
   }
-  CHECK_THROWS_WITH_AS(pool.resize(0), doctest::Contains("at least 1"), UserError);
+  CHECK_THROWS_WITH_AS(pool.resize(0), doctest::Contains("expected 1 to 4096, got 0"), UserError);
   CHECK(pool.threads() == 2);
 }
 
@@ -126,4 +130,34 @@ TEST_CASE("each task may come from another thread, and several may come at once"
     });
   for (std::thread& caller : callers) caller.join();
   for (const auto& part : parts) CHECK(part == 400);
+}
+
+TEST_CASE("more threads than any machine has, or than the system gives, are errors that say what to set") {
+  CHECK_THROWS_WITH_AS(ThreadPool(100000), doctest::Contains("expected 1 to 4096, got 100000 (OMP_NUM_THREADS"), UserError);
+  ThreadPool pool(2);
+  CHECK_THROWS_WITH_AS(pool.resize(100000), doctest::Contains("Set OMP_NUM_THREADS to the number of cores"), UserError);
+  CHECK(pool.threads() == 2);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they take address space of their own
+  // Room for the stacks of some threads, not of a thousand.
+  rlimit old{};
+  REQUIRE(getrlimit(RLIMIT_AS, &old) == 0);
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit little{static_cast<rlim_t>(pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{256} << 20)), old.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_AS, &little) == 0);
+  std::string message = "no error";
+  try {
+    pool.resize(1000);
+  } catch (const DeviceError& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_AS, &old);
+  CAPTURE(message);
+  CHECK(message.find("expected 1000, got Resource temporarily unavailable after ") != std::string::npos);
+  CHECK(pool.threads() == 1);  // and goes on
+  pool.resize(3);
+  std::atomic<int> parts{0};
+  pool.run([&](int) { ++parts; });
+  CHECK(parts == 3);
+#endif
 }
