@@ -86,6 +86,7 @@ class GpuLoader {
   /// What assembles, with its version; part of the cache key.
   virtual std::string assembler() const = 0;
   virtual KernelCode load(const std::string& binary, const std::string& symbol, KernelResources& resources) = 0;
+  virtual void unload(KernelCode code) noexcept = 0;
 };
 
 /// NVIDIA GPUs of compute capability `sm` (75, 80, 90, ...). `loader` must outlive the target; nullptr: load() throws and

@@ -75,6 +75,9 @@ class Device {
   virtual void free(void* address, std::size_t bytes) noexcept = 0;
   /// Bytes of memory that this process may use.
   virtual std::size_t capacity() const = 0;
+  /// Asked when the device's own driver lacks memory, to load or to launch a kernel: whether some was given back. `again`: the
+  /// last time was not enough. Must launch nothing, and leave alone what the launch uses.
+  virtual void when_short(std::function<bool(bool again)>) {}
   virtual void clear(void* address, std::size_t bytes) = 0;
   /// From one place on the device to another that does not overlap it.
   virtual void copy_within(void* to, const void* from, std::size_t bytes) = 0;

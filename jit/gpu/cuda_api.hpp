@@ -46,6 +46,7 @@ enum : Result {
   kHardwareStackError = 714,
   kLaunchFailed = 719,
   kNotPermitted = 800,
+  kNotSupported = 801,
   kSystemNotReady = 802,
   kSystemDriverMismatch = 803,
   kCompatNotSupportedOnDevice = 804,
@@ -123,6 +124,7 @@ constexpr std::size_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferBytes = 2;
   X(cuDeviceTotalMem_v2, (std::size_t * bytes, DeviceNumber device))                                                   \
   X(cuDevicePrimaryCtxRetain, (Context * context, DeviceNumber device))                                                \
   X(cuDevicePrimaryCtxRelease_v2, (DeviceNumber device))                                                               \
+  X(cuCtxGetCurrent, (Context * context))                                                                              \
   X(cuCtxSetCurrent, (Context context))                                                                                \
   X(cuMemGetInfo_v2, (std::size_t * free_bytes, std::size_t * all_bytes))                                              \
   X(cuMemAlloc_v2, (Address * address, std::size_t bytes))                                                             \

@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <map>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "jit/gpu/cuda_api.hpp"
@@ -21,9 +23,10 @@ using cuda::Result;
 
 constexpr int kOldestComputeCapability = 75;  // PTX of ours needs no older one, and ptxas of CUDA 13 knows no older one
 constexpr unsigned kWarp = 32;
-/// What free_memory() keeps back at most for what the driver takes when kernels are loaded and launched: code, and the
-/// stacks of all threads that can run at once, which are 2.7 GB on 132 multiprocessors for a kernel that spills 10 KB.
-constexpr std::size_t kReserve = std::size_t{4} << 30;
+/// What free_memory() keeps back for what the driver takes itself: per thread that can run at once the stack of a kernel that
+/// spills 10 KB (baryons' contractions do), and code. A kernel that spills more may find no room; then fields must go
+/// (OutOfGpuMemory).
+constexpr std::size_t kStackBytes = std::size_t{12} << 10, kCodeBytes = std::size_t{256} << 20;
 constexpr std::size_t kLogBytes = std::size_t{64} << 10;
 
 std::string error_text(const Api& api, Result result) {
@@ -211,7 +214,10 @@ struct LoadedKernel {
   cuda::Module module = nullptr;
   cuda::Function function = nullptr;
   unsigned largest_block = 0;
+  std::map<unsigned, int> blocks_at_once = {};  ///< by threads per block; the driver takes its time to answer
 };
+
+LoadedKernel& kernel_behind(KernelCode code) { return *static_cast<LoadedKernel*>(const_cast<void*>(code)); }
 
 cuda::Stream handle(GpuDriver::Stream stream) { return static_cast<cuda::Stream>(stream); }
 cuda::Address number_of(const void* address) { return reinterpret_cast<cuda::Address>(address); }
@@ -233,7 +239,7 @@ class CudaDriver final : public GpuDriver {
 
   ~CudaDriver() override {
     if (api_.cuCtxSetCurrent(context_) == cuda::kSuccess)
-      for (const auto& kernel : kernels_) api_.cuModuleUnload(kernel->module);
+      for (const auto& [code, kernel] : kernels_) api_.cuModuleUnload(kernel->module);
     api_.cuDevicePrimaryCtxRelease_v2(device_);
   }
 
@@ -259,15 +265,15 @@ class CudaDriver final : public GpuDriver {
     enter();
     std::size_t available = 0, all = 0;
     check(api_.cuMemGetInfo_v2(&available, &all), "cuMemGetInfo_v2");
-    return available - std::min(available, std::min(kReserve, all / 32));
+    const auto threads = static_cast<std::size_t>(properties_.threads_per_multiprocessor * properties_.multiprocessors);
+    return available - std::min({available, kStackBytes * threads + kCodeBytes, all / 8});
   }
 
   void* allocate_pinned(std::size_t bytes) override {
     enter();
     void* address = nullptr;
-    // A system that lacks pinned memory says so in several ways; copies are only slower without.
     constexpr unsigned kFlags = cuda::kHostAllocPortable | cuda::kHostAllocDeviceMap;
-    return api_.cuMemHostAlloc(&address, bytes, kFlags) == cuda::kSuccess ? address : nullptr;
+    return granted(api_.cuMemHostAlloc(&address, bytes, kFlags), "cuMemHostAlloc") ? address : nullptr;
   }
 
   void free_pinned(void* address) noexcept override {
@@ -277,8 +283,9 @@ class CudaDriver final : public GpuDriver {
   void* device_address(void* pinned) override {
     enter();
     cuda::Address address = 0;  // the same number wherever addresses are unified
-    return api_.cuMemHostGetDevicePointer_v2(&address, pinned, 0) == cuda::kSuccess ? reinterpret_cast<void*>(address)
-                                                                                    : nullptr;
+    return granted(api_.cuMemHostGetDevicePointer_v2(&address, pinned, 0), "cuMemHostGetDevicePointer_v2")
+               ? reinterpret_cast<void*>(address)
+               : nullptr;
   }
 
   // ---- streams ----
@@ -401,24 +408,36 @@ class CudaDriver final : public GpuDriver {
     enter();
     JitLog notes(0);
     auto kernel = std::make_unique<LoadedKernel>();
-    check_code(api_.cuModuleLoadDataEx(&kernel->module, binary.c_str(), notes.count(), notes.options(), notes.values()),
-               "cuModuleLoadDataEx", notes);
-    kernels_.push_back(std::move(kernel));  // from here on unloaded with the driver
-    LoadedKernel& loaded = *kernels_.back();
-    check_code(api_.cuModuleGetFunction(&loaded.function, loaded.module, symbol.c_str()),
-               "cuModuleGetFunction(" + symbol + ")", notes);
-    resources.registers = attribute(loaded.function, cuda::kFunctionRegisters);
-    resources.spill_bytes = attribute(loaded.function, cuda::kFunctionLocalBytes);
-    resources.shared_bytes = attribute(loaded.function, cuda::kFunctionSharedBytes);
-    resources.largest_block = attribute(loaded.function, cuda::kFunctionMaxThreadsPerBlock);
+    with_room([&] {
+      check_code(api_.cuModuleLoadDataEx(&kernel->module, binary.c_str(), notes.count(), notes.options(), notes.values()),
+                 "cuModuleLoadDataEx", notes);
+    });
+    LoadedKernel& loaded = *kernel;
+    kernels_[&loaded] = std::move(kernel);  // from here on unloaded with the driver
+    try {
+      check_code(api_.cuModuleGetFunction(&loaded.function, loaded.module, symbol.c_str()),
+                 "cuModuleGetFunction(" + symbol + ")", notes);
+      resources.registers = attribute(loaded.function, cuda::kFunctionRegisters);
+      resources.spill_bytes = attribute(loaded.function, cuda::kFunctionLocalBytes);
+      resources.shared_bytes = attribute(loaded.function, cuda::kFunctionSharedBytes);
+      resources.largest_block = attribute(loaded.function, cuda::kFunctionMaxThreadsPerBlock);
+    } catch (...) {
+      unload(&loaded);
+      throw;
+    }
     loaded.largest_block = static_cast<unsigned>(std::max(resources.largest_block, 0));
     return &loaded;
+  }
+
+  void unload(KernelCode code) noexcept override {
+    quietly("cuModuleUnload", [&] { return api_.cuModuleUnload(kernel_behind(code).module); });
+    kernels_.erase(code);
   }
 
   LaunchStatus launch(Stream stream, KernelCode code, unsigned blocks, unsigned threads, const std::uint64_t* packet,
                       std::size_t parameters) override {
     enter();
-    const auto& kernel = *static_cast<const LoadedKernel*>(code);
+    const LoadedKernel& kernel = kernel_behind(code);
     // CUDA calls it an invalid value, which could be anything else too.
     if (threads > kernel.largest_block) return LaunchStatus::too_large;
     std::size_t bytes = parameters * sizeof *packet;
@@ -435,21 +454,40 @@ class CudaDriver final : public GpuDriver {
   }
 
   int blocks_at_once(KernelCode code, unsigned threads) override {
+    LoadedKernel& kernel = kernel_behind(code);
+    int& blocks = kernel.blocks_at_once[threads];
+    if (blocks != 0) return blocks;
     enter();
-    int blocks = 0;
-    check(api_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, static_cast<const LoadedKernel*>(code)->function,
-                                                           static_cast<int>(threads), 0),
+    check(api_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, static_cast<int>(threads), 0),
           "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    return blocks;
+    return blocks = std::max(blocks, 1);
   }
 
  private:
-  /// Makes the context the calling thread's. A thread of which another library changes the context must not call us.
+  /// Makes the context the calling thread's: another library may have set its own since our last call. Ours stays.
   void enter() {
     thread_local std::uint64_t entered = 0;
-    if (entered == number_) return;
+    cuda::Context current = nullptr;
+    if (entered == number_ && api_.cuCtxGetCurrent(&current) == cuda::kSuccess && current == context_) return;
     check(api_.cuCtxSetCurrent(context_), "cuCtxSetCurrent");
     entered = number_;
+  }
+
+  /// Whether there was such memory; a system that lacks it says so in several ways, and is only slower without. Throws for
+  /// everything else: errors of the work before show in the next call, whichever it is.
+  bool granted(Result result, const char* call) const {
+    switch (result) {
+      case cuda::kSuccess:
+        return true;
+      case cuda::kOutOfMemory:
+      case cuda::kInvalidValue:
+      case cuda::kNotPermitted:
+      case cuda::kNotSupported:
+      case cuda::kOperatingSystem:
+        return false;
+      default:
+        fail(call, result);
+    }
   }
 
   [[noreturn]] void fail(const std::string& call, Result result) const {
@@ -457,10 +495,12 @@ class CudaDriver final : public GpuDriver {
     std::size_t available = 0, all = 0;
     if (result == cuda::kOutOfMemory && api_.cuMemGetInfo_v2(&available, &all) == cuda::kSuccess)
       figures = format_bytes(available) + " free of " + format_bytes(all);
-    throw DeviceError({.what = call + " on \"" + properties_.model + "\"",
-                       .got = error_text(api_, result),
-                       .where = figures,
-                       .what_now = advice(result)});
+    const ErrorText text{.what = call + " on \"" + properties_.model + "\"",
+                         .got = error_text(api_, result),
+                         .where = figures,
+                         .what_now = advice(result)};
+    if (result == cuda::kOutOfMemory) throw OutOfGpuMemory(text);
+    throw DeviceError(text);
   }
 
   void check(Result result, const char* call) const {
@@ -521,7 +561,7 @@ class CudaDriver final : public GpuDriver {
   const GpuProperties properties_;
   cuda::Context context_ = nullptr;
   const std::uint64_t number_ = next_number();  ///< contexts of different drivers may have the same address
-  std::vector<std::unique_ptr<LoadedKernel>> kernels_;
+  std::unordered_map<KernelCode, std::unique_ptr<LoadedKernel>> kernels_;
   std::atomic<bool> told_{false};
 };
 

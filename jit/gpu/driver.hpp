@@ -8,13 +8,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "jit/codegen/codegen.hpp"
+#include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
 
 namespace jit {
+
+/// The driver has too little of the GPU's memory for itself: to load a kernel, or for the stacks of one that is launched.
+/// Nothing has happened, and the context is sound: the call may be repeated when memory has been given back.
+class OutOfGpuMemory : public DeviceError {
+  using DeviceError::DeviceError;
+};
 
 struct GpuProperties {
   std::string model;                 ///< "NVIDIA H200"
@@ -36,17 +46,31 @@ class GpuDriver : public GpuLoader {
   using Stream = void*;
   using Event = void*;
 
+  /// See Device.
+  void when_short(std::function<bool(bool again)> make_room) { make_room_ = std::move(make_room); }
+  /// Makes a call again and again while it throws OutOfGpuMemory and room can be made.
+  template <class Call>
+  auto with_room(Call&& call) {
+    for (bool again = false;; again = true) try {
+        return call();
+      } catch (const OutOfGpuMemory& error) {
+        if (!make_room_ || !make_room_(again)) throw;
+        log_debug("gpu", "fields left the GPU: ", error.what());
+      }
+  }
+
   virtual const GpuProperties& properties() const = 0;
   /// What turns kernels into code for this device.
   virtual std::unique_ptr<Target> make_target() = 0;
   std::string assembler() const override { return properties().driver; }
 
   /// nullptr when there is no memory left; everything else that goes wrong in this class is a DeviceError with the
-  /// driver's own words. Addresses are divisible by 256.
+  /// driver's own words (OutOfGpuMemory where that is the reason). Addresses are divisible by 256.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void free(void* address) noexcept = 0;      ///< waits for nothing: the caller knows that no work uses it
+  /// Without what the driver will take itself for the stacks of kernels.
   virtual std::size_t free_memory() = 0;
-  /// Host memory that copies run to and from at full speed; nullptr if there is none.
+  /// Host memory that copies run to and from at full speed; nullptr if there is none. (A lost context is an error.)
   virtual void* allocate_pinned(std::size_t bytes) = 0;
   virtual void free_pinned(void* address) noexcept = 0;
   /// How kernels name the beginning of such memory, which they may read and write; nullptr if they cannot reach it.
@@ -79,8 +103,12 @@ class GpuDriver : public GpuLoader {
   /// `blocks` x `threads` threads; `packet` (8 bytes per parameter, abi.hpp) is copied during the call.
   virtual LaunchStatus launch(Stream stream, KernelCode code, unsigned blocks, unsigned threads,
                               const std::uint64_t* packet, std::size_t parameters) = 0;
-  /// Blocks of so many threads of this code that a multiprocessor runs at once.
+  /// Blocks of so many threads of this code that a multiprocessor runs at once, at least 1; asked for before each launch of
+  /// a kernel with sums.
   virtual int blocks_at_once(KernelCode code, unsigned threads) = 0;
+
+ private:
+  std::function<bool(bool again)> make_room_;
 };
 
 /// The CUDA driver's GPU number `ordinal`. Throws DeviceError saying what is missing (library, symbol, GPU), where it
@@ -98,6 +126,8 @@ struct SimulatedGpu {
   /// The n-th allocation (launch, copy), counted from 1, fails as if memory (the device) had run out; 0: none.
   /// TESSERA_SIM_FAULT=allocate:3,launch:7,...
   std::int64_t failing_allocation = 0, failing_launch = 0, failing_copy = 0;
+  /// Bytes that must be free at a launch for the stacks of kernels, or it is OutOfGpuMemory. TESSERA_SIM_FAULT=stack:<bytes>
+  std::size_t stack = 0;
   bool checks_order = true;  ///< uses of the same memory in two streams need an event between them
   std::int64_t most_pinned = std::numeric_limits<std::int64_t>::max();  ///< allocations of pinned memory granted
   bool delays = true;  ///< streams rest at times, so that their order is seldom that of the calls; TESSERA_SIM_DELAY

@@ -164,7 +164,7 @@ LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t t
   std::int64_t blocks = (threads + last_block_ - 1) / last_block_;
   if (!launch.kernel->reductions.empty()) {
     // As many as run at once: every further block would only add to the same bins in memory.
-    const int at_once = blocks_at_once(launch.code, last_block_) * driver_->properties().multiprocessors;
+    const int at_once = driver_->blocks_at_once(launch.code, static_cast<unsigned>(last_block_)) * driver_->properties().multiprocessors;
     blocks = std::min<std::int64_t>(blocks, at_once);
   }
   // Positions fit 31 bits, so the number of blocks does.
@@ -194,14 +194,18 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
   last_block_ = launch.block != 0 ? launch.block : std::min(kUsualBlock, driver_->properties().largest_block);
   LaunchStatus status{};
   try {
-    order(launch);
-    status = launch_blocks(launch, threads);
-    while (status == LaunchStatus::too_large && launch.block == 0 && last_block_ > kWarp) {
-      last_block_ /= 2;
+    driver_->with_room([&] {
+      order(launch);  // again after fields have left: what follows them must not take this launch for done
       status = launch_blocks(launch, threads);
-    }
+      while (status == LaunchStatus::too_large && launch.block == 0 && last_block_ > kWarp) {
+        last_block_ /= 2;
+        status = launch_blocks(launch, threads);
+      }
+    });
     if (status == LaunchStatus::done) streams_.end(StreamRole::compute);
     if (env().sync) streams_.synchronize(StreamRole::compute);
+  } catch (const OutOfGpuMemory& error) {
+    throw OutOfGpuMemory(std::string(error.what()) + " [" + last_kernel() + "]");
   } catch (const DeviceError& error) {
     throw DeviceError(std::string(error.what()) + " [" + last_kernel() + "]");
   }
@@ -222,16 +226,9 @@ void GpuDevice::synchronize() {
   guarded("synchronisation", [&] { streams_.synchronize(); });
 }
 
-/// Blocks that a multiprocessor runs together, at least 1; the driver is asked once per code and block.
-int GpuDevice::blocks_at_once(KernelCode code, int block) {
-  int& blocks = blocks_at_once_[{code, block}];
-  if (blocks == 0) blocks = std::max(driver_->blocks_at_once(code, static_cast<unsigned>(block)), 1);
-  return blocks;
-}
-
 double GpuDevice::occupancy(KernelCode code, int block) {
   int blocks = 0;
-  guarded("occupancy", [&] { blocks = blocks_at_once(code, block); });
+  guarded("occupancy", [&] { blocks = driver_->blocks_at_once(code, static_cast<unsigned>(block)); });
   return static_cast<double>(blocks) * block / driver_->properties().threads_per_multiprocessor;
 }
 
@@ -289,6 +286,8 @@ template <class Operation>
 void GpuDevice::guarded(const char* operation, Operation&& body) {
   try {
     body();
+  } catch (const OutOfGpuMemory&) {
+    throw;  // no kernel has failed
   } catch (const DeviceError& error) {
     std::string text = std::string(error.what()) + " [" + operation;
     if (!last_name_.empty()) {

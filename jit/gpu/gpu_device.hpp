@@ -4,7 +4,7 @@
 // Not thread safe.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,6 +36,7 @@ class GpuDevice : public Device {
   void free(void* address, std::size_t bytes) noexcept override;  ///< waits for the work on it
   /// What was free when the device was opened: other processes may use it too.
   std::size_t capacity() const override { return capacity_; }
+  void when_short(std::function<bool(bool again)> make_room) override { driver_->when_short(std::move(make_room)); }
   void clear(void* address, std::size_t bytes) override;
   void copy_within(void* to, const void* from, std::size_t bytes) override;
 
@@ -75,7 +76,6 @@ class GpuDevice : public Device {
   void build_packet(const DeviceLaunch& launch);
   void add_sums(std::size_t reductions);
   void read_results(const DeviceLaunch& launch);
-  int blocks_at_once(KernelCode code, int block);
   void order(const DeviceLaunch& launch);
   LaunchStatus launch_blocks(const DeviceLaunch& launch, std::int64_t threads);
 
@@ -94,7 +94,6 @@ class GpuDevice : public Device {
 
   std::vector<std::uint64_t> packet_;
   std::vector<Streams::Use> uses_;
-  std::map<std::pair<KernelCode, int>, int> blocks_at_once_;
 
   std::vector<GpuDriver::Event> events_;
   std::vector<Mark> free_marks_;  ///< indices into events_

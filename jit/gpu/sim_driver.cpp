@@ -126,6 +126,7 @@ class SimDriver final : public GpuDriver {
   // The code of this device is made by the host's target, which loads it itself.
   std::string assemble(const std::string&, int, std::string&) override { refuse_code("assemble"); }
   KernelCode load(const std::string&, const std::string&, KernelResources&) override { refuse_code("load"); }
+  void unload(KernelCode) noexcept override {}
   std::unique_ptr<Target> make_target() override { return make_simt_host_target(); }
 
   const GpuProperties& properties() const override { return properties_; }
@@ -308,6 +309,10 @@ class SimDriver final : public GpuDriver {
     if (threads > static_cast<unsigned>(std::min(gpu_.largest_block, kLargestBlock))) return LaunchStatus::too_large;
 
     std::lock_guard lock(mutex_);
+    if (memory_.free_bytes() < gpu_.stack)
+      throw OutOfGpuMemory({.what = "simulated GPU: launch",
+                            .expected = std::to_string(gpu_.stack) + " bytes for the stacks of a kernel",
+                            .got = std::to_string(memory_.free_bytes())});
     SimStream& queue = *find_stream(stream);
     SimLaunch call{.function = reinterpret_cast<SimtFunction>(const_cast<void*>(code)),
                    .packet = std::vector<std::uint64_t>(packet, packet + parameters),
@@ -499,7 +504,7 @@ class SimDriver final : public GpuDriver {
 
 [[noreturn]] void reject_fault(const std::string& got) {
   throw UserError({.what = "TESSERA_SIM_FAULT",
-                   .expected = "list of allocate:<n>, launch:<n>, copy:<n>, block:<threads>, pinned:<n>",
+                   .expected = "list of allocate:<n>, launch:<n>, copy:<n>, block:<threads>, pinned:<n>, stack:<bytes>",
                    .got = "\"" + got + "\"",
                    .where = "environment"});
 }
@@ -540,6 +545,8 @@ SimulatedGpu simulated_gpu_from_environment() {
       gpu.failing_copy = number;
     else if (kind == "pinned")
       gpu.most_pinned = number;
+    else if (kind == "stack")
+      gpu.stack = static_cast<std::size_t>(number);
     else if (kind == "block" && number <= kLargestBlock)
       gpu.largest_block = static_cast<int>(number);
     else

@@ -28,7 +28,11 @@ Memory::Memory(Device& device, std::size_t limit) : device_(device) { set_limit(
 Memory::~Memory() { release_kept(); }
 
 Memory& Memory::instance() {
-  static Memory* memory = new Memory(process_device(), env().mem_max);
+  static Memory* memory = [] {
+    auto* made = new Memory(process_device(), env().mem_max);
+    made->device().when_short([made](bool again) { return made->make_room(again); });
+    return made;
+  }();
   return *memory;
 }
 
@@ -118,6 +122,13 @@ void Memory::release_kept() noexcept {
     bin.clear();
   }
   kept_ = 0;
+}
+
+bool Memory::make_room(bool again) {
+  const bool enough = kept_ > 0 && !again;
+  const bool given_up = !enough && holder_ != nullptr && holder_->give_up_one();
+  release_kept();
+  return enough || given_up;
 }
 
 void Memory::fail(std::size_t bytes) const {

@@ -53,6 +53,10 @@ class Memory {
   void* try_allocate(std::size_t bytes);
   /// `bytes` as in allocate(). nullptr is ignored.
   void free(void* address, std::size_t bytes) noexcept;
+  /// Gives memory back to the device, which needs it for itself: blocks kept for reuse, or else what the holder can do
+  /// without. `again`: that was not enough, and what was kept may have been asked for again in between; now the holder must
+  /// give something up. False: there is nothing.
+  bool make_room(bool again);
   /// Gives the blocks kept for reuse back to the system.
   void release_kept() noexcept;
 

@@ -48,8 +48,10 @@ struct Library {
     REQUIRE_MESSAGE(library != nullptr, path_);
     auto* state = reinterpret_cast<FakeCuda* (*)()>(dlsym(library, "fake_cuda"))();
     const int contexts = state->contexts;
+    const auto other_library_sets = state->other_library_sets;
     *state = FakeCuda{};
     state->contexts = contexts;
+    state->other_library_sets = other_library_sets;
     return *state;
   }
   std::string path_;
@@ -230,31 +232,63 @@ TEST_CASE("memory: no more left is nullptr, anything else an error with the requ
   }
 }
 
-TEST_CASE("some memory is left to the driver itself") {
+TEST_CASE("memory is left to the driver for the stacks of kernels that spill 10 KB") {
   Open open;
-  CHECK(open.driver->free_memory() == std::size_t{46} << 30);
-  open.fake.memory = std::size_t{256} << 30;
-  CHECK(open.driver->free_memory() == std::size_t{44} << 30);
-  open.fake.memory = std::size_t{8} << 30;
-  CHECK(open.driver->free_memory() == (std::size_t{48} << 30) - (std::size_t{256} << 20));
+  constexpr std::size_t kOne = 1, kAll = kOne << 36;
+  open.fake.memory = kAll;
+  const std::size_t left = open.fake.free_memory - open.driver->free_memory();
+  CHECK(left >= std::size_t{10240} * 1536 * 132);  // of the threads that the fake GPU runs at once
+  CHECK(left <= kAll / 16);
+  open.fake.memory = kOne << 40;  // it does not depend on the memory that there is,
+  CHECK(open.fake.free_memory - open.driver->free_memory() == left);
+  open.fake.memory = kOne << 33;  // unless that is little
+  CHECK(open.fake.free_memory - open.driver->free_memory() == kOne << 30);
   open.fake.free_memory = 1000;
   CHECK(open.driver->free_memory() == 0);
 }
 
-TEST_CASE("pinned memory, or nullptr for whatever reason") {
+TEST_CASE("pinned memory, or nullptr where a system has none; a lost context is an error") {
   Open open;
   void* memory = open.driver->allocate_pinned(4096);
   CHECK(memory != nullptr);
   CHECK(open.fake.host_alloc_flags == (cuda::kHostAllocPortable | cuda::kHostAllocDeviceMap));
   CHECK(open.driver->device_address(memory) == memory);
-  open.fake.failures["cuMemHostGetDevicePointer_v2"] = cuda::kInvalidValue;
-  CHECK(open.driver->device_address(memory) == nullptr);
+  for (const int lacking : {cuda::kInvalidValue, cuda::kNotPermitted, cuda::kNotSupported, cuda::kOutOfMemory, cuda::kOperatingSystem}) {
+    open.fake.failures["cuMemHostAlloc"] = open.fake.failures["cuMemHostGetDevicePointer_v2"] = lacking;
+    CHECK(open.driver->allocate_pinned(4096) == nullptr);
+    CHECK(open.driver->device_address(memory) == nullptr);
+  }
+  for (const int lost : {int{cuda::kIllegalAddress}, int{cuda::kLaunchFailed}, int{cuda::kEccUncorrectable}, 201, 710, 999}) {
+    open.fake.failures["cuMemHostAlloc"] = open.fake.failures["cuMemHostGetDevicePointer_v2"] = lost;
+    CHECK_THROWS_WITH_AS(open.driver->allocate_pinned(4096), doctest::Contains("cuMemHostAlloc on"), DeviceError);
+    CHECK_THROWS_WITH_AS(open.driver->device_address(memory), doctest::Contains("cuMemHostGetDevicePointer_v2 on"), DeviceError);
+  }
   open.driver->free_pinned(memory);
   CHECK(open.fake.pinned == 0);
-  open.fake.failures["cuMemHostAlloc"] = cuda::kOutOfMemory;
-  CHECK(open.driver->allocate_pinned(4096) == nullptr);
-  open.fake.failures["cuMemHostAlloc"] = cuda::kNotPermitted;
-  CHECK(open.driver->allocate_pinned(4096) == nullptr);
+}
+
+TEST_CASE("another library may change the thread's context between our calls") {
+  Open open;
+  int of_another = 0;
+  void* memory = open.driver->allocate(256);
+  for (void* context : {static_cast<void*>(&of_another), static_cast<void*>(nullptr)}) {
+    open.fake.calls.clear();
+    open.fake.other_library_sets(context);
+    CHECK_NOTHROW(open.driver->free_memory());
+    CHECK(open.fake.count("cuCtxSetCurrent") == 1);
+    CHECK_NOTHROW(open.driver->free_memory());
+    CHECK(open.fake.count("cuCtxSetCurrent") == 1);  // still ours
+    open.fake.other_library_sets(context);
+    const auto stream = open.driver->create_stream();
+    open.fake.other_library_sets(context);
+    const std::uint64_t packet[] = {1, 2};
+    CHECK(open.driver->launch(stream, open.kernel(), 10, 32, packet, 2) == jit::LaunchStatus::done);
+    open.fake.other_library_sets(context);
+    open.driver->destroy_stream(stream);
+  }
+  open.fake.other_library_sets(&of_another);
+  open.driver->free(memory);
+  CHECK(open.fake.allocations + open.fake.streams == 0);
 }
 
 TEST_CASE("copies, rows and clears reach the bytes they name") {
@@ -405,6 +439,40 @@ TEST_CASE("loading tells what a kernel takes, and refuses what is no code of thi
                        DeviceError);
 }
 
+TEST_CASE("unloaded code gives its module back, and code that has no such kernel leaves none") {
+  Open open;
+  const auto first = open.kernel(), second = open.kernel();
+  CHECK(open.fake.modules == 2);
+  open.driver->unload(first);
+  CHECK(open.fake.modules == 1);
+  jit::KernelResources resources;
+  CHECK_THROWS_AS(open.driver->load("cubin of k", "other", resources), InternalError);
+  CHECK(open.fake.modules == 1);
+  CHECK(open.driver->blocks_at_once(second, 512) == 2);
+  open.fake.threads_at_once = 512;  // the driver is asked once,
+  CHECK(open.driver->blocks_at_once(second, 512) == 2);
+  const auto third = open.kernel();  // for each code
+  CHECK(open.driver->blocks_at_once(third, 512) == 1);
+  CHECK(open.driver->blocks_at_once(third, 1024) == 1);  // at least one
+  open.driver.reset();
+  CHECK(open.fake.modules == 0);
+}
+
+TEST_CASE("a launch for which the driver has no memory says so, and may be repeated") {
+  Open open;
+  const auto stream = open.driver->create_stream();
+  const auto kernel = open.kernel();
+  const std::uint64_t packet[] = {1, 2};
+  open.fake.failures["cuLaunchKernel"] = cuda::kOutOfMemory;
+  CHECK_THROWS_WITH_AS(open.driver->launch(stream, kernel, 10, 128, packet, 2), doctest::Contains("48.0 GiB free of 64.0 GiB"),
+                       jit::OutOfGpuMemory);
+  CHECK(open.driver->launch(stream, kernel, 10, 128, packet, 2) == jit::LaunchStatus::done);
+  open.fake.failures["cuModuleLoadDataEx"] = cuda::kOutOfMemory;
+  jit::KernelResources resources;
+  CHECK_THROWS_AS(open.driver->load("cubin of k", "k", resources), jit::OutOfGpuMemory);
+  open.driver->destroy_stream(stream);
+}
+
 TEST_CASE("a launch passes grid, block, stream and packet") {
   Open open;
   const auto stream = open.driver->create_stream();
@@ -458,7 +526,7 @@ TEST_CASE("a device on top of it copies, launches and goes, leaving nothing behi
   {
     jit::GpuDevice device("cuda:0", std::move(open.driver));
     CHECK(device.name() == "cuda:0");
-    CHECK(device.capacity() == std::size_t{46} << 30);
+    CHECK(device.capacity() == device.driver().free_memory());
     std::vector<double> there(1'000'000), back(there.size());
     std::iota(there.begin(), there.end(), 0.0);
     void* memory = device.allocate(there.size() * 8);

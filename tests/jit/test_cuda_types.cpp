@@ -65,6 +65,7 @@ static_assert(equal(cuda::kLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT));
 static_assert(equal(cuda::kHardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR));
 static_assert(equal(cuda::kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED));
 static_assert(equal(cuda::kNotPermitted, CUDA_ERROR_NOT_PERMITTED));
+static_assert(equal(cuda::kNotSupported, CUDA_ERROR_NOT_SUPPORTED));
 static_assert(equal(cuda::kSystemNotReady, CUDA_ERROR_SYSTEM_NOT_READY));
 static_assert(equal(cuda::kSystemDriverMismatch, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH));
 static_assert(equal(cuda::kCompatNotSupportedOnDevice, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE));

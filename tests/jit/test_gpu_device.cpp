@@ -51,6 +51,7 @@ class Watched final : public GpuDriver {
   jit::KernelCode load(const std::string& binary, const std::string& symbol, jit::KernelResources& resources) override {
     return under_->load(binary, symbol, resources);
   }
+  void unload(jit::KernelCode code) noexcept override { under_->unload(code); }
   const jit::GpuProperties& properties() const override { return under_->properties(); }
   int blocks_at_once(jit::KernelCode code, unsigned threads) override { return under_->blocks_at_once(code, threads); }
   std::unique_ptr<jit::Target> make_target() override { return under_->make_target(); }

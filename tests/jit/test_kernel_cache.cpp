@@ -42,6 +42,7 @@ struct Assembler final : jit::GpuLoader {
     return "binary " + std::to_string(++assembled) + '\0' + version_;
   }
   std::string assembler() const override { return version_; }
+  void unload(jit::KernelCode) noexcept override {}
   jit::KernelCode load(const std::string& binary, const std::string&, jit::KernelResources& resources) override {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     if (refused_loads > 0 && refused_loads-- > 0) throw jit::InternalError("no binary for this GPU");

@@ -671,7 +671,7 @@ TEST_CASE("the environment describes a simulated GPU") {
   CHECK(plain.largest_block == 1024);
   CHECK(plain.most_pinned > 1'000'000);
   CHECK(with("", "pinned:0", "").most_pinned == 0);
-  const SimulatedGpu set = with("3M", "allocate:3,launch:7,copy:2,block:256,pinned:3", "0");
+  const SimulatedGpu set = with("3M", "allocate:3,launch:7,copy:2,block:256,pinned:3,stack:5000", "0");
   CHECK(set.memory == 3 * kMiB);
   CHECK(!set.delays);
   CHECK(set.failing_allocation == 3);
@@ -679,8 +679,10 @@ TEST_CASE("the environment describes a simulated GPU") {
   CHECK(set.failing_copy == 2);
   CHECK(set.largest_block == 256);
   CHECK(set.most_pinned == 3);
+  CHECK(set.stack == 5000);
+  CHECK(plain.stack == 0);
   for (const char* bad : {"launch", "launch:", "launch:0", "launch:-1", "launch:2x", "lunch:2", ":2", "block:1025",
-                          "pinned:-1", "copy:1,,"})
+                          "pinned:-1", "stack:-1", "copy:1,,"})
     CHECK_THROWS_WITH_AS(with("", bad, ""), Contains("TESSERA_SIM_FAULT"), UserError);
   with("", "", "");
 }

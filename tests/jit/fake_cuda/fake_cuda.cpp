@@ -38,6 +38,7 @@ FakeCuda& state() {
 }
 
 thread_local Context current = nullptr;
+void set_current(void* context) { current = static_cast<Context>(context); }
 ContextHandle* the_context() { return reinterpret_cast<ContextHandle*>(&state()); }
 
 Result called(const char* name) {
@@ -52,7 +53,7 @@ Result called(const char* name) {
 
 Result called_in_context(const char* name) {
   const Result result = called(name);
-  return result == kSuccess && current == nullptr ? kInvalidContext : result;
+  return result == kSuccess && current != the_context() ? kInvalidContext : result;
 }
 
 struct Code {
@@ -90,7 +91,10 @@ std::map<int, void*> table(unsigned count, const JitOption* options, void** valu
 
 extern "C" {
 
-FakeCuda* fake_cuda() { return &state(); }
+FakeCuda* fake_cuda() {
+  state().other_library_sets = &set_current;
+  return &state();
+}
 
 Result cuInit(unsigned) {
   IN_ORDER(cuInit);
@@ -176,6 +180,10 @@ Result cuDevicePrimaryCtxRetain(Context* context, DeviceNumber) {
 Result cuDevicePrimaryCtxRelease_v2(DeviceNumber) {
   IN_ORDER(cuDevicePrimaryCtxRelease_v2);
   if (--state().contexts == 0) current = nullptr;
+  return kSuccess;
+}
+Result cuCtxGetCurrent(Context* context) {  // a look at the thread's own memory: not noted
+  *context = current;
   return kSuccess;
 }
 Result cuCtxSetCurrent(Context context) {

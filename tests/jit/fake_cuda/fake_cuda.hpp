@@ -35,6 +35,9 @@ struct FakeCuda {
   std::string ptx;                            ///< with its final zero
   unsigned stream_flags = 99, event_flags = 99, host_alloc_flags = 99;
 
+  /// Sets the calling thread's context, as another library would: nullptr, or any other.
+  void (*other_library_sets)(void* context) = nullptr;
+
   // ---- what is alive ----
   int contexts = 0, allocations = 0, pinned = 0, streams = 0, events = 0, modules = 0, links = 0;
 
