@@ -1,22 +1,22 @@
 #include "jit/cache/kernel_cache.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "jit/support/env.hpp"
-#include "jit/support/file.hpp"
+#include "jit/support/hash.hpp"
 #include "jit/support/log.hpp"
 
 namespace jit {
 namespace {
 
 constexpr char kMagic[8] = {'T', 'E', 'S', 'S', 'E', 'R', 'A', '1'};
-constexpr const char* kSuffix = ".kernel";
+constexpr std::string_view kSuffix = ".kernel";
+/// An entry is written in milliseconds: a temporary file of this age was left by a process that is dead.
+constexpr double kDeadAfterSeconds = 600;
 
 struct Header {
   char magic[8];
@@ -53,95 +53,121 @@ std::optional<std::string> unpack(const std::string& file, const std::string& ke
   return file.substr(sizeof header + key.size(), header.object_bytes);
 }
 
+/// One for the process: what ails a cache ails each of its entries.
 void warn_once(const std::string& message) {
   static bool told = false;
   if (!told) log_warn("cache", message, "; kernels are compiled again in the next run");
   told = true;
 }
 
-}  // namespace
+std::string name_of(const std::string& key_text) { return hash_text(key_text).hex() + std::string(kSuffix); }
 
-std::string KernelKey::text() const {
-  return "generator " + std::to_string(generator) + "\ntarget " + target + "\nstreaming " +
-         std::to_string(options.streaming) + "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " +
-         std::to_string(options.check) + "\nregisters " + std::to_string(options.registers) + "\nsites " +
-         std::to_string(options.sites) + "\n" + ir;
+bool is_entry(std::string_view name) { return name.ends_with(kSuffix); }
+bool is_temporary(std::string_view name) {
+  const std::size_t mark = name.rfind(kTemporaryMark);
+  return mark != std::string_view::npos && is_entry(name.substr(0, mark));
 }
 
-KernelCache::KernelCache(std::string folder, std::uint64_t max_bytes)
-    : folder_(std::move(folder)), max_bytes_(max_bytes) {}
+}  // namespace
+
+KernelCache::KernelCache(std::string folder, std::uint64_t max_bytes) : path_(std::move(folder)), max_bytes_(max_bytes) {}
 
 std::optional<KernelCache> KernelCache::from_environment() {
   if (!env().cache) return std::nullopt;
+  if (env().cache_dir.empty()) {
+    warn_once("no kernel cache: expected TESSERA_CACHE_DIR, XDG_CACHE_HOME or HOME to name a folder, got none of them");
+    return std::nullopt;
+  }
   return KernelCache(env().cache_dir, env().cache_max);
 }
 
-std::string KernelCache::path(const std::string& key_text) const {
-  return folder_ + "/" + hash_text(key_text).hex() + kSuffix;
+std::string KernelCache::path(const std::string& key_text) const { return path_ + "/" + name_of(key_text); }
+
+/// The folder; nullptr if there is none yet (and none is to be made), or none to be trusted.
+const PrivateFolder* KernelCache::opened(bool make) {
+  if (folder_) return &*folder_;
+  if (refused_) return nullptr;
+  try {
+    return &folder_.emplace(path_, make);
+  } catch (const FileError& error) {
+    if (error.code() == ENOENT && !make) return nullptr;
+    refused_ = true;
+    const bool others = dynamic_cast<const UntrustedFile*>(&error) != nullptr;
+    warn_once(std::string("no kernel cache: ") + error.what() +
+              (others ? " What lies there would be executed. Set TESSERA_CACHE_DIR to a folder of your own, or make this one yours "
+                        "alone (empty it, chmod 700)"
+                      : ""));
+    return nullptr;
+  }
 }
 
 std::optional<std::string> KernelCache::load(const std::string& key_text) {
-  const std::string name = path(key_text);
-  std::string file;
+  const PrivateFolder* folder = opened(/*make=*/false);
+  if (folder == nullptr) return std::nullopt;
+  const std::string name = name_of(key_text);
+  std::string reason = "it is damaged, or of another key";
   try {
-    file = read_file(name);
+    if (std::optional<std::string> object = unpack(folder->read(name), key_text)) {
+      folder->touch(name);  // it was used
+      return object;
+    }
+  } catch (const UntrustedFile& error) {
+    reason = error.what();
   } catch (const FileError& error) {
     if (error.code() != ENOENT) warn_once(error.what());
     return std::nullopt;
   }
-  std::optional<std::string> object = unpack(file, key_text);
-  std::error_code ignored;
-  if (object) {
-    ::utimensat(AT_FDCWD, name.c_str(), nullptr, 0);  // now: it was used
-  } else {
-    log_info("cache", "deleting the damaged or foreign entry ", name);
-    std::filesystem::remove(name, ignored);
-  }
-  return object;
+  const bool gone = folder->remove(name);
+  log_warn("cache", "the kernel cache's entry ", path(key_text), gone ? " was deleted" : " is not used", " and its kernel is made anew: ",
+           reason);
+  return std::nullopt;
 }
 
 void KernelCache::store(const std::string& key_text, const std::string& object) {
   const std::string file = pack(key_text, object);
   if (file.size() > max_bytes_) return;
-  try {
-    make_directories(folder_);
-    write_atomically(path(key_text), file, /*durable=*/false);
-  } catch (const FileError& error) {
-    warn_once(error.what());
-    return;
+  for (const bool again : {false, true}) {
+    const PrivateFolder* folder = opened(/*make=*/true);
+    if (folder == nullptr) return;
+    try {
+      folder->write(name_of(key_text), file);
+      break;
+    } catch (const FileError& error) {
+      if (error.code() == ENOENT && !again) {  // somebody has deleted the folder: it is made anew
+        folder_.reset();
+        continue;
+      }
+      warn_once(error.what());
+      return;
+    }
   }
   bytes_ += file.size();
   if (!counted_ || bytes_ > max_bytes_) shrink();
 }
 
-/// Counts the folder; if it is over the bound, deletes the least recently used entries down to nine tenths of it.
+void KernelCache::remove(const std::string& key_text) {
+  if (const PrivateFolder* folder = opened(/*make=*/false)) folder->remove(name_of(key_text));
+}
+
+/// Counts the folder, without what dead writers have left; if it is over the bound, deletes the least recently used
+/// entries down to nine tenths of it.
 void KernelCache::shrink() {
-  struct Entry {
-    std::filesystem::path path;
-    std::filesystem::file_time_type used;
-    std::uint64_t bytes;
-  };
-  std::vector<Entry> entries;
+  std::vector<PrivateFolder::Entry> entries;
   bytes_ = 0;
   counted_ = true;
-  std::error_code failure;
-  for (std::filesystem::directory_iterator it(folder_, failure), end; !failure && it != end; it.increment(failure)) {
-    if (it->path().extension() != kSuffix) continue;
-    std::error_code gone;  // another process may delete at the same time
-    const auto size = it->file_size(gone);
-    if (gone) continue;
-    const auto used = it->last_write_time(gone);
-    if (gone) continue;
-    entries.push_back({it->path(), used, size});
-    bytes_ += size;
+  for (PrivateFolder::Entry& entry : folder_->entries()) {
+    const bool temporary = is_temporary(entry.name);
+    if (!temporary && !is_entry(entry.name)) continue;
+    if (temporary && entry.age > kDeadAfterSeconds && folder_->remove(entry.name)) continue;
+    bytes_ += entry.bytes;
+    if (!temporary) entries.push_back(std::move(entry));
   }
   if (bytes_ <= max_bytes_) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
-  for (const Entry& entry : entries) {
+  std::sort(entries.begin(), entries.end(),
+            [](const PrivateFolder::Entry& a, const PrivateFolder::Entry& b) { return a.age > b.age; });
+  for (const PrivateFolder::Entry& entry : entries) {
     if (bytes_ <= max_bytes_ - max_bytes_ / 10) break;
-    std::error_code gone;
-    std::filesystem::remove(entry.path, gone);
-    bytes_ -= entry.bytes;
+    if (folder_->remove(entry.name)) bytes_ -= entry.bytes;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
+#include "jit/support/hash.hpp"
 #include "jit/support/log.hpp"
 
 namespace jit {
@@ -82,10 +83,26 @@ class KernelNotes : public BuildNotes {
 
 }  // namespace
 
+std::string KernelKey::text() const {
+  return "generator " + generator + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) + "\nprefetch " +
+         std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) + "\nregisters " +
+         std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) + "\n" + ir;
+}
+
 struct Compiler::State {
+  struct Loaded {
+    CompiledKernel kernel;
+    int uses = 1;
+  };
+
   std::unique_ptr<Target> target;
   std::optional<KernelCache> cache = KernelCache::from_environment();
-  std::unordered_map<std::string, CompiledKernel> loaded;  ///< by hash
+  std::unordered_map<std::string, Loaded> loaded;            ///< by text of the key
+  std::unordered_map<KernelCode, const std::string*> keys;   ///< of what is loaded
+
+  KernelKey key(const ir::Kernel& kernel, const CodeOptions& options) const {
+    return {ir::print(kernel), target->description(), options, generator_digest()};
+  }
 
   /// Builds and loads; the object, for the cache.
   std::string make(const ir::Kernel& kernel, const std::string& ir_text, CompiledKernel& result) {
@@ -119,6 +136,7 @@ struct Compiler::State {
       return true;
     } catch (const InternalError& error) {
       log_warn("codegen", "kernel ", result.name, " ", result.hash, " of the kernel cache is made anew: ", error.what());
+      cache->remove(key);
       result.resources = {};
       return false;
     }
@@ -135,21 +153,19 @@ Compiler::~Compiler() = default;
 const std::string& Compiler::target_description() const { return state_->target->description(); }
 
 std::string Compiler::hash(const ir::Kernel& kernel, const CodeOptions& options) const {
-  return KernelKey{ir::print(kernel), state_->target->description(), options, state_->target->generator_version()}
-      .hash()
-      .hex();
+  return hash_text(state_->key(kernel, options).text()).hex();
 }
 
 CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& options) {
-  Target& target = *state_->target;
   CompiledKernel result;
   result.name = kernel.name;
   result.options = options;
-  const KernelKey key{ir::print(kernel), target.description(), options, target.generator_version()};
+  const KernelKey key = state_->key(kernel, options);
   const std::string key_text = key.text();
   result.hash = hash_text(key_text).hex();
-  if (const auto found = state_->loaded.find(result.hash); found != state_->loaded.end()) {
-    CompiledKernel again = found->second;
+  if (const auto found = state_->loaded.find(key_text); found != state_->loaded.end()) {
+    ++found->second.uses;
+    CompiledKernel again = found->second.kernel;
     again.name = kernel.name;
     return again;
   }
@@ -168,8 +184,18 @@ CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& op
            uses.registers == 0 ? std::string()
                                : ", " + std::to_string(uses.registers) + " registers, " + std::to_string(uses.spill_bytes) +
                                      " bytes spilled, at most " + std::to_string(uses.largest_block) + " threads per block");
-  state_->loaded.emplace(result.hash, result);
+  state_->keys[result.code] = &state_->loaded.emplace(key_text, State::Loaded{result}).first->first;
   return result;
+}
+
+void Compiler::release(KernelCode code) noexcept {
+  const auto key = state_->keys.find(code);
+  if (key == state_->keys.end()) return;
+  const auto found = state_->loaded.find(*key->second);
+  if (--found->second.uses > 0) return;
+  state_->target->unload(code);
+  state_->keys.erase(key);
+  state_->loaded.erase(found);
 }
 
 }  // namespace jit

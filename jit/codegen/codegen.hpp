@@ -21,6 +21,20 @@ struct CodeOptions {
   bool operator==(const CodeOptions&) const = default;
 };
 
+/// Everything that shapes the machine code of a kernel, as one text: the kernel cache compares it whole.
+struct KernelKey {
+  std::string ir;         ///< ir::print(kernel)
+  std::string target;     ///< processor, features, compiler version
+  CodeOptions options;
+  std::string generator;  ///< generator_digest()
+
+  std::string text() const;
+};
+
+/// A digest of the sources of jit/ir and jit/codegen, made when they are compiled (cmake/GeneratorDigest.cmake): other
+/// sources, other code.
+const char* generator_digest();
+
 /// What a kernel takes of a GPU's multiprocessor, as its driver tells. On other devices nothing.
 struct KernelResources {
   int registers = 0;       ///< per thread
@@ -57,13 +71,13 @@ class Target {
   virtual ~Target() = default;
   /// Processor, features and versions, for logs and the cache key: "znver4 +avx512f ..., LLVM 19.1.7".
   virtual const std::string& description() const = 0;
-  /// Version of the code this target makes from the same IR and options. Part of the cache key: raise it with every change.
-  virtual int generator_version() const = 0;
   /// Throws InternalError with the compiler's message.
   virtual std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                             BuildNotes& notes) = 0;
-  /// The code stays as long as the target. Throws InternalError (DeviceError: no memory for it).
+  /// The code stays until unload(), or as long as the target. Throws InternalError (DeviceError: no memory for it).
   virtual KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) = 0;
+  /// Frees code that load() has returned. Nothing runs it any more.
+  virtual void unload(KernelCode code) noexcept = 0;
 };
 
 /// This machine's processor.
@@ -99,7 +113,11 @@ class Compiler {
   explicit Compiler(std::unique_ptr<Target> target);
   ~Compiler();
   /// Throws InternalError (dump kept and named in the message) when the kernel is refused.
+  /// Equal kernels under equal options share code, which stays until release() has been called as often, or as long as the
+  /// compiler.
   CompiledKernel compile(const ir::Kernel& kernel, const CodeOptions& options);
+  /// Gives code up that compile() has returned. Nothing runs it any more.
+  void release(KernelCode code) noexcept;
   /// What compile() will call the code, without making it: a digest of everything that shapes the code.
   std::string hash(const ir::Kernel& kernel, const CodeOptions& options) const;
   const std::string& target_description() const;

@@ -8,13 +8,7 @@
 namespace jit {
 namespace {
 
-constexpr int kGeneratorVersion = 7;
-
 class CpuBackend : public HostBackend {
- public:
-  int generator_version() const override { return kGeneratorVersion; }
-
- private:
   void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
             const CodeOptions& options) const override {
     emit_kernel(module, symbol, kernel, options, isa());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_map>
 
 #include "jit/support/error.hpp"
 
@@ -98,10 +99,11 @@ CpuTarget::CpuTarget() {
   if (!target) refuse("target " + triple, message);
 
   std::vector<std::string> features;
-  bool avx2 = false, avx512 = false;
+  bool avx2 = false, fma = false, avx512 = false;
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     features.push_back((feature.second ? "+" : "-") + feature.first().str());
     if (feature.first() == "avx2") avx2 = feature.second;
+    if (feature.first() == "fma") fma = feature.second;
     if (feature.first() == "avx512f") avx512 = feature.second;
   }
   std::sort(features.begin(), features.end());
@@ -110,7 +112,7 @@ CpuTarget::CpuTarget() {
     list += (list.empty() ? "" : ",") + f;
     if (f[0] == '+') present += " " + f;
   }
-  isa_ = avx512 ? VectorIsa::avx512 : avx2 ? VectorIsa::avx2 : VectorIsa::sse4;
+  isa_ = avx512 ? VectorIsa::avx512 : avx2 && fma ? VectorIsa::avx2 : VectorIsa::sse4;  // SLEEF's for AVX2 use FMA
 
   const std::string cpu = llvm::sys::getHostCPUName().str();
   llvm::TargetOptions options;
@@ -168,13 +170,24 @@ std::string CpuTarget::compile(llvm::Module& module, bool assembly) {
 struct ObjectLinker::State {
   llvm::orc::ExecutionSession session;
   llvm::orc::ObjectLinkingLayer layer;
-  llvm::orc::JITDylib* library;
+  llvm::orc::JITDylib& callable;
+  std::unordered_map<const void*, llvm::orc::JITDylib*> libraries;  // by the address of what is called
+  std::uint64_t linked = 0;
+  std::string told;  // by the linker, while it worked on an object
 
   State()
       : session(take("JIT session", llvm::orc::SelfExecutorProcessControl::Create())),
         layer(session, session.getExecutorProcessControl().getMemMgr()),
-        library(&session.createBareJITDylib("kernels")) {}
+        callable(session.createBareJITDylib("callable")) {
+    // What it tells besides the error that it returns would go to stderr.
+    session.setErrorReporter([this](llvm::Error error) { told += "; " + llvm::toString(std::move(error)); });
+  }
   ~State() { llvm::consumeError(session.endSession()); }
+
+  void remove(llvm::orc::JITDylib& library) noexcept {
+    llvm::consumeError(session.removeJITDylib(library));
+    session.getSymbolStringPool()->clearDeadEntries();
+  }
 };
 
 ObjectLinker::ObjectLinker(const std::vector<std::pair<std::string, void*>>& symbols) {
@@ -183,14 +196,37 @@ ObjectLinker::ObjectLinker(const std::vector<std::pair<std::string, void*>>& sym
   llvm::orc::SymbolMap map;
   for (const auto& [name, address] : symbols)
     map[state_->session.intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
-  take("JIT symbols", state_->library->define(llvm::orc::absoluteSymbols(std::move(map))));
+  take("JIT symbols", state_->callable.define(llvm::orc::absoluteSymbols(std::move(map))));
 }
 
 ObjectLinker::~ObjectLinker() = default;
 
 void* ObjectLinker::link(const std::string& object, const std::string& symbol) {
-  take("link " + symbol, state_->layer.add(*state_->library, llvm::MemoryBuffer::getMemBufferCopy(object, symbol)));
-  return take("link " + symbol, state_->session.lookup({state_->library}, symbol)).getAddress().toPtr<void*>();
+  const std::string what = "link " + symbol;
+  llvm::orc::JITDylib& library = state_->session.createBareJITDylib("object " + std::to_string(++state_->linked));
+  state_->told.clear();
+  std::string message;
+  if (llvm::Error error = state_->layer.add(library, llvm::MemoryBuffer::getMemBufferCopy(object, symbol))) {
+    message = llvm::toString(std::move(error));
+  } else {
+    library.addToLinkOrder(state_->callable);
+    auto found = state_->session.lookup({&library}, symbol);
+    if (found) {
+      void* address = found->getAddress().toPtr<void*>();
+      state_->libraries[address] = &library;
+      return address;
+    }
+    message = llvm::toString(found.takeError());
+  }
+  state_->remove(library);
+  refuse(what, message + state_->told);
+}
+
+void ObjectLinker::unlink(const void* address) noexcept {
+  const auto found = state_->libraries.find(address);
+  if (found == state_->libraries.end()) return;
+  state_->remove(*found->second);
+  state_->libraries.erase(found);
 }
 
 std::string text_of(const llvm::Module& module) {

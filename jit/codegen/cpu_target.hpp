@@ -53,7 +53,8 @@ class CpuTarget {
   std::string description_;
 };
 
-/// Objects linked into this process. They stay until the linker dies.
+/// Objects linked into this process, each into a library of its own: none sees another's symbols, and one that is refused
+/// leaves nothing behind.
 class ObjectLinker {
  public:
   /// `symbols`: what objects may refer to besides what they define.
@@ -61,6 +62,8 @@ class ObjectLinker {
   ~ObjectLinker();
   /// Address of `symbol` defined by `object`. Throws InternalError with LLVM's message.
   void* link(const std::string& object, const std::string& symbol);
+  /// Frees the object of an address that link() has returned.
+  void unlink(const void* address) noexcept;
 
  private:
   struct State;

@@ -14,6 +14,7 @@ class HostBackend : public Target {
   std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                     BuildNotes& notes) override;
   KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) override;
+  void unload(KernelCode code) noexcept override { linker_.unlink(code); }
 
  protected:
   VectorIsa isa() const { return target_.isa(); }

@@ -33,9 +33,6 @@
 namespace jit {
 namespace {
 
-/// Raise it with every change of the code that is made from the same IR and options.
-constexpr int kGeneratorVersion = 7;
-
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 
 // The IR is free of common sub-expressions and ptxas optimises after us, so a few passes do: variables into registers,
@@ -169,7 +166,6 @@ class NvptxBackend : public Target {
   }
 
   const std::string& description() const override { return description_; }
-  int generator_version() const override { return kGeneratorVersion; }
 
   std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                     BuildNotes& notes) override {
@@ -200,6 +196,7 @@ class NvptxBackend : public Target {
     if (!loader_) throw InternalError({.what = "load " + symbol, .expected = "a GPU's driver", .got = "none"});
     return loader_->load(object, symbol, resources);
   }
+  void unload(KernelCode code) noexcept override { loader_->unload(code); }
 
  private:
   const NvptxTarget& target_for(const ir::Kernel& kernel) {

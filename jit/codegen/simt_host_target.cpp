@@ -7,8 +7,6 @@
 namespace jit {
 namespace {
 
-/// Raise it with every change of the code that is made from the same IR and options.
-constexpr int kGeneratorVersion = 7;
 constexpr int kDumpedGpu = 90;  ///< compute capability of the PTX that is dumped
 
 class NoNotes : public BuildNotes {
@@ -23,7 +21,6 @@ class SimtHostBackend : public HostBackend {
   SimtHostBackend() : description_("simt " + HostBackend::description()) {}
 
   const std::string& description() const override { return description_; }
-  int generator_version() const override { return kGeneratorVersion; }
 
  private:
   void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,

@@ -1,18 +1,28 @@
 // The disk cache of kernels: a second compiler compiles nothing, and nothing on disk can make a run fail or go wrong.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <random>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "codegen_lab.hpp"
 #include "jit/cache/kernel_cache.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
+#include "jit/support/log.hpp"
 #include "tests/jit/settings.hpp"
+#include "tests/skip.hpp"
 
 namespace fs = std::filesystem;
 using jit::KernelCache;
@@ -32,6 +42,14 @@ lab::Kernel sample(double factor) {
   return k;
 }
 
+/// The same with a call of a function: sin.
+lab::Kernel calling_sample() {
+  lab::Kernel k = sample(0.5);
+  k.nodes.push_back({.op = lab::Op::sin, .type = lab::Type::f32, .a = 2});
+  k.stores = {{{1, 0, 0, 0}, 3}};
+  return k;
+}
+
 /// A GPU's driver as far as code goes: binaries are numbered texts.
 struct Assembler final : jit::GpuLoader {
   explicit Assembler(std::string version = "CUDA 12.8") : version_(std::move(version)) {}
@@ -42,7 +60,7 @@ struct Assembler final : jit::GpuLoader {
     return "binary " + std::to_string(++assembled) + '\0' + version_;
   }
   std::string assembler() const override { return version_; }
-  void unload(jit::KernelCode) noexcept override {}
+  void unload(jit::KernelCode) noexcept override { ++unloaded; }
   jit::KernelCode load(const std::string& binary, const std::string&, jit::KernelResources& resources) override {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     if (refused_loads > 0 && refused_loads-- > 0) throw jit::InternalError("no binary for this GPU");
@@ -54,7 +72,7 @@ struct Assembler final : jit::GpuLoader {
   bool refuses_ptx = false;
   int refused_loads = 0;
   double seconds = 0;  ///< that each call takes
-  int assembled = 0;
+  int assembled = 0, unloaded = 0;
   std::string loaded;
 
  private:
@@ -70,6 +88,35 @@ std::string text_of(const fs::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
+
+/// What the log says while the object lives.
+struct Told {
+  Told() {
+    text.clear();
+    jit::set_log_sink([](std::string_view line) { text.append(line).append("\n"); });
+  }
+  ~Told() { jit::set_log_sink(nullptr); }
+  static inline std::string text;
+};
+
+/// Runs `body` in a process of its own, and waits; true if it has returned true. (Warnings come once per process.)
+template <class Body>
+bool in_child(Body&& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    bool good = false;
+    try {
+      good = body();
+    } catch (...) {
+    }
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+constexpr uid_t kStranger = 65534;
 
 int entries(const fs::path& folder) {
   int n = 0;
@@ -91,21 +138,21 @@ TEST_CASE("what was stored is loaded, under its own key only") {
 }
 
 TEST_CASE("every member of the key shapes it") {
-  const jit::KernelKey key{"ir", "cpu", {}, 1};
+  const jit::KernelKey key{"ir", "cpu", {}, "digest"};
   jit::KernelKey other = key;
   CHECK(other.text() == key.text());
   other.ir = "ir2";
-  CHECK(other.hash() != key.hash());
+  CHECK(other.text() != key.text());
   for (int i = 0; i < 7; ++i) {
     other = key;
     if (i == 0) other.target = "gpu";
-    if (i == 1) other.generator = 2;
+    if (i == 1) other.generator = "another";
     if (i == 2) other.options.streaming = true;
     if (i == 3) other.options.prefetch = 2;
     if (i == 4) other.options.check = true;
     if (i == 5) other.options.registers = 64;
     if (i == 6) other.options.sites = 2;
-    CHECK(other.hash() != key.hash());
+    CHECK(other.text() != key.text());
   }
 }
 
@@ -147,6 +194,229 @@ TEST_CASE("an entry that cannot be read is a miss and stays") {
   fs::create_directories(cache.path("key"));  // reading a folder fails for every user, root too
   CHECK(!cache.load("key"));
   CHECK(fs::exists(cache.path("key")));
+}
+
+// ---- what others may have put there -------------------------------------------------------------------------------
+
+TEST_CASE("an entry that is not this user's own, or that others can write, is deleted and never used") {
+  Folder folder;
+  KernelCache cache(folder.path, 1 << 20);
+  cache.store("key", "object");
+  const std::string name = cache.path("key"), elsewhere = folder.path / "elsewhere";
+  REQUIRE(cache.load("key") == "object");
+  std::string reason;
+  SUBCASE("writable by the group") { REQUIRE(chmod(name.c_str(), 0620) == 0); reason = "mode 0620"; }
+  SUBCASE("writable by everybody") { REQUIRE(chmod(name.c_str(), 0602) == 0); reason = "mode 0602"; }
+  SUBCASE("another user's") {
+    if (geteuid() != 0) TESSERA_SKIP("needs root, to give a file away");
+    REQUIRE(chown(name.c_str(), kStranger, kStranger) == 0); reason = "of user 65534";
+  }
+  SUBCASE("a link to a sound entry") {
+    fs::rename(name, elsewhere);
+    fs::create_symlink(elsewhere, name), reason = "a symbolic link";
+  }
+  SUBCASE("a FIFO, which nobody writes to") { fs::remove(name); REQUIRE(mkfifo(name.c_str(), 0600) == 0); reason = "a FIFO"; }
+  const Told told;
+  CHECK(!cache.load("key"));
+  CHECK(!fs::exists(fs::symlink_status(name)));
+  CHECK(told.text.find(name) != std::string::npos);
+  CHECK(told.text.find(reason) != std::string::npos);
+  cache.store("key", "object");
+  CHECK(cache.load("key") == "object");
+}
+
+TEST_CASE("a folder that is not this user's own, or that others can write, is no cache, and the run says so once") {
+  Folder folder;
+  { KernelCache(folder.path, 1 << 20).store("key", "object"); }
+  const std::string name = folder.path;
+  std::string reason;
+  SUBCASE("writable by the group") { REQUIRE(chmod(name.c_str(), 0770) == 0); reason = "mode 0770"; }
+  SUBCASE("writable by everybody, like /tmp") { REQUIRE(chmod(name.c_str(), 01777) == 0); reason = "mode 1777"; }
+  SUBCASE("another user's") {
+    if (geteuid() != 0) TESSERA_SKIP("needs root, to give a folder away");
+    REQUIRE(chown(name.c_str(), kStranger, kStranger) == 0); reason = "of user 65534";
+  }
+  SUBCASE("another user's link to a folder of ours") {
+    if (geteuid() != 0) TESSERA_SKIP("needs root, to give a link away");
+    fs::rename(name, name + "_there");
+    fs::create_symlink(name + "_there", name);
+    REQUIRE(lchown(name.c_str(), kStranger, kStranger) == 0); reason = "a symbolic link of user 65534";
+  }
+  CHECK(in_child([&] {
+    const Told told;
+    KernelCache cache(name, 1 << 20), second(name, 1 << 20);
+    const bool nothing = !cache.load("key") && !cache.load("key") && !second.load("key");
+    cache.store("other", "object");
+    const auto first = told.text.find("no kernel cache");
+    return nothing && !cache.load("other") && first != std::string::npos && told.text.find(reason) != std::string::npos &&
+           told.text.find(name) != std::string::npos && told.text.find("TESSERA_CACHE_DIR") != std::string::npos &&
+           told.text.find("no kernel cache", first + 1) == std::string::npos;
+  }));
+  CHECK(entries(name) == 1);  // as it was
+  fs::remove_all(name + "_there");
+}
+
+TEST_CASE("what the cache makes is for this user alone, whatever the umask") {
+  Folder folder;
+  const mode_t old = umask(0);
+  KernelCache cache(folder.path / "a" / "b", 1 << 20);
+  cache.store("key", "object");
+  umask(old);
+  CHECK(cache.load("key") == "object");
+  const auto others = fs::perms::group_all | fs::perms::others_all;
+  for (const fs::path& made : {folder.path, folder.path / "a", folder.path / "a" / "b", fs::path(cache.path("key"))})
+    CHECK((fs::status(made).permissions() & others) == fs::perms::none);
+}
+
+TEST_CASE("a link of this user's own leads to the cache") {
+  Folder folder;
+  fs::create_directories(folder.path / "scratch");
+  fs::permissions(folder.path / "scratch", fs::perms::owner_all);
+  fs::create_symlink("scratch", folder.path / "home");
+  KernelCache cache(folder.path / "home", 1 << 20);
+  cache.store("key", "object");
+  CHECK(cache.load("key") == "object");
+  CHECK(entries(folder.path / "scratch") == 1);
+}
+
+TEST_CASE("without a folder that is ours there is no cache") {
+  CHECK(in_child([] {
+    Setting none("TESSERA_CACHE_DIR", ""), xdg("XDG_CACHE_HOME", ""), home("HOME", "");
+    const Told told;
+    return !KernelCache::from_environment() && told.text.find("no kernel cache") != std::string::npos;
+  }));
+}
+
+TEST_CASE("the code of an entry that others could write does not run") {
+  Folder folder;
+  Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
+  { jit::Compiler(jit::make_cpu_target()).compile(sample(2.5), {}); }
+  for (const auto& entry : fs::directory_iterator(folder.path)) fs::permissions(entry, fs::perms::group_write, fs::perm_options::add);
+  jit::Compiler compiler(jit::make_cpu_target());
+  CHECK(!compiler.compile(sample(2.5), {}).from_cache);
+}
+
+// ---- damage -----------------------------------------------------------------------------------------------------------
+
+TEST_CASE("ten kinds of damage, at random places: none is taken for an object") {
+  using Bytes = std::string;
+  std::mt19937_64 random(20240607);
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  const auto noise = [&](std::size_t n) {
+    Bytes text(n, ' ');
+    for (char& c : text) c = static_cast<char>(random());
+    return text;
+  };
+  const Bytes key = "generator x\ntarget y\n" + Bytes(3000, 'k'), object = noise(9000), other_key = "generator z\ntarget y\n" + Bytes(3000, 'k');
+
+  Folder folder;
+  KernelCache cache(folder.path, 1 << 20);
+  cache.store(key, object);
+  cache.store(other_key, noise(9000));
+  const std::string name = cache.path(key);
+  const Bytes good = jit::read_file(name), foreign = jit::read_file(cache.path(other_key));
+
+  const std::vector<std::pair<const char*, std::function<void(Bytes&)>>> kinds = {
+      {"a bit", [&](Bytes& b) { b[below(b.size())] ^= static_cast<char>(1 << below(8)); }},
+      {"a byte", [&](Bytes& b) { b[below(b.size())] = static_cast<char>(random()); }},
+      {"zeros", [&](Bytes& b) { const std::size_t at = below(b.size()); std::fill_n(b.begin() + std::ptrdiff_t(at), std::min(b.size() - at, 1 + below(600)), '\0'); }},
+      {"a page of noise", [&](Bytes& b) { const std::size_t at = below(b.size() / 4096) * 4096; b.replace(at, 4096, noise(4096)); }},
+      {"the end cut off", [&](Bytes& b) { b.resize(below(b.size())); }},
+      {"more at the end", [&](Bytes& b) { b += noise(1 + below(100)); }},
+      {"a stretch missing", [&](Bytes& b) { b.erase(below(b.size()), 1 + below(100)); }},
+      {"a stretch twice", [&](Bytes& b) { const std::size_t at = below(b.size()); b.insert(at, b.substr(at, 1 + below(100))); }},
+      {"two stretches exchanged", [&](Bytes& b) { const std::size_t n = 1 + below(64), half = b.size() / 2, a = below(half - n), c = half + below(half - n); for (std::size_t i = 0; i < n; ++i) std::swap(b[a + i], b[c + i]); }},
+      {"the end of another entry", [&](Bytes& b) { const std::size_t at = below(b.size()); b = b.substr(0, at) + foreign.substr(at); }}};
+  REQUIRE(kinds.size() == 10);
+
+  int tried = 0, silent = 0, unnamed = 0, left = 0;
+  const Told told;
+  for (const auto& [what, damage] : kinds)
+    for (int i = 0; i < 60; ++i) {
+      Bytes bad = good;
+      while (bad == good) damage(bad);
+      std::ofstream(name, std::ios::binary) << bad;
+      Told::text.clear();
+      ++tried;
+      silent += cache.load(key).has_value();
+      unnamed += told.text.find(name) == std::string::npos;
+      left += fs::exists(name);
+      jit::write_atomically(name, good);
+      fs::permissions(name, fs::perms::owner_read | fs::perms::owner_write);
+    }
+  CHECK(tried == 600);
+  CHECK(silent == 0);
+  CHECK(unnamed == 0);
+  CHECK(left == 0);
+  CHECK(cache.load(key) == object);
+}
+
+TEST_CASE("what killed writers left is removed and counts until then") {
+  Folder folder;
+  fs::create_directories(folder.path);
+  fs::permissions(folder.path, fs::perms::owner_all);
+  const auto left_behind = [&](const char* name, std::chrono::minutes age) {
+    std::ofstream(folder.path / name) << std::string(3000, 'x');
+    fs::last_write_time(folder.path / name, fs::file_time_type::clock::now() - age);
+    return folder.path / name;
+  };
+  const fs::path dead = left_behind("00ff.kernel.tmp-abc123", std::chrono::minutes(11)), alive = left_behind("00ff.kernel.tmp-def456", std::chrono::minutes(9)),
+                 other = left_behind("notes.tmp-abc123", std::chrono::minutes(600));
+  KernelCache cache(folder.path, 5000);
+  cache.store("a", std::string(500, 'x'));
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  cache.store("b", std::string(500, 'x'));
+  CHECK(!fs::exists(dead));
+  CHECK(fs::exists(alive));
+  CHECK(fs::exists(other));
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  cache.store("c", std::string(1400, 'x'));  // 3000 + 2 * 500 + 1400 and what stands around them
+  CHECK(!cache.load("a"));
+  CHECK(cache.load("c"));
+}
+
+TEST_CASE("two processes at once: each finds whole objects or none") {
+  Folder folder;
+  const auto object = [](int n) { return std::string(static_cast<std::size_t>(100 + 37 * n), static_cast<char>('a' + n)); };
+  std::vector<pid_t> children;
+  for (int seed = 0; seed < 2; ++seed) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::mt19937 random(static_cast<unsigned>(seed));
+      KernelCache cache(folder.path, 4000);  // entries come and go
+      int wrong = 0;
+      for (int i = 0; i < 2000; ++i) {
+        const int n = static_cast<int>(random() % 20);
+        const std::string key = "key " + std::to_string(n);
+        if (const auto found = cache.load(key)) wrong += *found != object(n);
+        if (i % 3 == 0) cache.store(key, object(n));
+        if (i % 97 == 0) cache.remove(key);
+      }
+      _exit(wrong == 0 ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path)) {
+    CHECK(entry.path().extension() == ".kernel");  // no temporary file is left
+    bytes += entry.file_size();
+  }
+  CHECK(bytes <= 8000);  // each process knows what it has written itself
+}
+
+TEST_CASE("a folder that is deleted under a running process is made anew") {
+  Folder folder;
+  KernelCache cache(folder.path, 1 << 20);
+  cache.store("a", "object a");
+  fs::remove_all(folder.path);
+  CHECK(!cache.load("a"));
+  cache.store("b", "object b");
+  CHECK(cache.load("b") == "object b");
 }
 
 TEST_CASE("the least recently used entries go when the bound is reached") {
@@ -218,6 +488,85 @@ TEST_CASE("dumps are written per stage and named after kernel and hash") {
     CAPTURE(file.string());
     CHECK(fs::exists(file));
   }
+}
+
+// ---- entries that do not link, and code that goes ---------------------------------------------------------------------
+
+TEST_CASE("an entry whose object does not link is deleted and made anew, and is good from then on") {
+  Folder folder;
+  Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
+  jit::CompiledKernel made, other;
+  {
+    jit::Compiler compiler(jit::make_cpu_target());
+    made = compiler.compile(calling_sample(), {});
+    other = compiler.compile(sample(3.5), {});
+  }
+  const auto file_of = [&](const jit::CompiledKernel& kernel) { return text_of(folder.path / (kernel.hash + ".kernel")); };
+  const auto object_of = [&](const jit::CompiledKernel& kernel) {
+    const std::string file = file_of(kernel);  // its end: the object and 16 bytes of checksum
+    return file.substr(file.size() - 16 - kernel.code_bytes, kernel.code_bytes);
+  };
+
+  // Sound entries, with the key of one kernel and what is no code for it.
+  std::string wrong = object_of(made);
+  REQUIRE(wrong.starts_with("\177ELF"));
+  SUBCASE("no object") { wrong = "no object at all"; }
+  SUBCASE("nothing") { wrong.clear(); }
+  SUBCASE("an object without its end") { wrong.resize(wrong.size() / 2); }
+  SUBCASE("an object that defines another kernel") { wrong = object_of(other); }
+  SUBCASE("an object that defines this kernel and calls what is not there") {
+    const std::size_t name = wrong.find("Sleef_");
+    REQUIRE(name != std::string::npos);
+    wrong[name + 2] = 'u';
+  }
+  const std::string file = file_of(made);
+  std::uint64_t key_bytes = 0;
+  std::memcpy(&key_bytes, file.data() + 8, sizeof key_bytes);
+  KernelCache(folder.path, 1 << 30).store(file.substr(24, key_bytes), wrong);
+
+  const Told told;
+  jit::Compiler compiler(jit::make_cpu_target());
+  CHECK(!compiler.compile(calling_sample(), {}).from_cache);
+  CHECK(told.text.find("is made anew") != std::string::npos);
+  CHECK(lab::Lab(calling_sample(), 1).disagreements(compiler) == 0);
+  CHECK(compiler.compile(sample(3.5), {}).from_cache);
+  Told::text.clear();
+  jit::Compiler next(jit::make_cpu_target());
+  CHECK(next.compile(calling_sample(), {}).from_cache);
+  CHECK(told.text.empty());
+}
+
+TEST_CASE("code goes when it has been released as often as it was asked for, and comes back") {
+  Setting off("TESSERA_CACHE", "0");
+  Assembler assembler;
+  jit::Compiler compiler(jit::make_nvptx_target(90, &assembler));
+  const auto first = compiler.compile(sample(2.5), {}), again = compiler.compile(sample(2.5), {});
+  CHECK((first.code == again.code));
+  compiler.release(first.code);
+  CHECK(assembler.unloaded == 0);
+  compiler.release(again.code);
+  CHECK(assembler.unloaded == 1);
+  compiler.release(again.code);  // nothing is known of it any more
+  CHECK(assembler.unloaded == 1);
+  compiler.compile(sample(2.5), {});
+  CHECK(assembler.assembled == 2);
+}
+
+TEST_CASE("released code gives its memory back, and what is compiled again computes the same") {
+  Folder folder;
+  Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
+  jit::Compiler compiler(jit::make_cpu_target());
+  const auto mappings = [] {
+    std::ifstream maps("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+  };
+  const auto kept = compiler.compile(sample(1.5), {});
+  const auto before = mappings();
+  for (int i = 0; i < 300; ++i) compiler.release(compiler.compile(sample(2.5 + i % 3), {}).code);
+  CHECK(mappings() <= before + 10);
+  CHECK((compiler.compile(sample(1.5), {}).code == kept.code));
+  for (int i = 0; i < 3; ++i) CHECK(lab::Lab(sample(2.5 + i), 1).disagreements(compiler) == 0);
+  CHECK(lab::Lab(sample(1.5), 1).disagreements(compiler) == 0);
 }
 
 // ---- code for GPUs, which their driver finishes ----------------------------------------------------------------------

@@ -32,7 +32,7 @@ struct Machine {
   std::function<bool(const CodeOptions&)> refuses = [](const CodeOptions&) { return false; };
   std::vector<int> bounds = {56, 48, 40};
 
-  int built = 0, loaded = 0, launches = 0;
+  int built = 0, loaded = 0, unloaded = 0, launches = 0;
 };
 
 class MadeUpTarget final : public Target {
@@ -40,7 +40,6 @@ class MadeUpTarget final : public Target {
   explicit MadeUpTarget(Machine& machine) : machine_(machine) {}
 
   const std::string& description() const override { return description_; }
-  int generator_version() const override { return 1; }
   std::string build(const ir::Kernel&, const std::string&, const CodeOptions& options, BuildNotes&) override {
     ++machine_.built;
     if (machine_.refuses(options)) throw InternalError("no such code");
@@ -55,6 +54,7 @@ class MadeUpTarget final : public Target {
     codes_.push_back(std::make_unique<int>(0));
     return codes_.back().get();
   }
+  void unload(KernelCode) noexcept override { ++machine_.unloaded; }
 
  private:
   Machine& machine_;
