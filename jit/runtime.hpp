@@ -11,8 +11,8 @@
 
 #include "jit/ir/ir.hpp"
 #include "jit/memory/field.hpp"
+#include "jit/runtime/table_key.hpp"
 #include "jit/runtime/sites.hpp"
-#include "jit/support/hash.hpp"
 
 namespace jit {
 
@@ -48,10 +48,10 @@ class Runtime {
   static Runtime& instance();
   ~Runtime();
 
-  /// The kernel for a structural key, or nullptr if none was made yet. The key covers everything that shapes the IR.
-  KernelHandle* find(const Hash128& key) const;
-  /// Registers the IR under the key (compiled at its first launch, per variant).
-  KernelHandle* add(const Hash128& key, ir::Kernel kernel);
+  /// The kernel for a key, or nullptr if none was made yet. The key says everything that shapes the IR.
+  KernelHandle* find(const TableKey& key) const;
+  /// Registers the IR under the key, which is copied (compiled at its first launch, per variant).
+  KernelHandle* add(const TableKey& key, ir::Kernel kernel);
   /// Runs a kernel. Fields written are made valid on the device. Blocks until done: on the CPU, and with results, yes.
   /// Throws UserError if a field to be read was never written (TESSERA_CHECK=1), DeviceError when memory runs out.
   void launch(const Launch& launch);

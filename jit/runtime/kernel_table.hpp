@@ -1,14 +1,17 @@
-// The kernels of a process, by structural key, with their variants, costs, tuning and counters.
+// The kernels of a process, by key, with their variants, costs, tuning and counters.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "jit/codegen/codegen.hpp"
-#include "jit/support/hash.hpp"
+#include "jit/runtime/table_key.hpp"
 #include "jit/tune/cost.hpp"
 #include "jit/tune/tuner.hpp"
 
@@ -34,14 +37,15 @@ struct SizeClass {
 
 class KernelHandle {
  public:
-  KernelHandle(const Hash128& key, ir::Kernel kernel);
+  KernelHandle(const TableKey& key, ir::Kernel kernel);
 
   /// The largest domain so far, where most of the time goes; nullptr before the first launch.
   const SizeClass* largest_class() const;
   /// Of the code that runs there; empty before the first launch.
   std::string hash() const { return largest_class() == nullptr ? "" : largest_class()->variant->hash; }
 
-  Hash128 key;
+  std::vector<std::byte> key;  ///< the bytes
+  std::uint64_t key_hash;
   ir::Kernel ir;
   KernelCost cost;
   std::vector<std::unique_ptr<Variant>> variants;
@@ -62,25 +66,28 @@ class KernelHandle {
   const std::uint64_t* masks = nullptr;
 };
 
-/// Open addressing on the key's first word; handles never move.
+/// Open addressing by the key's hash; the bytes decide. Handles never move.
 class KernelTable {
  public:
   KernelTable();
-  KernelHandle* find(const Hash128& key) const {
-    for (std::size_t i = key.a & mask_;; i = (i + 1) & mask_) {
+  KernelHandle* find(const TableKey& key) const {
+    for (std::size_t i = key.hash & mask_;; i = (i + 1) & mask_) {
       KernelHandle* handle = slots_[i].handle;
-      if (handle == nullptr || slots_[i].key == key) return handle;
+      if (handle == nullptr || (slots_[i].hash == key.hash && same(handle->key, key.bytes))) return handle;
     }
   }
   /// The key must be new.
-  KernelHandle* add(const Hash128& key, ir::Kernel kernel);
+  KernelHandle* add(const TableKey& key, ir::Kernel kernel);
   const std::vector<std::unique_ptr<KernelHandle>>& handles() const { return handles_; }
 
  private:
   struct Slot {
-    Hash128 key;
+    std::uint64_t hash = 0;
     KernelHandle* handle = nullptr;
   };
+  static bool same(std::span<const std::byte> a, std::span<const std::byte> b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+  }
   void place(KernelHandle* handle);
 
   std::vector<Slot> slots_;

@@ -146,15 +146,15 @@ Runtime::Runtime() : state_(nullptr) {
 }
 Runtime::~Runtime() { delete state_; }
 
-KernelHandle* Runtime::find(const Hash128& key) const {
+KernelHandle* Runtime::find(const TableKey& key) const {
   const RuntimeLock lock;
   return state_->table.find(key);
 }
 
-KernelHandle* Runtime::add(const Hash128& key, ir::Kernel kernel) {
+KernelHandle* Runtime::add(const TableKey& key, ir::Kernel kernel) {
   const RuntimeLock lock;
   if (find(key) != nullptr)
-    throw InternalError({.what = "Runtime::add", .expected = "a new key", .got = key.hex() + " again", .where = kernel.name});
+    throw InternalError({.what = "Runtime::add", .expected = "a new key", .got = "one of " + std::to_string(key.bytes.size()) + " bytes again", .where = kernel.name});
   return state_->table.add(key, std::move(kernel));
 }
 

@@ -7,9 +7,8 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
-#include "qdp/expr/lower.hpp"
+#include "qdp/expr/lowering.hpp"
 
 namespace QDP::detail {
 
@@ -18,21 +17,8 @@ namespace QDP::detail {
 /// nodes, fit the registers and would only be repeated.
 constexpr std::size_t kWantedNodes = 1200, kLargestKernel = 2000, kLargeWithoutBigObjects = 5000;
 
-/// A sub-expression and the values that its components have in the statement's kernel.
-struct Part {
-  const Node* node;
-  const Tensor* value;
-};
-
-/// The part that leaves the smallest kernels when it is computed aside; nullptr if none helps. `kernel`: the
+/// The record of the part that leaves the smallest kernels when it is computed aside; -1 if none helps. `kernel`: the
 /// statement's, before Builder::finish, with its stores and sums. `nodes`: what it has when finished and rolled.
-const Node* part_to_compute_aside(const jit::ir::Kernel& kernel, std::span<const Part> parts, std::size_t nodes);
-
-/// A way from a tree's root to one of its nodes, not through shifts: numbers of operands.
-using TreePath = std::vector<int>;
-TreePath path_to(const Node& root, const Node& node);
-Expr at(const Expr& root, std::span<const int> path);
-/// The tree with this node replaced wherever it occurs, but not below shifts: `by` is known at this site only.
-Expr replace(const Expr& root, const Node& node, const Expr& by);
+int part_to_compute_aside(const jit::ir::Kernel& kernel, std::span<const Part> parts, std::size_t nodes);
 
 }  // namespace QDP::detail

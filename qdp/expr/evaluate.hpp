@@ -30,8 +30,7 @@ struct HostOperand {
 /// One operation of the table on host scalars.
 void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOperand a = {}, HostOperand b = {}, HostOperand c = {});
 
-/// The expression in short, for logs and messages: "ColorMatrix = mul(ColorMatrix, shift(ColorMatrix))".
-std::string describe(const Node& node);
+/// A site type in short, for logs and messages: "ColorMatrixD".
 std::string describe(Shape shape);
 
 /// Throws UserError: a component number outside the type, a gamma matrix outside 0..15, ...

@@ -2,10 +2,10 @@
 #include "qdp/expr/lower.hpp"
 
 #include <array>
-#include <deque>
 
 #include "jit/support/error.hpp"
 #include "qdp/expr/gamma.hpp"
+#include "qdp/expr/site_function.hpp"
 
 namespace QDP::detail {
 
@@ -84,29 +84,25 @@ Extent extent(Level l) {
   }
 }
 
-/// The terms of component i of a level's product: pairs of component numbers (left, right).
+/// The terms of component i of a level's product: pairs of component numbers (left, right), each advancing by a constant.
 struct Terms {
-  std::array<std::array<std::int16_t, 2>, 16> pair;
-  int n = 0;
-  void add(int l, int r) { pair[static_cast<std::size_t>(n++)] = {static_cast<std::int16_t>(l), static_cast<std::int16_t>(r)}; }
+  int left, right, left_step = 0, right_step = 0, n = 1;
+  std::array<int, 2> pair(int k) const { return {left + k * left_step, right + k * right_step}; }
 };
 Terms product_terms(Level a, Level b, int i) {
-  Terms t;
-  if (a.is_scalar()) t.add(0, i);
-  else if (b.is_scalar()) t.add(i, 0);
-  else if (a.kind == Kind::vector) t.add(i, i);
-  else if (b.kind == Kind::vector) for (int k = 0; k < a.n; ++k) t.add(i * a.n + k, k);
-  else for (int k = 0; k < a.n; ++k) t.add(i / a.n * a.n + k, k * a.n + i % a.n);
-  return t;
+  if (a.is_scalar()) return {0, i};
+  if (b.is_scalar()) return {i, 0};
+  if (a.kind == Kind::vector) return {i, i};
+  if (b.kind == Kind::vector) return {i * a.n, 0, 1, 1, a.n};
+  return {i / a.n * a.n, i % a.n, 1, a.n, a.n};
 }
-Terms sum_terms(Level a, Level b, int i) {  // component of a (first) and b (second), -1 where it is zero
+/// Of a level's sum: component i of a (first) and b (second), -1 where it is zero.
+std::array<int, 2> sum_terms(Level a, Level b, int i) {
   auto pick = [i](Level own, Level other) {
     if (own == other || !own.is_scalar()) return i;
     return i / other.n == i % other.n ? 0 : -1;
   };
-  Terms t;
-  t.add(pick(a, b), pick(b, a));
-  return t;
+  return {pick(a, b), pick(b, a)};
 }
 
 [[noreturn]] void unknown(Op op) { throw jit::InternalError(std::string("lowering: no rule for operation ") + name(op)); }
@@ -130,7 +126,7 @@ Tensor Algebra::apply(Op op, Shape shape, std::uint64_t attribute, std::span<con
     case Op::lt: case Op::le: case Op::gt: case Op::ge: case Op::eq: case Op::ne: return compare(op, shape, x);
     case Op::convert: return convert(x[0], shape);
     case Op::zero: return Tensor(shape);
-    case Op::site_function: return convert(site_function_entry(attribute).trace(*this, x), shape);
+    case Op::site_function: return replay(*this, site_program(attribute), shape, x);
     case Op::shift: case Op::field: case Op::value: unknown(op);
     default: return wordwise(op, shape, x);
   }
@@ -149,8 +145,8 @@ Tensor Algebra::algebraic(Op op, Shape shape, std::uint64_t, std::span<const Ten
       switch (op) {
         case Op::add: case Op::sub: case Op::where: {
           const std::size_t first = op == Op::where ? 1 : 0;
-          const auto ts = sum_terms(x[first].shape.spin, x[first + 1].shape.spin, s).pair[0];
-          const auto tc = sum_terms(x[first].shape.color, x[first + 1].shape.color, c).pair[0];
+          const auto ts = sum_terms(x[first].shape.spin, x[first + 1].shape.spin, s);
+          const auto tc = sum_terms(x[first].shape.color, x[first + 1].shape.color, c);
           Cplx p, q;
           if (ts[0] >= 0 && tc[0] >= 0) p = in(first, ts[0], tc[0]);
           if (ts[1] >= 0 && tc[1] >= 0) q = in(first + 1, ts[1], tc[1]);
@@ -167,7 +163,7 @@ Tensor Algebra::algebraic(Op op, Shape shape, std::uint64_t, std::span<const Ten
           const Terms ts = product_terms(x[0].shape.spin, x[1].shape.spin, s), tc = product_terms(x[0].shape.color, x[1].shape.color, c);
           for (int i = 0; i < ts.n; ++i)
             for (int j = 0; j < tc.n; ++j) {
-              auto p = ts.pair[static_cast<std::size_t>(i)], q = tc.pair[static_cast<std::size_t>(j)];
+              const auto p = ts.pair(i), q = tc.pair(j);
               z = madd(in(0, p[0], q[0]), in(1, p[1], q[1]), z);
             }
           break;
@@ -191,7 +187,7 @@ Tensor Algebra::structural(Op op, Shape shape, std::uint64_t attribute, std::spa
   Tensor r(shape);
   const Extent es = extent(a.shape.spin), ec = extent(a.shape.color);
   auto flipped = [](Extent e, int i) { return e.cols == 1 ? i : i % e.cols * e.cols + i / e.cols; };
-  const int row = static_cast<int>(attribute & 255), column = static_cast<int>(attribute >> 8 & 255);
+  const int row = static_cast<int>(attribute & 0xFFFF), column = static_cast<int>(attribute >> 16);
   auto index = [&](Extent e) { return e.cols == 1 ? row : row * e.cols + column; };
   const bool all = op == Op::adj || op == Op::transpose;
   for (int s = 0; s < shape.spin.size(); ++s)
@@ -309,7 +305,7 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
         const Terms ts = product_terms(x[0].shape.spin, x[1].shape.spin, s);
         for (int i = 0; i < ts.n; ++i)
           for (int c = 0; c < nc; ++c) {
-            auto p = ts.pair[static_cast<std::size_t>(i)];
+            const auto p = ts.pair(i);
             Cplx l = in(0, p[0], c);
             sum = madd(op == Op::local_color_inner_product ? conj(l) : l, in(1, p[1], c), sum);
           }
@@ -335,10 +331,10 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
           const Terms outer_terms = product_terms(pair.spin, x[2].shape.spin, s);
           Cplx sum;
           for (int o = 0; o < outer_terms.n; ++o) {
-            const auto [l, m] = outer_terms.pair[static_cast<std::size_t>(o)];
+            const auto [l, m] = outer_terms.pair(o);
             const Terms inner_terms = product_terms(x[0].shape.spin, x[1].shape.spin, l);
             for (int i = 0; i < inner_terms.n; ++i) {
-              const auto [p, q] = inner_terms.pair[static_cast<std::size_t>(i)];
+              const auto [p, q] = inner_terms.pair(i);
               sum = add(sum, component(p, q, m));
             }
           }
@@ -469,20 +465,5 @@ Tensor Algebra::wordwise(Op op, Shape shape, std::span<const Tensor> x) {
   r.v[0] = z;
   return r;
 }
-
-// ---- site functions ------------------------------------------------------------------------------------------------
-
-namespace {
-std::deque<SiteFunctionEntry>& registry() {
-  static std::deque<SiteFunctionEntry> entries;
-  return entries;
-}
-}  // namespace
-
-std::uint64_t register_site_function(SiteFunctionEntry entry) {
-  registry().push_back(std::move(entry));
-  return registry().size() - 1;
-}
-const SiteFunctionEntry& site_function_entry(std::uint64_t number) { return registry().at(number); }
 
 }  // namespace QDP::detail

@@ -5,10 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "jit/ir/builder.hpp"
@@ -71,15 +68,5 @@ class Algebra {
   Tensor wordwise(Op op, Shape shape, std::span<const Tensor> x);
   Tensor compare(Op op, Shape shape, std::span<const Tensor> x);
 };
-
-/// A site function's body: operands -> result (design D12).
-struct SiteFunctionEntry {
-  std::string name;
-  int operands = 1;
-  std::function<Tensor(Algebra&, std::span<const Tensor>)> trace;
-};
-/// Registers a body; the number is the node attribute. Bodies live until the process ends.
-std::uint64_t register_site_function(SiteFunctionEntry entry);
-const SiteFunctionEntry& site_function_entry(std::uint64_t number);
 
 }  // namespace QDP::detail

@@ -48,13 +48,20 @@ Node* fresh(Op op, Shape shape, std::uint64_t attribute) {
 
 }  // namespace
 
-void release(Node* n) {
-  for (Expr& k : n->kid) k = Expr();
-  if (n->field) n->field.reset();
-  if (n->map) n->map.reset();
-  if (n->large) n->large.reset();
-  n->host = free_nodes;
-  free_nodes = n;
+void release(Node* first) {
+  // Nodes that wait for it are linked by `host`: sums may be hundreds of thousands of terms deep.
+  first->host = nullptr;
+  for (Node* waiting = first; waiting != nullptr;) {
+    Node* n = waiting;
+    waiting = static_cast<Node*>(const_cast<void*>(n->host));
+    for (Expr& k : n->kid)
+      if (Node* kid = k.forget(); kid != nullptr && --kid->uses == 0) kid->host = waiting, waiting = kid;
+    if (n->field) n->field.reset();
+    if (n->map) n->map.reset();
+    if (n->large) n->large.reset();
+    n->host = free_nodes;
+    free_nodes = n;
+  }
 }
 
 Expr make_node(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b, Expr c) {

@@ -33,6 +33,8 @@ class Expr {
   const Node& operator*() const { return *node_; }
   explicit operator bool() const { return node_ != nullptr; }
   const Node* get() const { return node_; }
+  /// The node, whose reference is now the caller's.
+  Node* forget() { return std::exchange(node_, nullptr); }
 
  private:
   Node* node_ = nullptr;

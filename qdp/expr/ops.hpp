@@ -179,7 +179,7 @@ constexpr Shape rule_color_contract(Shape a, Shape b, Shape c) {
   X(spin_reconstruct, 1, rule_spin_reconstruct)  /* attribute: as above */                                             \
   X(chiral_project, 1, rule_four_spin)           /* attribute: 0 (1+gamma_5)/2, 1 (1-gamma_5)/2 */                     \
   X(gamma_left, 1, rule_gamma) X(gamma_right, 1, rule_gamma_right) /* attribute: n, + 16 Dirac-Pauli basis */          \
-  X(peek_color, 1, rule_peek_color) X(peek_spin, 1, rule_peek_spin) /* attribute: row + 256 column */                  \
+  X(peek_color, 1, rule_peek_color) X(peek_spin, 1, rule_peek_spin) /* attribute: row, column << 16 */                  \
   X(poke_color, 2, rule_poke_color) X(poke_spin, 2, rule_poke_spin) /* the first operand with a component replaced */  \
   X(where, 3, rule_where) X(color_contract, 3, rule_color_contract)                                                    \
   X(convert, 1, rule_same)                       /* to the node's own shape */                                         \

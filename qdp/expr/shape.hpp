@@ -16,7 +16,7 @@ enum class Kind : std::uint8_t { scalar, vector, matrix, seed };
 
 struct Level {
   Kind kind = Kind::scalar;
-  std::uint8_t n = 1;
+  std::uint16_t n = 1;
   constexpr bool operator==(const Level&) const = default;
   constexpr int size() const { return kind == Kind::scalar ? 1 : kind == Kind::vector ? n : kind == Kind::matrix ? n * n : 4; }
   constexpr bool is_scalar() const { return kind == Kind::scalar; }
@@ -40,6 +40,19 @@ struct Shape {
 };
 
 constexpr Shape kInvalid{.valid = false};
+
+/// The components that a site type may have: their numbers in kernels are 16 bits wide (jit/ir, Place).
+constexpr long kMostComponents = 32767;
+
+/// A shape as 40 bits, and back. Not with its depth, which is the host's business.
+constexpr std::uint64_t pack(Shape s) {
+  return static_cast<std::uint64_t>(s.spin.n) | static_cast<std::uint64_t>(s.color.n) << 16 | static_cast<std::uint64_t>(s.spin.kind) << 32 |
+         static_cast<std::uint64_t>(s.color.kind) << 34 | static_cast<std::uint64_t>(s.complex) << 36 | static_cast<std::uint64_t>(s.word) << 37;
+}
+constexpr Shape unpack(std::uint64_t bits) {
+  return {{static_cast<Kind>(bits >> 32 & 3), static_cast<std::uint16_t>(bits)}, {static_cast<Kind>(bits >> 34 & 3), static_cast<std::uint16_t>(bits >> 16)},
+          (bits >> 36 & 1) != 0, static_cast<Type>(bits >> 37 & 7)};
+}
 constexpr Shape kScalarShape{};
 
 /// C++'s usual arithmetic promotion, words of the language only. Truth values act as integers in arithmetic.

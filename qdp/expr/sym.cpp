@@ -1,7 +1,8 @@
 #include "qdp/expr/sym.hpp"
 
 #include "jit/support/error.hpp"
-#include "qdp/expr/lower.hpp"
+#include "qdp/expr/evaluate.hpp"
+#include "qdp/expr/site_function.hpp"
 
 namespace QDP {
 
@@ -58,8 +59,8 @@ Sym sym_zero(const Sym& like, Shape shape) {
   return Sym(SymValue{v.algebra, Tensor(shape.with_word(v.tensor.shape.word)), 0});
 }
 
-std::uint64_t make_site_function(const char* name, int operands, std::function<Sym(const Sym*)> body) {
-  return register_site_function({name, operands, [body = std::move(body)](Algebra& algebra, std::span<const Tensor> x) {
+std::uint64_t make_site_function(const char* name, std::function<Sym(const Sym*)> body) {
+  return register_site_function({name, [body = std::move(body)](Algebra& algebra, std::span<const Tensor> x) {
     std::vector<Sym> symbols;
     for (const Tensor& t : x) symbols.emplace_back(SymValue{&algebra, t, 0});
     const Sym r = body(symbols.data());

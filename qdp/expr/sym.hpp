@@ -53,7 +53,7 @@ class Sym {
 namespace detail {
 Sym sym_apply(Op op, std::uint64_t attribute, const Sym* operands, int n);
 Sym sym_zero(const Sym& like, Shape shape);
-std::uint64_t make_site_function(const char* name, int operands, std::function<Sym(const Sym*)> body);
+std::uint64_t make_site_function(const char* name, std::function<Sym(const Sym*)> body);
 inline Sym sym1(Op op, const Sym& a, std::uint64_t attribute = 0) { return sym_apply(op, attribute, &a, 1); }
 inline Sym sym2(Op op, const Sym& a, const Sym& b) { const Sym x[] = {a, b}; return sym_apply(op, 0, x, 2); }
 }  // namespace detail
@@ -83,7 +83,7 @@ template <class T> Sym zero_of(const Sym& a) { return detail::sym_zero(a, detail
 /// A site function of N operands. The result has the site type of the first operand, or of Result (an OScalar or OLattice type).
 template <int N, class Result = void> class SiteFunction {
  public:
-  SiteFunction(const char* name, std::function<Sym(const Sym*)> body) : number_(detail::make_site_function(name, N, std::move(body))) {}
+  SiteFunction(const char* name, std::function<Sym(const Sym*)> body) : number_(detail::make_site_function(name, std::move(body))) {}
 
   template <class A, class... B> requires (sizeof...(B) == N - 1 && detail::Lang<A> && (detail::Lang<B> && ...))
   auto operator()(const A& a, const B&... b) const {
@@ -101,7 +101,7 @@ template <int N, class Result = void> class SiteFunction {
     if constexpr (std::is_void_v<Result>) return std::type_identity<detail::site_t<A>>{};
     else return std::type_identity<detail::site_t<Result>>{};
   }
-  std::uint64_t number_;
+  std::uint64_t number_;  ///< 0 until the initialiser of a static object has run
 };
 
 /// Makes a site function from a callable of N symbols, 1 <= N <= 3. The name appears in kernel names and profiles.

@@ -8,6 +8,7 @@
 #include "qdp/rng/random_state.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace QDP::detail {
@@ -142,14 +143,10 @@ enum class Draw { uniform, normal_real, normal_complex };
 
 void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain,
             const std::vector<std::uint64_t>& seeds) {
-  const jit::Hash128 key = jit::Hasher()
-                               .text("random numbers")
-                               .value(kind)
-                               .value(field.word())
-                               .value(field.components())
-                               .value(field.order().lanes)
-                               .value(domain.listed)
-                               .result();
+  std::string what = "random numbers";
+  for (const int x : {static_cast<int>(kind), static_cast<int>(field.word()), field.components(), field.order().lanes, static_cast<int>(domain.listed)})
+    what += ' ' + std::to_string(x);
+  const jit::TableKey key = jit::table_key(what);
   jit::Runtime& runtime = jit::Runtime::instance();
   jit::KernelHandle* kernel = runtime.find(key);
   if (!kernel)

@@ -355,7 +355,7 @@ namespace detail {
 inline std::uint64_t component(Level l, int row, int col, bool two, const char* where) {
   if (row < 0 || row >= l.n) throw_range("row", row, l.n, where);
   if (two && (col < 0 || col >= l.n)) throw_range("column", col, l.n, where);
-  return static_cast<std::uint64_t>(row + 256 * col);
+  return static_cast<std::uint64_t>(row) | static_cast<std::uint64_t>(col) << 16;
 }
 template <class A, bool Color> constexpr Level level_of = Color ? operand_shape<A>.color : operand_shape<A>.spin;
 }  // namespace detail

@@ -84,7 +84,8 @@ ir::Kernel shifted_copy(int lanes, bool gathered, int lane_xor) {
 }
 
 KernelHandle* handle(ir::Kernel kernel) {
-  const Hash128 key = ir::hash(kernel);
+  const std::string text = ir::print(kernel);
+  const TableKey key = table_key(text);
   KernelHandle* known = rt().find(key);
   return known != nullptr ? known : rt().add(key, std::move(kernel));
 }
@@ -262,7 +263,7 @@ TEST_CASE("reductions over no site give the neutral elements") {
 TEST_CASE("a kernel is compiled once, found by its key, and counted") {
   ir::Kernel kernel = axpy(8, 5, false);
   kernel.name = "counted";
-  const Hash128 key = hash_text("counted axpy");
+  const TableKey key = table_key("counted axpy");
   CHECK(rt().find(key) == nullptr);
   KernelHandle* made = rt().add(key, kernel);
   CHECK(rt().find(key) == made);
@@ -295,9 +296,23 @@ TEST_CASE("the kernel table finds thousands of keys and no other") {
   KernelTable table;
   const ir::Kernel kernel = axpy(4, 1, false);
   std::vector<KernelHandle*> handles;
-  for (int i = 0; i < 3000; ++i) handles.push_back(table.add(hash_bytes(&i, sizeof i), kernel));
-  for (int i = 0; i < 3000; ++i) CHECK(table.find(hash_bytes(&i, sizeof i)) == handles[static_cast<std::size_t>(i)]);
-  for (int i = 3000; i < 3100; ++i) CHECK(table.find(hash_bytes(&i, sizeof i)) == nullptr);
+  const auto name = [](int i) { return "kernel " + std::to_string(i); };
+  for (int i = 0; i < 3000; ++i) handles.push_back(table.add(table_key(name(i)), kernel));
+  for (int i = 0; i < 3000; ++i) CHECK(table.find(table_key(name(i))) == handles[static_cast<std::size_t>(i)]);
+  for (int i = 3000; i < 3100; ++i) CHECK(table.find(table_key(name(i))) == nullptr);
+}
+
+TEST_CASE("keys of one hash are told apart by their bytes") {
+  KernelTable table;
+  const ir::Kernel kernel = axpy(4, 1, false);
+  std::vector<KernelHandle*> handles;
+  const std::string texts[] = {"", "a", "b", "ab", "ba", std::string(1, '\0'), "a longer one", "a longer One"};
+  const auto key = [](const std::string& text) { return TableKey{std::as_bytes(std::span(text)), 255}; };
+  for (const std::string& text : texts) {
+    CHECK(table.find(key(text)) == nullptr);
+    handles.push_back(table.add(key(text), kernel));
+  }
+  for (std::size_t i = 0; i < handles.size(); ++i) CHECK(table.find(key(texts[i])) == handles[i]);
 }
 
 TEST_CASE("operands that do not fit the kernel are refused before anything is touched") {

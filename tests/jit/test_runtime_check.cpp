@@ -49,7 +49,8 @@ KernelHandle* quotient(bool shifted, bool gathered, bool listed) {
     kernel.stores.push_back({{1, 0, c, 0}, b.div(x, x)});
   }
   b.finish();
-  const Hash128 key = ir::hash(kernel);
+  const std::string text = ir::print(kernel);
+  const TableKey key = table_key(text);
   KernelHandle* known = checked_runtime().find(key);
   return known != nullptr ? known : checked_runtime().add(key, kernel);
 }

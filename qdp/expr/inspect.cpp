@@ -1,0 +1,33 @@
+#include "qdp/expr/inspect.hpp"
+
+#include "jit/memory/field.hpp"
+#include "jit/runtime/sites.hpp"
+#include "qdp/expr/lowering.hpp"
+#include "qdp/expr/statement.hpp"
+#include "qdp/layout/layout.hpp"
+
+namespace QDP::detail {
+
+namespace {
+Inspected inspect(Statement& statement, const Purpose& purpose) {
+  const jit::TableKey key = statement.identify(purpose);
+  return {{key.bytes.begin(), key.bytes.end()}, lower_statement(statement.records()).kernel};
+}
+}  // namespace
+
+Inspected inspect_assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs) {
+  rhs = make_convert(std::move(rhs), shape);
+  Statement statement;
+  statement.clear(dest.get());
+  statement.walk(*rhs);
+  return inspect(statement, {.dest = shape, .lanes = dest->order().lanes, .listed = domain.listed});
+}
+
+Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind, int first, int count) {
+  Statement statement;
+  statement.walk(*rhs);
+  return inspect(statement, {.dest = {}, .lanes = site_order()->lanes, .listed = domain.listed, .reduction = static_cast<int>(kind),
+                             .first = first, .count = count});
+}
+
+}  // namespace QDP::detail

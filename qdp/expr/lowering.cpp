@@ -1,0 +1,237 @@
+#include "qdp/expr/lowering.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "jit/ir/reroll.hpp"
+#include "jit/support/error.hpp"
+#include "qdp/expr/divide.hpp"
+
+namespace QDP::detail {
+
+namespace ir = jit::ir;
+
+namespace {
+
+/// File-name friendly and short: letters, digits, '_'.
+std::string kernel_name(const std::string& head, std::span<const Record> records) {
+  const std::string text = head + "_" + describe(records, static_cast<int>(records.size()) - 1);
+  std::string out;
+  for (char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) out += c;
+    else if (!out.empty() && out.back() != '_') out += '_';
+    if (out.size() >= 64) break;
+  }
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  return out;
+}
+
+std::int16_t narrow(std::uint64_t x, const char* what) {
+  if (x > 32767)
+    throw jit::UserError({.what = "a statement", .expected = std::string("at most 32767 ") + what, .got = std::to_string(x),
+                          .what_now = "assign a part of it to a field first"});
+  return static_cast<std::int16_t>(x);
+}
+
+template <class T>
+T& grown(std::vector<T>& list, std::size_t i) {
+  if (list.size() <= i) list.resize(i + 1);
+  return list[i];
+}
+
+}  // namespace
+
+Lowering::Lowering(std::span<const Record> records)
+    : records_(records), purpose_(Purpose::of(records[0])), builder_(kernel_), algebra_(builder_), done_(records.size()), is_done_(records.size(), false) {
+  static const char* const heads[] = {"sum", "max", "min"};
+  const bool assigns = purpose_.reduction < 0;
+  kernel_.name = kernel_name(assigns ? short_name(purpose_.dest) : heads[purpose_.reduction], records);
+  kernel_.lanes = purpose_.lanes;
+  kernel_.listed = purpose_.listed;
+  const auto leaf = [](Shape s) { return ir::Leaf{s.word, narrow(static_cast<std::uint64_t>(s.components()), "components in a site type")}; };
+  if (assigns) kernel_.leaves.push_back(leaf(purpose_.dest));
+  std::vector<Shape> values;
+  for (const Record& r : records.subspan(1)) {
+    if (r.op() == Op::field) {
+      narrow(r.attribute, "different fields");
+      grown(kernel_.leaves, r.attribute) = leaf(r.shape());
+    } else if (r.op() == Op::value) {
+      grown(values, r.attribute) = r.shape();
+    } else if (r.op() == Op::shift) {
+      const ShiftTo to = ShiftTo::unpack(r.attribute);
+      grown(kernel_.slots, static_cast<std::size_t>(narrow(static_cast<std::uint64_t>(to.inner), "different shifts"))) = {
+          static_cast<std::int16_t>(r.frame), to.gathered, static_cast<std::int16_t>(to.lane_xor)};
+    }
+  }
+  for (const Shape& s : values) {
+    Tensor t(s);
+    for (Value& v : t.v) v = builder_.argument(s.word);
+    arguments_.push_back(std::move(t));
+  }
+}
+
+std::vector<Part> Lowering::parts() const {
+  std::vector<Part> list;
+  for (std::size_t i = 1; i < records_.size(); ++i)
+    if (is_done_[i] && records_[i].frame == 0) list.push_back({static_cast<int>(i), records_[i].op(), &done_[i]});
+  return list;
+}
+
+const Tensor& Lowering::lower(int number) {
+  std::vector<int> open{number};
+  while (!open.empty()) {
+    const int top = open.back();
+    const auto i = static_cast<std::size_t>(top);
+    int missing = -1;
+    if (!is_done_[i])
+      for (int k : record(top).operand)
+        if (k >= 0 && !is_done_[static_cast<std::size_t>(k)]) { missing = k; break; }
+    if (missing >= 0) { open.push_back(missing); continue; }
+    if (!is_done_[i]) done_[i] = compute(record(top)), is_done_[i] = true;
+    open.pop_back();
+  }
+  return done_[static_cast<std::size_t>(number)];
+}
+
+Tensor Lowering::compute(const Record& r) {
+  const Shape shape = r.shape();
+  switch (r.op()) {
+    case Op::value: return arguments_[r.attribute];
+    case Op::field: {
+      Tensor t(shape);
+      for (std::size_t c = 0; c < t.v.size(); ++c)
+        t.v[c] = builder_.load({static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame), static_cast<std::int16_t>(c), 0});
+      return t;
+    }
+    case Op::shift: {
+      Tensor t = done_[static_cast<std::size_t>(r.operand[0])];
+      carry_back(t, ShiftTo::unpack(r.attribute).inner);
+      return t;
+    }
+    default: {
+      std::vector<Tensor> operands;
+      for (int k : r.operand)
+        if (k >= 0) operands.push_back(done_[static_cast<std::size_t>(k)]);
+      return algebra_.apply(r.op(), shape, r.attribute, operands);
+    }
+  }
+}
+
+/// From a shift's frame to the frame it is seen in.
+void Lowering::carry_back(Tensor& t, int inner) {
+  for (Value& v : t.v)
+    if (v != kZero) v = builder_.permute(inner, v);
+}
+
+/// Spin column `trip` of a value with a spin matrix, as a spin vector whose loads stride over the columns; nothing if
+/// some operation of the tree mixes columns. Products associate to the right: a*b*c costs matrix times vector twice.
+std::optional<Tensor> Lowering::column(int number) {
+  const Record& r = record(number);
+  const Shape shape = r.shape();
+  if (shape.spin.kind != Kind::matrix) return std::nullopt;
+  const Shape col = shape.with_levels({Kind::vector, shape.spin.n}, shape.color);
+  switch (r.op()) {
+    case Op::field: {
+      Tensor t(col);
+      const int inner = shape.color.size() * shape.reals();  // words of one spin component
+      for (int s = 0; s < shape.spin.n; ++s)
+        for (int c = 0; c < inner; ++c)
+          t.v[static_cast<std::size_t>(s * inner + c)] = builder_.load(
+              {static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame),
+               static_cast<std::int16_t>(s * shape.spin.n * inner + c), static_cast<std::int16_t>(inner)});
+      return t;
+    }
+    case Op::shift: {
+      auto t = column(r.operand[0]);
+      if (t) carry_back(*t, ShiftTo::unpack(r.attribute).inner);
+      return t;
+    }
+    case Op::mul: {
+      if (spin_matrix(r.operand[1])) {
+        auto t = column(r.operand[1]);
+        if (t) t = times(r.operand[0], std::move(*t));
+        return t;
+      }
+      if (!record(r.operand[1]).shape().spin.is_scalar()) return std::nullopt;
+      auto t = column(r.operand[0]);
+      if (!t) return t;
+      const Tensor both[] = {std::move(*t), lower(r.operand[1])};
+      return algebra_.apply(r.op(), col, r.attribute, both);
+    }
+    case Op::add: case Op::sub: case Op::neg: case Op::plus: case Op::conj: case Op::times_i: case Op::times_minus_i: case Op::convert:
+    case Op::div: case Op::gamma_left: case Op::chiral_project: case Op::transpose_color: case Op::where: {
+      std::vector<Tensor> operands;
+      for (int i = 0; i < 3; ++i) {
+        if (r.operand[i] < 0) continue;
+        const bool whole = (r.op() == Op::where && i == 0) || (r.op() == Op::div && i == 1);  // scalars, the same for all columns
+        if (whole) { operands.push_back(lower(r.operand[i])); continue; }
+        auto t = column(r.operand[i]);
+        if (!t) return t;
+        operands.push_back(std::move(*t));
+      }
+      return algebra_.apply(r.op(), col, r.attribute, operands);
+    }
+    default: return std::nullopt;
+  }
+}
+
+Tensor Lowering::times(int a, Tensor vector) {
+  const Record& r = record(a);
+  if (r.op() == Op::mul && spin_matrix(r.operand[0]) && spin_matrix(r.operand[1]))
+    return times(r.operand[0], times(r.operand[1], std::move(vector)));
+  const Tensor both[] = {lower(a), std::move(vector)};
+  return algebra_.apply(Op::mul, result_shape(Op::mul, both[0].shape, both[1].shape), 0, both);
+}
+
+void Lowering::store(const Tensor& value, bool by_columns) {
+  const Shape shape = purpose_.dest;
+  const int inner = shape.color.size() * shape.reals();
+  if (by_columns) kernel_.trips = shape.spin.n;
+  for (std::size_t c = 0; c < value.v.size(); ++c) {
+    ir::Store s;
+    const int i = static_cast<int>(c);
+    s.place = {0, 0, static_cast<std::int16_t>(by_columns ? i / inner * shape.spin.n * inner + i % inner : i),
+               static_cast<std::int16_t>(by_columns ? inner : 0)};
+    s.value = algebra_.word(value.v[c], shape.word);
+    const ir::Node& n = kernel_.nodes[static_cast<std::size_t>(s.value)];
+    if (n.op == ir::Op::load && n.place == s.place) { stores_all_ = false; continue; }  // unchanged
+    kernel_.stores.push_back(s);
+  }
+  kernel_.leaves[0].written = true;
+}
+
+void Lowering::run() {
+  const int root = static_cast<int>(records_.size()) - 1;
+  if (purpose_.reduction < 0) {
+    std::optional<Tensor> columns;
+    if (purpose_.dest.spin.kind == Kind::matrix && any_big_product(records_)) columns = column(root);
+    if (columns) store(*columns, true);
+    else store(lower(root), false);
+    return;
+  }
+  const Tensor& value = lower(root);
+  for (int c = purpose_.first; c < purpose_.first + purpose_.count; ++c)
+    kernel_.reductions.push_back(
+        {static_cast<ir::Reduction::Kind>(purpose_.reduction), algebra_.word(value.v[static_cast<std::size_t>(c)], Type::f64)});
+}
+
+Lowered lower_statement(std::span<const Record> records) {
+  Lowering low(records);
+  low.run();
+  ir::Kernel& kernel = low.kernel();
+  const bool big = std::any_of(records.begin() + 1, records.end(), is_big_object);
+  const std::size_t large = big ? kWantedNodes : kLargeWithoutBigObjects;
+  ir::Kernel whole;
+  if (kernel.nodes.size() > large) whole = kernel;
+  low.builder().finish();
+  int aside = -1;
+  if (kernel.nodes.size() > large) {
+    ir::reroll(kernel, kWantedNodes);
+    if (kernel.nodes.size() > kLargestKernel) aside = part_to_compute_aside(whole, low.parts(), kernel.nodes.size());
+  }
+  if (!low.stores_all()) kernel.leaves[0].read = true;  // the other components must survive
+  return {std::move(kernel), aside};
+}
+
+}  // namespace QDP::detail

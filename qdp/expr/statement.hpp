@@ -1,0 +1,181 @@
+// A statement as the compiler sees it: a list of records, which is also the identity of its kernel.
+//
+// One walk over the tree writes a record for each operation, behind those of its operands and naming them by number.
+// Fields, frames and scalars are numbered in the order in which the walk meets them. Equal operations on equal operands
+// have one record: a sub-expression held in a variable is the same as one written out, and a tree whose parts occur often
+// is as long as it has different parts. Scalars keep their nodes apart, since their values may differ next time.
+//
+// INVARIANT: kernels are lowered from the records and from nothing else (lowering.hpp), so equal records are equal
+// kernels. Records are of one length and each has its place: no two statements have the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "jit/runtime/table_key.hpp"
+#include "qdp/expr/node.hpp"
+
+namespace QDP::detail {
+
+struct Record {
+  std::int32_t operand[3] = {-1, -1, -1};  ///< numbers of records
+  std::int32_t frame = -1;                 ///< where it is evaluated; -1: the same at all sites, made of scalars only
+  std::uint64_t type = 0;                  ///< pack(shape) | operation << 56
+  std::uint64_t attribute = 0;             ///< field, value: its number; shift: see ShiftTo; site function: its program's number; else the node's
+  bool operator==(const Record&) const = default;
+
+  Op op() const { return static_cast<Op>(type >> 56); }
+  Shape shape() const { return unpack(type); }
+};
+static_assert(std::has_unique_object_representations_v<Record>, "records are compared as bytes");
+
+/// The frame that a shift reads in, as its record's attribute.
+struct ShiftTo {
+  int inner, lane_xor;
+  bool gathered;
+  std::uint64_t pack() const {
+    return static_cast<std::uint32_t>(inner) | static_cast<std::uint64_t>(lane_xor) << 32 | static_cast<std::uint64_t>(gathered) << 63;
+  }
+  static ShiftTo unpack(std::uint64_t a) {
+    return {static_cast<int>(a & 0xFFFFFFFF), static_cast<int>(a >> 32 & 0xFFFF), a >> 63 != 0};
+  }
+};
+
+/// What becomes of the value: it is stored in field 0, or `count` components from `first` on are reduced.
+struct Purpose {
+  Shape dest;          ///< of an assignment
+  int lanes = 1;
+  bool listed = false; ///< kind of domain
+  int reduction = -1;  ///< Reduce, or -1: an assignment
+  int first = 0, count = 0;
+
+  Record record() const;                 ///< the first of a statement
+  static Purpose of(const Record& head);
+};
+
+/// Numbers things in the order in which they come: few are looked through, many are hashed.
+template <class K, class Hash = std::hash<K>>
+class Numbering {
+ public:
+  const std::vector<K>& list() const { return list_; }
+  int find(const K& k) const {
+    if (list_.size() <= kFew) {
+      for (std::size_t i = 0; i < list_.size(); ++i)
+        if (list_[i] == k) return static_cast<int>(i);
+      return -1;
+    }
+    const auto found = index_.find(k);
+    return found == index_.end() ? -1 : found->second;
+  }
+  int add(const K& k) {
+    list_.push_back(k);
+    const int number = static_cast<int>(list_.size()) - 1;
+    if (list_.size() == kFew + 1)
+      for (std::size_t i = 0; i < list_.size(); ++i) index_.emplace(list_[i], static_cast<int>(i));
+    else if (list_.size() > kFew)
+      index_.emplace(k, number);
+    return number;
+  }
+  void clear() {
+    if (list_.size() > kFew) index_.clear();
+    list_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kFew = 16;
+  std::vector<K> list_;
+  std::unordered_map<K, int, Hash> index_;
+};
+
+struct PairHash {
+  template <class A, class B>
+  std::size_t operator()(const std::pair<A, B>& p) const {
+    return std::hash<A>()(p.first) * 0x9E3779B97F4A7C15ull + std::hash<B>()(p.second);
+  }
+};
+
+class Statement {
+ public:
+  /// Fields that stand for records of another statement.
+  using Asides = std::unordered_map<int, std::shared_ptr<jit::Field>>;
+
+  Statement() { clear(); }
+  /// Forgets everything; field 0 is the destination if there is one.
+  void clear(jit::Field* target = nullptr);
+  /// Writes the records of a tree.
+  void walk(const Node& root);
+  /// Writes those of a part of another statement (number `root` of its records), as it is seen in the part's own frame.
+  void copy(const Statement& from, int root, const Asides& asides);
+
+  /// The identity of the statement. Valid until it changes.
+  jit::TableKey identify(const Purpose& purpose);
+  std::span<const Record> records() const { return records_; }
+  int root() const { return static_cast<int>(records_.size()) - 1; }
+
+  // What this execution of it refers to.
+  const std::vector<jit::Field*>& fields() const { return fields_.list(); }
+  const std::vector<const jit::SiteMap*>& maps() const { return maps_; }  ///< [frames], nullptr for the site itself
+  const std::vector<std::uint64_t>& scalars() const { return scalars_; }
+
+  bool target_read() const { return target_read_; }            ///< the right-hand side reads field 0, at whatever site
+  bool target_elsewhere() const { return target_elsewhere_; }  ///< at other sites
+
+ private:
+  struct Step {
+    const Node* node;
+    std::int32_t frame;
+    std::int32_t next = 0;
+    std::int32_t done[3] = {-1, -1, -1};
+  };
+  struct Slot {
+    std::uint32_t stamp = 0;
+    std::int32_t record = 0;
+  };
+
+  int intern(const Record& r);
+  void grow_index();
+  int frame_of(int parent, const jit::SiteMap* map);
+  ShiftTo shift_to(int inner) const;
+  int add_field(jit::Field* field, std::uint64_t shape, int frame);
+  int add_value(std::uint64_t shape, const void* components);
+  int value_of(const Node& n);
+  int add_shift(std::uint64_t shape, int kid, int outer, int inner);
+  int add_operation(Op op, Shape shape, std::uint64_t attribute, const std::int32_t* operands);
+  /// The record of a node without operands, or of one that has been walked; -1 otherwise.
+  int known(const Node& n, int frame);
+
+  Numbering<jit::Field*> fields_;
+  Numbering<std::pair<int, const jit::SiteMap*>, PairHash> frames_;  ///< parent and map; number 0 is the site
+  std::vector<const jit::SiteMap*> maps_;
+  std::vector<bool> gathered_;
+  Numbering<const Node*> value_nodes_;
+  std::vector<std::uint64_t> scalars_;
+  std::vector<std::size_t> value_starts_;  ///< in scalars_
+
+  std::vector<Record> records_;  ///< the first is the purpose's
+  std::uint64_t hash_ = 0;
+  std::vector<Slot> index_;  ///< of records by content; open addressing
+  std::uint32_t stamp_ = 0;
+
+  bool has_target_ = false, target_read_ = false, target_elsewhere_ = false;
+  int visits_ = 0;
+  std::vector<Step> stack_;
+  std::unordered_map<std::pair<const Node*, int>, int, PairHash> walked_;  ///< nodes of large trees with more than one user
+};
+
+/// Whether a record multiplies matrices in both spin and colour: unrolled, thousands of instructions.
+bool is_big_product(std::span<const Record> records, const Record& r);
+/// Whether it has such a matrix.
+bool is_big_object(const Record& r);
+bool any_big_product(std::span<const Record> records);
+
+/// The name of an operation's result in short, "ColorMatrix", and of a statement "mul(ColorMatrix, shift(ColorMatrix))".
+const char* short_name(Shape shape);
+std::string describe(std::span<const Record> records, int root);
+
+}  // namespace QDP::detail
