@@ -11,7 +11,7 @@ namespace QDP::detail {
 namespace {
 Inspected inspect(Statement& statement, const Purpose& purpose) {
   const jit::TableKey key = statement.identify(purpose);
-  return {{key.bytes.begin(), key.bytes.end()}, lower_statement(statement.records()).kernel};
+  return {{key.bytes.begin(), key.bytes.end()}, lower_statement(statement.records()).kernel, statement.fields(), statement.maps(), statement.scalars()};
 }
 }  // namespace
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace QDP::detail {
 struct Inspected {
   std::vector<std::byte> key;  ///< what its kernel is found by inside of the process
   jit::ir::Kernel kernel;      ///< lowered now
+  // What this execution would bind to it:
+  std::vector<jit::Field*> fields;
+  std::vector<const jit::SiteMap*> maps;  ///< [slots], nullptr for the site itself
+  std::vector<std::uint64_t> scalars;
 };
 /// Of dest = rhs as one kernel, whatever must be computed aside when it runs.
 Inspected inspect_assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs);
