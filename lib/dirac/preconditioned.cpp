@@ -1,5 +1,10 @@
 #include "lib/dirac/preconditioned.hpp"
 
+#include "lib/dirac/twisted_shift.hpp"
+#include "lib/gauge/checkerboard.hpp"
+
+#include <string>
+
 namespace qcd {
 
 using namespace QDP;
@@ -156,11 +161,14 @@ class EvenSource : public Preconditioned<F> {
   }
 };
 
-}  // namespace
+template <class F>
+constexpr bool has_spin = std::is_same_v<F, LatticeFermionD> || std::is_same_v<F, LatticeFermionF>;
 
 template <class F>
-std::unique_ptr<FermionOperator<F>> make_preconditioned(std::shared_ptr<const DiracOperator<F>> dirac,
-                                                        Preconditioning preconditioning) {
+std::unique_ptr<FermionOperator<F>> without_twist(std::shared_ptr<const DiracOperator<F>> dirac,
+                                                  Preconditioning preconditioning) {
+  if (preconditioning != Preconditioning::none)
+    require_checkerboard("even-odd preconditioning", "an operator on all sites (UNPRECONDITIONED_...)");
   switch (preconditioning) {
     case Preconditioning::none:
       return std::make_unique<Unpreconditioned<F>>(std::move(dirac));
@@ -174,12 +182,25 @@ std::unique_ptr<FermionOperator<F>> make_preconditioned(std::shared_ptr<const Di
   throw ShapeError("make_preconditioned: expected one of the four kinds of preconditioning");
 }
 
+}  // namespace
+
 template <class F>
-SchurSystem<F>::SchurSystem(std::shared_ptr<const DiracOperator<F>> dirac, Preconditioning preconditioning)
-    : dirac_(std::move(dirac)), preconditioning_(preconditioning) {
+std::unique_ptr<FermionOperator<F>> make_preconditioned(std::shared_ptr<const DiracOperator<F>> dirac,
+                                                        Preconditioning preconditioning, double twist) {
+  auto m = without_twist(std::move(dirac), preconditioning);
+  if (twist == 0) return m;
+  if constexpr (has_spin<F>)
+    return std::make_unique<TwistedShift<F>>(std::move(m), twist);
+  else  // no spin for gamma_5 to act on
+    throw ShapeError("make_preconditioned: expected twist = 0 for staggered fermions, got " + std::to_string(twist));
+}
+
+template <class F>
+SchurSystem<F>::SchurSystem(std::shared_ptr<const DiracOperator<F>> dirac, Preconditioning preconditioning, double twist)
+    : dirac_(std::move(dirac)), preconditioning_(preconditioning), twist_(twist) {
   if (preconditioning == Preconditioning::even_source)
     throw ShapeError("SchurSystem: expected none, even_odd or symmetric_even_odd, got even_source, which has no inverse");
-  op_ = make_preconditioned(dirac_, preconditioning_);
+  op_ = make_preconditioned(dirac_, preconditioning_, twist_);
 }
 
 template <class F>
@@ -203,9 +224,25 @@ F SchurSystem<F>::reconstruct(const F& x, const F& chi) const {
   return psi;
 }
 
+template <class F>
+F SchurSystem<F>::apply(const F& psi) const {
+  F chi = dirac_->diagonal(+psi, Sign::plus) + dirac_->hop(+psi, Sign::plus);
+  if constexpr (has_spin<F>)
+    if (twist_ != 0) {
+      const F turned = RealOf<F>(twist_) * i_gamma_5(psi);
+      if (preconditioning_ == Preconditioning::none)
+        chi += turned;
+      else if (preconditioning_ == Preconditioning::even_odd)
+        chi[odd_sites()] += turned;
+      else
+        chi[odd_sites()] += dirac_->diagonal(+turned, Sign::plus);
+    }
+  return chi;
+}
+
 #define QCD_INSTANTIATE(F)                                                                                             \
   template std::unique_ptr<FermionOperator<F>> make_preconditioned(std::shared_ptr<const DiracOperator<F>>,            \
-                                                                   Preconditioning);                                   \
+                                                                   Preconditioning, double);                           \
   template class SchurSystem<F>;
 QCD_INSTANTIATE(LatticeFermionD)
 QCD_INSTANTIATE(LatticeFermionF)

@@ -17,25 +17,32 @@ namespace qcd {
 
 enum class Preconditioning { none, even_odd, symmetric_even_odd, even_source };
 
-/// M with its links' derivative. Shares the ownership of `dirac`.
+/// M with its links' derivative, plus i twist gamma_5 (twisted_shift.hpp). Shares the ownership of `dirac`.
+/// Throws ShapeError for a twist of staggered quarks, and for any preconditioning on a lattice where a hop may keep parity
+/// (checkerboard.hpp).
 template <class F>
 std::unique_ptr<FermionOperator<F>> make_preconditioned(std::shared_ptr<const DiracOperator<F>> dirac,
-                                                        Preconditioning preconditioning);
+                                                        Preconditioning preconditioning, double twist = 0);
 
-/// The solution of D psi = chi through M (any preconditioning but even_source).
+/// The solution of D' psi = chi through M (any preconditioning but even_source), D' being the operator on all sites that M
+/// with its twist stands for: D + T, with T = i twist gamma_5 for none, the same on odd sites only for even_odd, and
+/// A_oo i twist gamma_5 there for symmetric_even_odd.
 /// prepare() makes the right-hand side b of M x = b; reconstruct() puts psi together from x and chi.
 template <class F>
 class SchurSystem {
  public:
-  SchurSystem(std::shared_ptr<const DiracOperator<F>> dirac, Preconditioning preconditioning);
+  SchurSystem(std::shared_ptr<const DiracOperator<F>> dirac, Preconditioning preconditioning, double twist = 0);
 
   const FermionOperator<F>& op() const { return *op_; }
   F prepare(const F& chi) const;
   F reconstruct(const F& x, const F& chi) const;
+  /// D' psi.
+  F apply(const F& psi) const;
 
  private:
   std::shared_ptr<const DiracOperator<F>> dirac_;
   Preconditioning preconditioning_;
+  double twist_;
   std::shared_ptr<FermionOperator<F>> op_;
 };
 

@@ -8,12 +8,19 @@
 
 namespace qcd {
 
-/// An action with its preconditioning; `twist` adds i twist gamma_5 to M (TwistedShift).
+/// An action with its preconditioning; `twist` adds i twist gamma_5 to M (TwistedShift). Both are the action's own unless
+/// given.
 template <class F>
 struct Quark {
+  Quark(std::shared_ptr<const FermionAction<F>> of)
+      : Quark(of, of ? of->preconditioning() : Preconditioning::none) {}
+  Quark(std::shared_ptr<const FermionAction<F>> of, Preconditioning how) : Quark(of, how, of ? of->twist() : 0) {}
+  Quark(std::shared_ptr<const FermionAction<F>> of, Preconditioning how, double its_twist)
+      : action(std::move(of)), preconditioning(how), twist(its_twist) {}
+
   std::shared_ptr<const FermionAction<F>> action;
-  Preconditioning preconditioning = Preconditioning::none;
-  double twist = 0;
+  Preconditioning preconditioning;
+  double twist;
 };
 
 template <class F>
@@ -29,6 +36,8 @@ class QuarkOperator {
   const FermionOperator<F>& m() const { return *m_; }
   /// M with its single-precision partner, made when a solver first asks for it. Valid as long as *this.
   SystemOperator<F> system() const;
+  /// What M x = b has to do with the operator on all sites; not for even_source.
+  SchurSystem<F> schur() const { return SchurSystem<F>(d_, quark_.preconditioning, quark_.twist); }
 
  private:
   QuarkOperator(const Quark<F>& quark, std::shared_ptr<const LinkState> state);

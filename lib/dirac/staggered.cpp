@@ -1,5 +1,7 @@
 #include "lib/dirac/staggered.hpp"
 
+#include "lib/gauge/checkerboard.hpp"
+
 #include <cmath>
 #include <optional>
 #include <string>
@@ -26,6 +28,7 @@ StaggeredOperator<F>::StaggeredOperator(const LinksOf<F>& v, const StaggeredPara
   if (v.size() != Nd)
     throw ShapeError("StaggeredOperator: expected one link field per direction (" + std::to_string(Nd) + "), got " +
                      std::to_string(v.size()));
+  require_checkerboard("StaggeredOperator");  // else the signs eta jump at the boundary
   for (int mu = 0; mu < Nd; ++mu) w_[mu] = Real(0.5) * parameters_.signs->eta(mu) * v[mu];
 }
 

@@ -28,7 +28,7 @@ struct StaggeredParameters {
 template <class F>
 class StaggeredOperator : public DiracOperator<F> {
  public:
-  /// Throws ShapeError if `v` is not one field per direction.
+  /// Throws ShapeError if `v` is not one field per direction, or an extent is odd (checkerboard.hpp).
   StaggeredOperator(const LinksOf<F>& v, const StaggeredParameters& parameters);
 
   FermionExpr<F> diagonal(const FermionExpr<F>& psi, Sign sign) const override;

@@ -109,7 +109,7 @@ class EigenvalueMeasurement : public Measurement {
   }
 
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
-    const QuarkOperator<F> quark({action_, action_->preconditioning()}, objects.get<GaugeField>(gauge_id_));
+    const QuarkOperator<F> quark(action_, objects.get<GaugeField>(gauge_id_));
     const auto group = log.group("EigBndsMdagM");
     log.write("update_no", update_no);
     write_xml(log, "Input", xml_);

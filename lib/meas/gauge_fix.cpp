@@ -1,5 +1,6 @@
 #include "lib/meas/gauge_fix.hpp"
 
+#include "lib/gauge/checkerboard.hpp"
 #include "lib/gauge/su3.hpp"
 #include "lib/smear/project.hpp"
 
@@ -47,10 +48,7 @@ GaugeFixingResult fix_gauge(GaugeField& u, LatticeColorMatrix& g, const GaugeFix
   if (!(how.over_relaxation >= 1 && how.over_relaxation < 2))
     throw ShapeError("fix_gauge: expected an over-relaxation factor from 1 up to (not including) 2, got " +
                      std::to_string(how.over_relaxation));
-  for (int mu = 0; mu < Nd; ++mu)
-    if (Layout::lattSize()[mu] % 2 != 0)
-      throw ShapeError("fix_gauge: expected even extents (the sites are visited by parity), got " +
-                       std::to_string(Layout::lattSize()[mu]) + " in direction " + std::to_string(mu));
+  require_checkerboard("fix_gauge");  // the sites are visited by parity
   const std::vector<int> directions = fixed_directions(how.j_decay);
   const bool over = how.over_relaxation != 1;
   const Real omega = how.over_relaxation;

@@ -30,56 +30,25 @@ Preconditioning for_propagators(Preconditioning p) {
 
 }  // namespace
 
-/// D, M, and M in single precision where the solver asks for it.
-template <class F>
-struct QuarkInverter<F>::System {
-  System(std::shared_ptr<const FermionAction<F>> a, const GaugeField& u)
-      : action(std::move(a)),
-        links(LinkState(u, action->link_maps()).links()),
-        dirac(action->make(links)),
-        schur(dirac, for_propagators(action->preconditioning())) {}
-
-  SystemOperator<F> op() const {
-    return {schur.op(), [this]() -> const FermionOperator<Single<F>>& {
-              if (!single)
-                single = make_preconditioned<Single<F>>(action->make_single(converted_links<LinksOf<Single<F>>>(links)),
-                                                        for_propagators(action->preconditioning()));
-              return *single;
-            }};
-  }
-
-  std::shared_ptr<const FermionAction<F>> action;
-  GaugeField links;
-  std::shared_ptr<const DiracOperator<F>> dirac;
-  SchurSystem<F> schur;
-  mutable std::unique_ptr<FermionOperator<Single<F>>> single;
-};
-
 template <class F>
 QuarkInverter<F>::QuarkInverter(std::shared_ptr<const FermionAction<F>> action,
                                 std::shared_ptr<const DirectSolver<F>> solver, const GaugeField& u)
-    : system_(std::make_unique<System>(std::move(action), u)), solver_(std::move(solver)) {}
-
-template <class F>
-QuarkInverter<F>::~QuarkInverter() = default;
-
-template <class F>
-const DiracOperator<F>& QuarkInverter<F>::dirac() const {
-  return *system_->dirac;
-}
+    : quark_(std::make_unique<QuarkOperator<F>>(Quark<F>(action, for_propagators(action->preconditioning())), u)),
+      schur_(quark_->schur()),
+      solver_(std::move(solver)) {}
 
 template <class F>
 std::vector<F> QuarkInverter<F>::solve(const std::vector<F>& chi, std::vector<SolveResult>* results) const {
   std::vector<F> b, x;
   for (const F& source : chi) {
-    b.push_back(system_->schur.prepare(source));
+    b.push_back(schur_.prepare(source));
     x.push_back(F(zero));
   }
-  const std::vector<SolveResult> done = solver_->solve_all(x, system_->op(), b);
+  const std::vector<SolveResult> done = solver_->solve_all(x, quark_->system(), b);
   std::vector<F> psi;
   for (std::size_t i = 0; i < chi.size(); ++i) {
     require_converged(done[i], solver_->criterion(), "quark propagator");
-    psi.push_back(system_->schur.reconstruct(x[i], chi[i]));
+    psi.push_back(schur_.reconstruct(x[i], chi[i]));
   }
   if (results) results->insert(results->end(), done.begin(), done.end());
   return psi;
@@ -103,8 +72,7 @@ PropagatorOf<F> QuarkInverter<F>::propagator(const PropagatorOf<F>& source, std:
 
 template <class F>
 double QuarkInverter<F>::residual(const F& psi, const F& chi) const {
-  const FermionExpr<F> p = +psi;
-  const F difference = chi - dirac().diagonal(p, Sign::plus) - dirac().hop(p, Sign::plus);
+  const F difference = chi - schur_.apply(psi);
   return std::sqrt(toDouble(norm2(difference)) / toDouble(norm2(chi)));
 }
 

@@ -1,8 +1,7 @@
 // Quark propagators: D S = source, one solve per spin and colour.
 #pragma once
 
-#include "lib/dirac/fermion_action.hpp"
-#include "lib/solver/solver.hpp"
+#include "lib/dirac/quark_operator.hpp"
 
 #include <memory>
 #include <string>
@@ -34,10 +33,9 @@ std::vector<typename PropagatorTraits<F>::Site> unit_vectors();
 template <class F>
 class QuarkInverter {
  public:
-  /// The links of `action` from `u`. Preconditioning is the action's, or none for staggered quarks.
+  /// The links of `action` from `u`. Preconditioning and twist are the action's; staggered quarks are solved on all sites.
   QuarkInverter(std::shared_ptr<const FermionAction<F>> action, std::shared_ptr<const DirectSolver<F>> solver,
                 const GaugeField& u);
-  ~QuarkInverter();
 
   /// psi = D^-1 chi, starting from nought. Throws NumericsError if the solver does not converge.
   /// With `results`, what the solver did is appended.
@@ -46,16 +44,16 @@ class QuarkInverter {
   /// All columns of D^-1 source.
   PropagatorOf<F> propagator(const PropagatorOf<F>& source, std::vector<SolveResult>* results = nullptr) const;
 
-  /// |chi - D psi| / |chi|, with the operator on all sites.
+  /// |chi - D psi| / |chi|, with the operator on all sites, TwistedM included.
   double residual(const F& psi, const F& chi) const;
 
-  const DiracOperator<F>& dirac() const;
+  const DiracOperator<F>& dirac() const { return quark_->d(); }
 
  private:
   std::vector<F> solve(const std::vector<F>& chi, std::vector<SolveResult>* results) const;
 
-  struct System;
-  std::unique_ptr<System> system_;
+  std::unique_ptr<QuarkOperator<F>> quark_;
+  SchurSystem<F> schur_;
   std::shared_ptr<const DirectSolver<F>> solver_;
 };
 
