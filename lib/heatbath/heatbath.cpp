@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <numbers>
+#include <numeric>
+#include <optional>
 #include <set>
 
 namespace qcd {
@@ -37,40 +39,89 @@ std::set<Displacement> partners(const LoopAction& action, int mu) {
 
 int modulo(int x, int n) { return ((x % n) + n) % n; }
 
-/// Colour sum_i a_i x_i mod n.
-class LinearColouring : public SetFunc {
+/// Colour sum_i f_i(x_i) mod n; f_i[x] for all x of direction i.
+class Colouring : public SetFunc {
  public:
-  LinearColouring(std::vector<int> a, int n) : a_(std::move(a)), n_(n) {}
-  int operator()(const multi1d<int>& x) const override { return colour(x); }
-  int numSubsets() const override { return n_; }
+  Colouring(std::vector<std::vector<int>> f, int n) : f_(std::move(f)), n_(n) {}
 
-  template <class Coordinates>
-  int colour(const Coordinates& x) const {
+  /// f_i(x) = a_i x.
+  static Colouring linear(const std::vector<int>& a, int n, const std::vector<int>& extents) {
+    return Colouring(tables(extents, [&](std::size_t i, int x) { return a[i] * x; }), n);
+  }
+  /// Three colours in which neighbours differ on any lattice: 0 1 0 1 ..., and 2 at the end of an odd extent.
+  static Colouring three(const std::vector<int>& extents) {
+    return Colouring(tables(extents, [&](std::size_t i, int x) {
+                       return extents[i] % 2 != 0 && extents[i] > 1 && x == extents[i] - 1 ? 2 : x % 2;
+                     }), 3);
+  }
+
+  int operator()(const multi1d<int>& x) const override {
     int sum = 0;
-    for (int i = 0; i < Nd; ++i) sum += a_[static_cast<std::size_t>(i)] * x[i];
+    for (int i = 0; i < Nd; ++i) sum += f_[static_cast<std::size_t>(i)][static_cast<std::size_t>(x[i])];
     return modulo(sum, n_);
   }
-  /// Colours fit together across the boundary, and no partner has the colour of the origin.
+  int numSubsets() const override { return n_; }
+
+  /// No site has a partner of its own colour.
   bool separates(const std::set<Displacement>& partners) const {
-    for (int i = 0; i < Nd; ++i)
-      if (a_[static_cast<std::size_t>(i)] * Layout::lattSize()[i] % n_ != 0) return false;
-    return std::none_of(partners.begin(), partners.end(), [&](const Displacement& d) { return colour(d.data()) == 0; });
+    return std::none_of(partners.begin(), partners.end(), [&](const Displacement& d) { return may_agree(d); });
   }
 
  private:
-  std::vector<int> a_;
+  template <class Function>
+  static std::vector<std::vector<int>> tables(const std::vector<int>& extents, const Function& f) {
+    std::vector<std::vector<int>> all(extents.size());
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      for (int x = 0; x < extents[i]; ++x) all[i].push_back(f(i, x));
+    return all;
+  }
+  /// Whether x and x + d are of one colour for some x.
+  bool may_agree(const Displacement& d) const {
+    std::set<int> differences = {0};
+    for (std::size_t i = 0; i < f_.size(); ++i) {
+      const std::vector<int>& f = f_[i];
+      const int extent = static_cast<int>(f.size());
+      std::set<int> sums;
+      for (int x = 0; x < extent; ++x)
+        for (int before : differences)
+          sums.insert(modulo(before + f[static_cast<std::size_t>(modulo(x + d[i], extent))] - f[static_cast<std::size_t>(x)], n_));
+      differences = std::move(sums);
+    }
+    return differences.contains(0);
+  }
+
+  std::vector<std::vector<int>> f_;
   int n_;
 };
 
+/// The colours sum_i a_i x_i mod n fit together across the boundaries, and no partner has the colour of the origin.
+bool separates(const std::vector<int>& a, int n, const std::vector<int>& extents, const std::set<Displacement>& partners) {
+  const auto colour = [&](const Displacement& d) { return modulo(std::inner_product(a.begin(), a.end(), d.begin(), 0), n); };
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    if (a[i] * extents[i] % n != 0) return false;
+  return std::none_of(partners.begin(), partners.end(), [&](const Displacement& d) { return colour(d) == 0; });
+}
+
+/// The next lower number with these digits, the first one the lowest; false behind 0.
+bool count_down(std::vector<int>& digits, int base) {
+  for (int& digit : digits) {
+    if (digit > 0) {
+      --digit;
+      return true;
+    }
+    digit = base - 1;
+  }
+  return false;
+}
+
 constexpr int kMaxColours = 24;
 
-}  // namespace
-
-Set independent_links(const LoopAction& action, int mu) {
+/// Nothing for even and odd sites.
+std::optional<Colouring> find_colouring(const LoopAction& action, int mu, const std::vector<int>& extents) {
   const std::set<Displacement> others = partners(action, mu);
   for (const Displacement& d : others) {
     bool same = true;
-    for (int i = 0; i < Nd; ++i) same = same && d[static_cast<std::size_t>(i)] % Layout::lattSize()[i] == 0;
+    for (std::size_t i = 0; i < extents.size(); ++i) same = same && d[i] % extents[i] == 0;
     if (same)
       throw InputError(
           "heatbath: expected an action that is linear in each link, got a loop that passes twice through a link "
@@ -79,18 +130,28 @@ Set independent_links(const LoopAction& action, int mu) {
   }
   for (int n = 2; n <= kMaxColours; ++n) {
     // Counts down from a = (n-1, ..., n-1), so that n = 2 gives even and odd sites if they will do.
-    std::vector<int> a(Nd, n - 1);
-    for (;;) {
-      const LinearColouring colouring(a, n);
-      if (colouring.separates(others)) return n == 2 && a == std::vector<int>(Nd, 1) ? rb : Set(colouring);
-      auto digit = a.begin();
-      while (digit != a.end() && *digit == 0) *digit++ = n - 1;
-      if (digit == a.end()) break;
-      --*digit;
-    }
+    std::vector<int> a(extents.size(), n - 1);
+    do {
+      if (!separates(a, n, extents, others)) continue;
+      if (n == 2 && std::count(a.begin(), a.end(), 1) == static_cast<std::ptrdiff_t>(a.size())) return {};
+      return Colouring::linear(a, n, extents);
+    } while (count_down(a, n));
   }
+  if (const Colouring colouring = Colouring::three(extents); colouring.separates(others)) return colouring;
   throw InputError("heatbath: the links of direction " + std::to_string(mu) + " cannot be told apart by up to " +
                    std::to_string(kMaxColours) + " colours on this lattice; use extents with more common divisors");
+}
+
+}  // namespace
+
+Set independent_links(const LoopAction& action, int mu) {
+  const std::optional<Colouring> colouring =
+      find_colouring(action, mu, {Layout::lattSize().slice(), Layout::lattSize().slice() + Nd});
+  return colouring ? Set(*colouring) : rb;
+}
+
+void require_independent_links(const LoopAction& action, const std::vector<int>& extents) {
+  for (int mu = 0; mu < Nd; ++mu) find_colouring(action, mu, extents);
 }
 
 // ---- the weight of a heatbath -------------------------------------------------------------------------------------

@@ -35,9 +35,12 @@ HeatbathDraw draw_heatbath(const QDP::LatticeReal& weight, const HeatbathParamet
                            const QDP::Subset& sites);
 
 /// For links of direction mu, the sets of sites that may be updated together. Each is {x: sum_i a_i x_i mod n = c} with
-/// the smallest n that works; even and odd sites for plaquette actions on even lattices. Throws InputError if a loop
-/// meets a link twice on this lattice, or if no such colouring exists.
+/// the smallest n that works; even and odd sites for plaquette actions on even lattices. Where none does, as across the
+/// boundaries of odd extents, three colours of which no two neighbours share one. Throws InputError if a loop meets a link
+/// twice on this lattice, or if no such colouring exists.
 QDP::Set independent_links(const LoopAction& action, int mu);
+/// Throws as independent_links() would for some direction on a lattice of these extents.
+void require_independent_links(const LoopAction& action, const std::vector<int>& extents);
 
 /// The maps are phases and Schroedinger functional boundaries, which leave an action linear in each link of U.
 bool links_stay_linear(const LinkMaps& links);
