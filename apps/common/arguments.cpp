@@ -38,7 +38,8 @@ Arguments read_arguments(const ProgramTexts& texts, int argc, char** argv) {
         "--continue", arguments.continue_run,
         "Continue from the newest good checkpoint with the input's SavePrefix, or start if there is none. The names "
         "of the documents get its update number, so that earlier ones stay");
-  auto* check = app.add_option("--check", check_input, "Read this input, report everything wrong with it, do not run")
+  auto* check = app.add_option("--check", check_input, "Read this input, report everything wrong with it, do not run. Status 1: errors; 2: elements that nothing "
+                                  "reads, or too little memory")
                     ->type_name("FILE")
                     ->excludes(input);
   app.set_version_flag("--version", texts.name + " (Tessera) " TESSERA_VERSION);

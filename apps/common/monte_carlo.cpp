@@ -43,14 +43,15 @@ std::string numbered(const std::string& name, unsigned long update_no) {
 int run_monte_carlo(const qcd::InputFile& file, Arguments arguments, qcd::RunParameters& parameters,
                     const MonteCarlo& program) {
   Progress progress(QDP::QDPIO::cout);
+  const std::vector<std::string> remarks = remarks_on(file, parameters.lattice(), parameters.memory);
   if (arguments.check_only) {
     progress.input_is_valid(arguments.input, parameters.lattice(),
                             program.contents + ", " + std::to_string(parameters.updates_to_do()) + " update(s)");
-    progress.unused_elements(file.unused_elements());
-    return 0;
+    return report_remarks(remarks);
   }
   const qcd::Warn warn = [&](const std::string& text) { progress.warning(text); };
   print_header();
+  warn_of_remarks(arguments.input, remarks);
   create_layout(parameters.lattice());
   if (arguments.continue_run)
     if (const qcd::CheckpointFiles from = continue_from_newest(parameters, warn); !from.restart.empty()) {

@@ -30,6 +30,24 @@ void Document::close() {
   xml.close();
 }
 
+std::vector<std::string> remarks_on(const qcd::InputFile& file, const std::vector<int>& lattice,
+                                    const qcd::MemoryNeed& memory) {
+  std::vector<std::string> remarks = file.warnings();
+  const std::string fault = qcd::memory_fault(lattice, memory.kept + memory.working, qcd::available_memory());
+  if (!fault.empty()) remarks.push_back(fault);
+  return remarks;
+}
+
+int report_remarks(const std::vector<std::string>& remarks) {
+  for (const std::string& remark : remarks) QDP::QDPIO::cout << "  " << remark << "\n";
+  return remarks.empty() ? 0 : 2;
+}
+
+void warn_of_remarks(const std::string& file, const std::vector<std::string>& remarks) {
+  for (const std::string& remark : remarks) QDP::QDPIO::cout << "warning: " << file << ": " << remark << "\n";
+  QDP::QDPIO::cout.flush();
+}
+
 int run_program(const std::string& name, int& argc, char**& argv, const std::function<int()>& body) {
   int status = 1;
   try {

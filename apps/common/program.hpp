@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/io/input.hpp"
+#include "lib/io/memory.hpp"
 
 #include "qdp.h"
 
@@ -24,6 +25,14 @@ struct Document {
   Document(const std::string& file, const std::string& root, const qcd::Input& input);
   void close();
 };
+
+/// What can be run and is hardly meant: elements that nothing reads, fields that do not fit in memory, and the like.
+std::vector<std::string> remarks_on(const qcd::InputFile& file, const std::vector<int>& lattice,
+                                    const qcd::MemoryNeed& memory);
+/// For --check, below the line that says that the input is valid: the remarks, and the exit status, 0 if there are none.
+int report_remarks(const std::vector<std::string>& remarks);
+/// For a run, which goes on: the remarks on the input `file` as warnings.
+void warn_of_remarks(const std::string& file, const std::vector<std::string>& remarks);
 
 /// Starts the language, runs `body` and ends the language; an exception becomes one message with the program's name and
 /// status 1.

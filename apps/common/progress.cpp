@@ -84,8 +84,4 @@ void Progress::input_is_valid(const std::string& file, const std::vector<int>& l
   out_ << file << ": valid; lattice " << extents(lattice) << ", " << contents << "\n";
 }
 
-void Progress::unused_elements(const std::vector<std::string>& elements) {
-  for (const std::string& element : elements) out_ << "  not used: " << element << "\n";
-}
-
 }  // namespace common

@@ -20,7 +20,6 @@ class Progress {
   void nothing_to_do(const qcd::RunParameters& parameters);
   /// `contents`: "2 monomial(s)".
   void input_is_valid(const std::string& file, const std::vector<int>& lattice, const std::string& contents);
-  void unused_elements(const std::vector<std::string>& elements);
 
  private:
   QDP::StandardOutputStream& out_;

@@ -3,7 +3,8 @@
 //   hmc -i in.xml [-o out.xml] [-l log.xml]      run            hmc --check in.xml      only read the input
 //   hmc -i in.xml --continue                     run on from the newest checkpoint, if there is one
 //
-// Exit status: 0 done (or stopped by SIGTERM, SIGUSR1 or SIGINT after saving), 1 anything else.
+// Exit status: 0 done (or stopped by SIGTERM, SIGUSR1 or SIGINT after saving), 1 anything else;
+// of --check 0, 1 for errors, 2 if something in the input has no effect, or will not fit in memory.
 
 #include "apps/common/monte_carlo.hpp"
 #include "apps/common/program.hpp"
@@ -37,13 +38,15 @@ int run_hmc(const qcd::InputFile& file, const common::Arguments& arguments) {
 int run_leapfrog(const qcd::InputFile& file, const common::Arguments& arguments) {
   qcd::LeapfrogParameters parameters = qcd::read_leapfrog_parameters(file.root());
   file.require_valid();
+  const std::vector<std::string> remarks =
+      common::remarks_on(file, parameters.dynamics.lattice, parameters.memory);
   if (arguments.check_only) {
     common::Progress progress(QDP::QDPIO::cout);
     progress.input_is_valid(arguments.input, parameters.dynamics.lattice, monomials(parameters.dynamics));
-    progress.unused_elements(file.unused_elements());
-    return 0;
+    return common::report_remarks(remarks);
   }
   common::print_header();
+  common::warn_of_remarks(arguments.input, remarks);
   common::create_layout(parameters.dynamics.lattice);
   common::Document data(arguments.data, "t_leapfrog", file.root()), log(arguments.log, "t_leapfrog", file.root());
   const double delta_h = qcd::run_leapfrog_test(parameters, data.xml, log.xml);

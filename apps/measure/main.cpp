@@ -2,7 +2,8 @@
 //
 //   measure -i in.xml [-o out.xml] [-l log.xml]      run            measure --check in.xml      only read the input
 //
-// Exit status: 0 done, 1 anything else.
+// Exit status: 0 done, 1 anything else; of --check 0, 1 for errors, 2 if something in the input has no effect, or will not
+// fit in memory.
 
 #include "apps/common/program.hpp"
 #include "apps/common/arguments.hpp"
@@ -42,13 +43,14 @@ int run(const common::Arguments& arguments) {
     throw qcd::InputError(arguments.input + ": expected the root element chroma, got " + file.root_name());
   const qcd::MeasureParameters parameters = qcd::read_measure_parameters(file.root());
   file.require_valid();
+  const std::vector<std::string> remarks = common::remarks_on(file, parameters.lattice, parameters.memory);
   if (arguments.check_only) {
     QDP::QDPIO::cout << arguments.input << ": valid; " << static_cast<int>(parameters.measurements.size())
                      << " measurement(s)\n";
-    for (const std::string& element : file.unused_elements()) QDP::QDPIO::cout << "  not used: " << element << "\n";
-    return 0;
+    return common::report_remarks(remarks);
   }
   common::print_header();
+  common::warn_of_remarks(arguments.input, remarks);
   common::create_layout(parameters.lattice);
   common::Document out(arguments.data, "chroma", file.root()), log(arguments.log, "measure", file.root());
   const qcd::GaugeField u = qcd::start_measurements(parameters, qcd::Log{&out.xml});

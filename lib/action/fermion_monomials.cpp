@@ -2,9 +2,15 @@
 
 #include "lib/action/pseudofermion.hpp"
 #include "lib/io/fermion_state.hpp"
+#include "lib/io/lattice.hpp"
 #include "lib/rational/input.hpp"
 #include "lib/solver/predictor.hpp"
 #include "lib/solver/solver_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
 
 namespace qcd {
 
@@ -45,8 +51,7 @@ template <class F>
 Quark<F> read_quark(const Input& in, Preconditioning preconditioning) {
   const Input group = in.group("FermionAction");
   const auto* row = action_table<F>().find(group, "FermAct");
-  Quark<F> quark{row ? row->make(group) : nullptr, preconditioning, 0};
-  if (quark.action) quark.twist = quark.action->twist();
+  Quark<F> quark(row ? row->make(group) : nullptr, preconditioning);
   if (quark.action && quark.action->preconditioning() != preconditioning)
     group.error("FermAct", name_of(preconditioning), group.word("FermAct"));
   return quark;
@@ -118,10 +123,11 @@ Row multi_hasenbusch(const char* name, Preconditioning preconditioning) {
             const std::vector<double> mu = in.reals("ShiftedMass", terms + 1);
             std::vector<DeterminantRatio<F>> ratios;
             Quark<F> light = read_quark<F>(action, preconditioning), heavy = light;
+            const double twist = light.twist;  // TwistedM of the action: the mu_k come on top, as in Chroma
             const auto solver = read_normal_solver<F>(action.group("InvertParam"));
             for (std::size_t k = 0; k + 1 < mu.size(); ++k) {
-              light.twist = mu[k];
-              heavy.twist = mu[k + 1];
+              light.twist = twist + mu[k];
+              heavy.twist = twist + mu[k + 1];
               ratios.push_back({light, {solver, read_predictor<F>(in)}, heavy, solver});
             }
             return std::make_shared<RatioMonomial<F>>(std::move(ratios));
@@ -134,7 +140,7 @@ Row hasenbusch_cancel(const char* name, Preconditioning preconditioning) {
   return {name, std::string("ShiftedMass (mu), ") + kTwoFlavor + "det(M^+M + mu^2), M + i mu gamma_5",
           [preconditioning](const Input& in) -> MonomialPtr {
             Quark<F> quark = read_quark<F>(in, preconditioning);
-            quark.twist = in.real("ShiftedMass");
+            quark.twist += in.real("ShiftedMass");
             return std::make_shared<TwoFlavorMonomial<F>>(
                 quark, PseudofermionSolver<F>{read_normal_solver<F>(in.group("InvertParam")), read_predictor<F>(in)});
           }};
@@ -155,18 +161,60 @@ typename RationalMonomial<F>::BoundsCheck read_bounds_check(const Input& in) {
   return check;
 }
 
+/// p of r(x) ~ x^p: as the input says, or from the coefficients, between the second and the last but one of the poles.
+double power_of(const RationalApproximation& r) {
+  if (r.power.numerator != 0) return r.power;
+  std::vector<double> x = r.function.poles;
+  std::sort(x.begin(), x.end());
+  if (x.size() > 3) x = {x[1], x[x.size() - 2]};
+  return x.size() < 2 ? 0 : std::log(r.function.value(x.back()) / r.function.value(x.front())) / std::log(x.back() / x.front());
+}
+
+std::string as_text(double x) {
+  std::ostringstream text;
+  text << std::setprecision(4) << x;
+  return text.str();
+}
+
+/// Powers, num_pf and num_flavors have to say one thing: det(M^+M)^alpha, alpha = num_flavors/`per_alpha`, is num_pf times
+/// the power of ForceApprox, which is twice that of ActionApprox. `flavors` 0: no default.
+void check_powers(const Input& in, int num_pf, const RationalApproximation& action, const RationalApproximation& force,
+                  int per_alpha, int flavors) {
+  const bool given = in.has("num_flavors");
+  const double asked = given ? in.real("num_flavors", positive()) : flavors;
+  const double p = power_of(action), q = power_of(force);
+  if (in.has_errors() || p == 0 || q == 0) return;
+  const double tolerance = action.power.numerator != 0 && force.power.numerator != 0 ? 1e-9 : 0.05;
+  const auto equal = [&](double a, double b) { return std::fabs(a - b) <= tolerance * std::fabs(b); };
+  const Input approximations = in.group("Action");
+  const double simulated = -q * num_pf * per_alpha;
+  if (p > 0)
+    approximations.error("ActionApprox", "a negative power, -alpha/(2 num_pf)", as_text(p));
+  else if (!equal(q, 2 * p))
+    approximations.error("ForceApprox", "twice the power of ActionApprox, " + as_text(2 * p), as_text(q));
+  else if (asked > 0 && !equal(simulated, asked))
+    in.error("num_pf", "num_pf times the power of ForceApprox to be -num_flavors/" + std::to_string(per_alpha) + " = " +
+                           as_text(-asked / per_alpha) + (given ? "" : " (num_flavors is 1 unless given)"),
+             std::to_string(num_pf) + " times " + as_text(q) + ", which is for " + as_text(simulated) + " flavours");
+  else if (asked == 0 && num_pf > 1)
+    in.error("num_flavors", "the number of flavours where num_pf is above 1",
+             "none, and the powers are for " + as_text(simulated));
+}
+
+/// `per_alpha` flavours are det M^+M; `flavors` is the default for num_flavors, 0 for none.
 template <class F>
-Row rational(const char* name, Preconditioning preconditioning, const char* about) {
+Row rational(const char* name, Preconditioning preconditioning, int per_alpha, int flavors, const char* about) {
   return {name,
-          std::string("num_pf, Action{FermionAction, ActionApprox{RationalApprox, InvertParam}, ForceApprox{RationalApprox, "
+          std::string("num_pf, [num_flavors") + (flavors > 0 ? " = " + std::to_string(flavors) : " (needed where num_pf is above 1)") + "], Action{FermionAction, ActionApprox{RationalApprox, InvertParam}, ForceApprox{RationalApprox, "
                       "InvertParam}}, [BoundsCheckFrequency = 0 (trajectories between checks of the spectrum)], "
-                      "[BoundsAccuracy = 0.01], [WidenBounds = false (true: a restart begins with the interval given here again)]: ") + about,
-          [preconditioning](const Input& in) -> MonomialPtr {
-            const Input action = in.group("Action");
-            return std::make_shared<RationalMonomial<F>>(
-                read_quark<F>(action, preconditioning), in.integer("num_pf", at_least(1)),
-                read_rational_term<F>(action.group("ActionApprox")), read_rational_term<F>(action.group("ForceApprox")),
-                read_bounds_check<F>(in));
+                      "[BoundsAccuracy = 0.01], [WidenBounds = false (true: a restart begins with the interval given here again)]: " + about,
+          [=](const Input& in) -> MonomialPtr {
+            const Input group = in.group("Action");
+            const Quark<F> quark = read_quark<F>(group, preconditioning);
+            auto action = read_rational_term<F>(group.group("ActionApprox")), force = read_rational_term<F>(group.group("ForceApprox"));
+            const int num_pf = in.integer("num_pf", at_least(1));
+            check_powers(in, num_pf, action.approximation, force.approximation, per_alpha, flavors);
+            return std::make_shared<RationalMonomial<F>>(quark, num_pf, std::move(action), std::move(force), read_bounds_check<F>(in));
           }};
 }
 
@@ -176,6 +224,7 @@ Row log_det(const char* name, LogDetMonomial<LatticeFermion>::Sites sites, const
             const auto* row = wilson_type_action_table().find(group, "FermAct");
             const int flavors = in.integer("num_flavors");
             const auto action = row ? row->make(group) : nullptr;
+            if (sites == LogDetMonomial<LatticeFermion>::Sites::even) require_checkerboard(in, "Name");
             if (!action) return nullptr;
             return std::make_shared<LogDetMonomial<LatticeFermion>>(action, sites, flavors);
           }};
@@ -206,14 +255,14 @@ std::vector<Row> fermion_monomial_rows() {
       multi_hasenbusch("TWO_FLAVOR_SEOPREC_CONSTDET_RATIO_CONV_CONV_MULTIHASEN_FERM_MONOMIAL", symmetric_even_odd),
       hasenbusch_cancel("TWO_FLAVOR_EOPREC_CONSTDET_MULTIHASEN_CANCEL_FERM_MONOMIAL", even_odd),
       hasenbusch_cancel("TWO_FLAVOR_SEOPREC_CONSTDET_MULTIHASEN_CANCEL_FERM_MONOMIAL", symmetric_even_odd),
-      rational<W>("ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL", none, kRational),
-      rational<W>("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", even_odd, kRational),
-      rational<W>("ONE_FLAVOR_SEOPREC_CONSTDET_FERM_RAT_MONOMIAL", symmetric_even_odd, kRational),
+      rational<W>("ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL", none, 2, 1, kRational),
+      rational<W>("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", even_odd, 2, 1, kRational),
+      rational<W>("ONE_FLAVOR_SEOPREC_CONSTDET_FERM_RAT_MONOMIAL", symmetric_even_odd, 2, 1, kRational),
       log_det("N_FLAVOR_LOGDET_EVEN_EVEN_FERM_MONOMIAL", Sites::even,
               "det(A)^num_flavors over the even sites, A the site-diagonal part"),
       log_det("N_FLAVOR_LOGDET_DIAG_FERM_MONOMIAL", Sites::all, "det(A)^num_flavors over all sites"),
       two_flavor<S>("FOUR_TASTE_STAGGERED_FERM_MONOMIAL", even_source, "det(M^+M)_ee = det M: four tastes, no root"),
-      rational<S>("ROOTED_STAGGERED_FERM_RAT_MONOMIAL", even_source,
+      rational<S>("ROOTED_STAGGERED_FERM_RAT_MONOMIAL", even_source, 4, 0,
                   "det(M)^alpha = [det(M^+M)_ee]^alpha, alpha = Nf/4: ActionApprox ~ x^(-alpha/(2 num_pf)), ForceApprox ~ "
                   "x^(-alpha/num_pf)"),
       {"FIXED_RANDOM_X_FERM_MONOMIAL", "FermState{Name, ...}: 2 sum Re tr(V X) with fixed random X, a test of smeared links",

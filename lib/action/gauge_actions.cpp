@@ -143,7 +143,7 @@ ActionPtr read_rectangles(const Input& action) {
 
 /// The plaquettes with time in them, or those without.
 ActionPtr read_half_wilson(const Input& action, bool temporal) {
-  const double beta = action.real("beta");
+  const double beta = action.real("beta", not_negative());
   const Anisotropy aniso = read_anisotropy<Anisotropy>(action);
   return loop_action(
       plaquettes([&](int mu, int nu) { return aniso.temporal(mu, nu) == temporal ? beta * aniso.factor(mu, nu) : 0; }));
@@ -165,7 +165,7 @@ double square(double x) { return x * x; }
 
 /// Morningstar and Peardon, Phys. Rev. D60 (1999) 034509 (hep-lat/9901004) and hep-lat/9911003, eq. (4).
 ActionPtr read_aniso_spectrum(const Input& in) {
-  const double beta = in.real("beta"), us = in.real("u_s", positive()), ut = in.real("u_t", positive());
+  const double beta = in.real("beta", not_negative()), us = in.real("u_s", positive()), ut = in.real("u_t", positive());
   const double omega = in.real("omega");
   const Anisotropy aniso = read_anisotropy<Anisotropy>(in);
   const double us2 = square(us), us4 = square(us2), ut2 = square(ut);
@@ -186,7 +186,7 @@ ActionPtr read_aniso_spectrum(const Input& in) {
 /// The spatial or the temporal part of the same action without the two-plaquette term. ZeroEnergy is subtracted from
 /// sum_l c_l Re tr W_l at each site.
 ActionPtr read_aniso_symanzik(const Input& in, bool temporal) {
-  const double beta = in.real("beta"), us2 = square(in.real("u_s", positive()));
+  const double beta = in.real("beta", not_negative()), us2 = square(in.real("u_s", positive()));
   const double ut2 = temporal ? square(in.real("u_t", positive())) : 1;
   const Anisotropy aniso = read_anisotropy<Anisotropy>(in);
   const double c_plaquette = beta * (temporal ? 4 / (3 * us2 * ut2) : 5 / (3 * us2 * us2));
@@ -200,7 +200,7 @@ ActionPtr read_aniso_symanzik(const Input& in, bool temporal) {
 
 /// The 1-loop coefficients of Alford, Dimm, Lepage, Hockney, Mackenzie, Phys. Lett. B361 (1995) 87 (hep-lat/9507010).
 ActionPtr read_one_loop_luescher_weisz(const Input& in) {
-  const double beta = in.real("beta"), u0 = in.real("u0", positive());
+  const double beta = in.real("beta", not_negative()), u0 = in.real("u0", positive());
   const double alpha = -4 * std::log(u0) / 3.06839;
   return loop_action(joined(joined(all_plaquettes(beta), all_rectangles(-beta * (1 + 0.4805 * alpha) / (20 * u0 * u0))),
                             all_parallelograms(-beta * 0.03325 * alpha / (u0 * u0))));
@@ -235,7 +235,7 @@ const Table<ActionPtr>& gauge_action_table() {
       {
           // ---- sums of loops
           {"WILSON_GAUGEACT", "beta, [AnisoParam{anisoP, t_dir, xi_0}]: S = -beta/Nc sum Re tr P",
-           [](const Input& in) { return loop_action(plaquettes(in.real("beta"), read_anisotropy<Anisotropy>(in))); }},
+           [](const Input& in) { return loop_action(plaquettes(in.real("beta", not_negative()), read_anisotropy<Anisotropy>(in))); }},
 
           {"SPATIAL_WILSON_GAUGEACT", "beta, [AnisoParam]: the plaquettes of WILSON_GAUGEACT without direction t_dir",
            [](const Input& in) { return read_half_wilson(in, false); }},
@@ -276,7 +276,7 @@ const Table<ActionPtr>& gauge_action_table() {
           // The 5/3 of the tree-level coefficient is part of beta. AnisoParam acts on the plaquettes only (Chroma).
           {"LW_TREE_GAUGEACT", "beta, u0, [AnisoParam]: S = -beta/Nc [ sum Re tr P - 1/(20 u0^2) sum Re tr R ]",
            [](const Input& in) {
-             const double beta = in.real("beta"), u0 = in.real("u0", positive());
+             const double beta = in.real("beta", not_negative()), u0 = in.real("u0", positive());
              return loop_action(joined(plaquettes(beta, read_anisotropy<Anisotropy>(in)), all_rectangles(-beta / (20 * u0 * u0))));
            }},
 
@@ -287,7 +287,7 @@ const Table<ActionPtr>& gauge_action_table() {
 
           {"RG_GAUGEACT", "beta, c1: S = -beta/Nc [ sum Re tr P + c1 sum Re tr R ]",
            [](const Input& in) {
-             const double beta = in.real("beta");
+             const double beta = in.real("beta", not_negative());
              return loop_action(joined(all_plaquettes(beta), all_rectangles(beta * in.real("c1"))));
            }},
 
@@ -295,7 +295,7 @@ const Table<ActionPtr>& gauge_action_table() {
            "beta, c1: S = -beta/Nc [ (1 - 8 c1) sum Re tr P + c1 sum Re tr R ]; c1 = -1/12 tree-level Symanzik, "
            "-0.331 Iwasaki, -1.4069 DBW2",
            [](const Input& in) -> ActionPtr {
-             const double beta = in.real("beta"), c1 = in.real("c1");
+             const double beta = in.real("beta", not_negative()), c1 = in.real("c1");
              return std::make_shared<LoopAction>(improved_action(beta, c1));
            }},
 

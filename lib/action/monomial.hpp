@@ -3,6 +3,7 @@
 
 #include "lib/gauge/gauge_field.hpp"
 #include "lib/io/log.hpp"
+#include "lib/io/memory.hpp"
 
 #include <map>
 #include <memory>
@@ -34,6 +35,9 @@ class Monomial {
 
   /// False for terms that steer the dynamics but have no value to accept with; the Hamiltonian refuses them.
   virtual bool exact() const { return true; }
+
+  /// Memory for its fields, about.
+  virtual MemoryNeed memory() const { return {}; }
 
   /// The element that holds this monomial's entries in the log.
   virtual std::string log_tag() const = 0;

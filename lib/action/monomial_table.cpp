@@ -49,14 +49,16 @@ MonomialMap read_monomials(const Input& input) {
 }
 
 std::vector<std::string> read_monomial_ids(const Input& input, const std::string& tag, const MonomialMap& monomials) {
-  const std::vector<std::string> ids = input.words(tag);
-  for (const std::string& id : ids)
+  const std::vector<std::string> read = input.words(tag);
+  for (const std::string& id : read)
     if (!id.empty() && !monomials.contains(id)) {
       std::string known = "the monomial_id of a monomial in the list Monomials:";
       for (const auto& [name, monomial] : monomials) known += ' ' + name;
-      input.error(tag, known, id);
+      std::vector<std::string> ids;
+      for (const auto& [name, monomial] : monomials) ids.push_back(name);
+      input.error(tag, known, id + did_you_mean(id, ids));
     }
-  return ids;
+  return read;
 }
 
 }  // namespace qcd

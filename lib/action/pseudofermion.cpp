@@ -1,5 +1,6 @@
 #include "lib/action/pseudofermion.hpp"
 
+#include "lib/gauge/checkerboard.hpp"
 #include "lib/gauge/su3.hpp"
 #include "lib/rational/spectrum_check.hpp"
 #include "lib/solver/cg.hpp"
@@ -295,6 +296,13 @@ RationalMonomial<F>::RationalMonomial(Quark<F> quark, int pseudofermions, Ration
       bounds_(bounds) {}
 
 template <class F>
+MemoryNeed RationalMonomial<F>::memory() const {
+  // Each shift has a solution and a direction.
+  const int degree = std::max(action_.approximation.degree(), force_.approximation.degree());
+  return pseudofermion_memory<F>(pseudofermions_, kSolverFields + 2 * static_cast<std::size_t>(degree));
+}
+
+template <class F>
 void RationalMonomial<F>::check_bounds(const QuarkOperator<F>& quark) {
   const SpectralBounds bounds = spectral_bounds(quark.m(), bounds_.accuracy);
   const SpectrumBounds spectrum{bounds.lowest - bounds.lowest_error, bounds.highest + bounds.highest_error};
@@ -358,6 +366,13 @@ void RationalMonomial<F>::copy_fields_from(const Monomial& other) {
 }
 
 // ---- determinants of the site-diagonal part --------------------------------------------------------------------------
+
+template <class F>
+const Subset& LogDetMonomial<F>::subset() const {
+  if (sites_ == Sites::all) return all;
+  require_checkerboard("the determinant on even sites");
+  return rb[0];
+}
 
 template <class F>
 Double LogDetMonomial<F>::action(const GaugeField& u, const Log&) {

@@ -19,6 +19,16 @@ namespace qcd {
 template <class F>
 F pseudofermion_noise(const DiracOperator<F>& d, const QDP::Subset& sites);
 
+/// Fields that a solver keeps at least: solution, right-hand side, residual, direction, and what M makes of it twice.
+inline constexpr std::size_t kSolverFields = 6;
+/// `kept` pseudofermions; `working` fields like them besides, and the links that the operator keeps.
+template <class F>
+constexpr MemoryNeed pseudofermion_memory(std::size_t kept, std::size_t working) {
+  const double field = static_cast<double>(F::kShape.components()) * sizeof(QDP::REAL);
+  return {.kept = static_cast<double>(kept) * field,
+          .working = static_cast<double>(working) * field + 2 * bytes_of_gauge_field()};
+}
+
 /// How one linear system of a monomial is solved: the solver and where its first guess comes from.
 template <class F>
 struct PseudofermionSolver {
@@ -40,6 +50,7 @@ class TwoFlavorMonomial : public Monomial {
   void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<Single<F>>(f, u, log); }
   void copy_fields_from(const Monomial& other) override;
   std::string log_tag() const override { return "TwoFlavorExactWilsonTypeFermMonomial"; }
+  MemoryNeed memory() const override { return pseudofermion_memory<F>(1, kSolverFields); }
 
   /// Pseudofermions, none before the first refresh; settable, so that deterministic tests can start from given fields.
   std::vector<F>& fields() { return phi_; }
@@ -80,6 +91,7 @@ class RatioMonomial : public Monomial {
   void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<Single<F>>(f, u, log); }
   void copy_fields_from(const Monomial& other) override;
   std::string log_tag() const override { return "TwoFlavorExactRatioConvConvWilsonTypeFermMonomial"; }
+  MemoryNeed memory() const override { return pseudofermion_memory<F>(ratios_.size(), kSolverFields); }
 
  private:
   template <class P>
@@ -120,6 +132,7 @@ class RationalMonomial : public Monomial {
   void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<Single<F>>(f, u, log); }
   void copy_fields_from(const Monomial& other) override;
   std::string log_tag() const override { return "OneFlavorRatExactWilsonTypeFermMonomial"; }
+  MemoryNeed memory() const override;
 
   /// Pseudofermions, none before the first refresh; settable.
   std::vector<F>& fields() { return phi_; }
@@ -154,7 +167,7 @@ class LogDetMonomial : public Monomial {
   }
 
  private:
-  const QDP::Subset& subset() const { return sites_ == Sites::even ? QDP::rb[0] : QDP::all; }
+  const QDP::Subset& subset() const;
 
   Quark<F> quark_;
   Sites sites_;

@@ -4,6 +4,7 @@
 #include "lib/dirac/twisted_mass.hpp"
 #include "lib/io/anisotropy.hpp"
 #include "lib/io/fermion_state.hpp"
+#include "lib/io/lattice.hpp"
 
 namespace qcd {
 
@@ -19,7 +20,7 @@ double read_mass(const Input& action) {
     action.error("Mass", "either Mass or Kappa", action.has("Mass") ? "both" : "neither");
     return 0;
   }
-  return action.has("Mass") ? action.real("Mass") : 1 / (2 * action.real("Kappa", positive())) - Nd;
+  return action.has("Mass") ? action.real("Mass") : 1 / (2 * action.real("Kappa", positive_below(1000))) - Nd;
 }
 
 constexpr const char* kWilson =
@@ -84,6 +85,8 @@ template <template <class> class Operator, class Parameters>
 WilsonRow row(const char* name, Preconditioning preconditioning, const char* schema, const char* about,
               Parameters (*read)(const Input&), const char* twist = nullptr) {
   return {name, std::string(schema) + about, [=](const Input& in) {
+            if (preconditioning != Preconditioning::none)
+              require_checkerboard(in, "FermAct", "an action on all sites (UNPRECONDITIONED_...)");
             return std::make_shared<const OperatorAction<LatticeFermion, Operator, Parameters>>(
                 read_fermion_state(in), read(in), preconditioning, twist ? in.real(twist, {}, 0) : 0);
           }};

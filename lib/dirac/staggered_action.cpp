@@ -2,6 +2,7 @@
 #include "lib/dirac/fermion_action.hpp"
 #include "lib/dirac/staggered.hpp"
 #include "lib/io/fermion_state.hpp"
+#include "lib/io/lattice.hpp"
 
 namespace qcd {
 
@@ -10,6 +11,7 @@ using namespace QDP;
 namespace {
 
 std::shared_ptr<const StaggeredTypeAction> make_staggered(const Input& in, Preconditioning preconditioning) {
+  require_checkerboard(in, "FermAct");
   StaggeredParameters parameters;
   parameters.mass = in.real("Mass");
   return std::make_shared<const OperatorAction<LatticeStaggeredFermion, StaggeredOperator, StaggeredParameters>>(

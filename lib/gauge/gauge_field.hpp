@@ -12,6 +12,9 @@ namespace qcd {
 /// U[mu](x): the link from x to x + mu, in SU(Nc). Also momenta and forces: traceless anti-Hermitian (conv. 2).
 using GaugeField = QDP::multi1d<QDP::LatticeColorMatrix>;
 
+/// Bytes per site.
+constexpr double bytes_of_gauge_field() { return 2.0 * QDP::Nd * QDP::Nc * QDP::Nc * sizeof(QDP::REAL); }
+
 /// Throws ShapeError unless `u` has one field per direction.
 inline void require_gauge_field(const GaugeField& u, const char* where) {
   if (u.size() != QDP::Nd)

@@ -57,9 +57,10 @@ PurgaugParameters::PurgaugParameters() : RunParameters(purgaug_run()) {}
 
 PurgaugParameters read_purgaug_parameters(const Input& root) {
   PurgaugParameters p;
-  read_run_parameters(p, root);
   const Input method = root.group("HBItr"), action = method.group("GaugeAction");
-  p.nrow = method.integers("nrow", Nd, at_least(1));
+  p.nrow = method.read_lattice("nrow", Nd);
+  read_run_parameters(p, root);
+  p.memory.kept += 2 * bytes_of_gauge_field();
   const HeatbathParameters heatbath = read_heatbath(method.group("HBParams"));
   LinkMaps links = read_gauge_state(action);
   const auto* row = gauge_action_table().find(action);
@@ -68,7 +69,13 @@ PurgaugParameters read_purgaug_parameters(const Input& root) {
   if (any && !loops) action.error("Name", "an action that is a sum of loops", row->name);
   if (!links_stay_linear(links))
     action.error("GaugeState", "links with boundary conditions only", "smeared links");
-  else if (loops)
+  else if (loops && !root.lattice().empty())
+    try {
+      require_independent_links(*loops, root.lattice());
+    } catch (const InputError& error) {
+      action.error("Name", "an action whose links can be updated in turns on this lattice", error.what());
+    }
+  if (loops && links_stay_linear(links))
     p.heatbath = std::make_unique<Heatbath>(loops, std::move(links), heatbath);
   return p;
 }
@@ -79,7 +86,7 @@ RunSummary run_heatbath(PurgaugParameters& parameters, XMLFileWriter& data, XMLF
 }
 
 std::string purgaug_help() {
-  std::string text = R"(Input document (order of elements is free, others are ignored, [optional] in brackets):
+  std::string text = R"(Input document (order of elements is free, others are named and not used, [optional] in brackets):
   purgaug
     Cfg{cfg_type, ...}                         start of the gauge field, see below
     MCControl

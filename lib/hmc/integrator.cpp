@@ -376,7 +376,7 @@ std::vector<TimeScale*> Integrator::time_scales() {
 Integrator Integrator::read(const Input& input, const MonomialMap& monomials) {
   Integrator integrator(input.real("tau0", positive()), read_evolution(input.group("Integrator"), monomials));
   if (input.has("copyList"))
-    for (const Input& elem : input.elements("copyList")) {
+    for (const Input& elem : input.elements("copyList", Empty::allowed)) {
       const auto find = [&](const char* tag) -> std::shared_ptr<Monomial> {
         const std::string id = elem.word(tag);
         const auto found = monomials.find(id);
@@ -392,6 +392,8 @@ Integrator Integrator::read(const Input& input, const MonomialMap& monomials) {
   if (input.flag("anisoP", false)) {
     integrator.t_dir_ = input.integer("t_dir", {0, Nd - 1});
     integrator.xi_mom_ = input.real("xi_mom", positive());
+  } else {
+    input.accept_unused({"t_dir", "xi_mom"});
   }
   return integrator;
 }

@@ -106,10 +106,6 @@ const Table<std::unique_ptr<Evolution>, const MonomialMap&>& integrator_table();
 /// MDIntegrator: trajectory length, step anisotropy, copy list, and the outermost integrator.
 class Integrator {
  public:
-  struct Copy {
-    std::string from, to;
-  };
-
   Integrator(double tau, std::unique_ptr<Evolution> evolution);
 
   /// Reads the group MDIntegrator {tau0, Integrator, [MDPrecision], [copyList], [anisoP, t_dir, xi_mom]}.
@@ -118,6 +114,9 @@ class Integrator {
   double tau() const { return tau_; }
   /// The levels from the outermost inwards; their `steps` may be changed between trajectories.
   std::vector<TimeScale*> time_scales();
+  /// From and to.
+  using Copies = std::vector<std::pair<std::shared_ptr<Monomial>, std::shared_ptr<Monomial>>>;
+  const Copies& copies() const { return copies_; }
   /// Copies monomial fields as the copy list says.
   void copy_fields() const;
   /// One trajectory of length tau().
@@ -127,7 +126,7 @@ class Integrator {
  private:
   double tau_ = 1;
   std::unique_ptr<Evolution> evolution_;
-  std::vector<std::pair<std::shared_ptr<Monomial>, std::shared_ptr<Monomial>>> copies_;  ///< from, to
+  Copies copies_;
   bool single_forces_ = false;
   int t_dir_ = QDP::Nd - 1;
   double xi_mom_ = 1;

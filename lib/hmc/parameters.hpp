@@ -37,6 +37,7 @@ struct LeapfrogParameters {
   GaugeInit start;
   bool monitor_forces = true;
   Dynamics dynamics;
+  MemoryNeed memory;
 };
 
 /// Reads root Params. What is wrong is recorded in the document (InputFile::require_valid).

@@ -1,9 +1,9 @@
 #include "lib/hmc/run_parameters.hpp"
 
+#include "lib/io/output_name.hpp"
 #include "lib/io/seed.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 namespace qcd {
 
@@ -23,7 +23,10 @@ unsigned long count(const Input& input, const std::string& name) {
 /// A check that is on with frequency 10 unless the input says otherwise.
 void read_check(const Input& input, const std::string& name, bool& on, unsigned long& frequency) {
   on = input.flag(name + "CheckP", true);
-  if (on) frequency = static_cast<unsigned long>(input.integer(name + "CheckFrequency", at_least(1), 10));
+  if (on)
+    frequency = static_cast<unsigned long>(input.integer(name + "CheckFrequency", at_least(1), 10));
+  else
+    input.accept_unused({name + "CheckFrequency"});
 }
 
 }  // namespace
@@ -37,9 +40,8 @@ McControl read_mc_control(const Input& input) {
   c.updates_this_run = count(input, "NUpdatesThisRun");
   c.save_interval = static_cast<unsigned long>(input.integer("SaveInterval", at_least(1)));
   c.save_prefix = input.word("SavePrefix");
-  const std::filesystem::path folder = std::filesystem::path(c.save_prefix).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    input.error("SavePrefix", "a prefix in a folder that exists", c.save_prefix);
+  require_output_name(input, "SavePrefix", c.save_prefix,
+                      std::string("_restart_.xml").size() + std::to_string(c.start_update + c.total_updates()).size());
   c.save_volfmt = input.word("SaveVolfmt");
   // One rank writes one file in each of the formats.
   if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE" && c.save_volfmt != "MULTIFILE" &&
@@ -49,7 +51,7 @@ McControl read_mc_control(const Input& input) {
   c.keep_checkpoints = static_cast<unsigned long>(input.integer("KeepCheckpoints", at_least(1), 0));
   c.archive_interval = static_cast<unsigned long>(input.integer("ArchiveInterval", at_least(1), 0));
   if (input.has("RollingCheckpoints"))
-    for (int n : input.integers("RollingCheckpoints", 0, at_least(0)))
+    for (int n : input.integers("RollingCheckpoints", 0, at_least(0), Empty::allowed))
       c.rolling_checkpoints.push_back(static_cast<unsigned long>(n));
   read_check(input, "Repro", c.check_repro, c.repro_frequency);
   read_check(input, "Reverse", c.check_reverse, c.reverse_frequency);
@@ -63,9 +65,9 @@ void read_run_parameters(RunParameters& p, const Input& root) {
   p.cfg_type = cfg.word("cfg_type", "");
   p.start = read_gauge_init(cfg);
   p.control = read_mc_control(control);
-  p.measurements = read_measurements(outer);
+  p.measurements = read_measurements(outer, &p.memory.working);
   if (outer.has("InlineMeasurements")) p.measurements_xml = outer.group("InlineMeasurements").xml();
-  p.method_xml = root.group(p.kind->method).xml();
+  if (root.has(p.kind->method)) p.method_xml = root.group(p.kind->method).xml();
 }
 
 }  // namespace qcd

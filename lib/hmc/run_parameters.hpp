@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/io/gauge_init.hpp"
+#include "lib/io/memory.hpp"
 #include "lib/meas/inline.hpp"
 
 #include <array>
@@ -72,13 +73,15 @@ struct RunParameters {
   /// Warm-up updates that come on top of the numbered ones.
   unsigned long separate_warm_up() const { return kind->warm_up_apart ? control.warm_up_updates : 0; }
 
+  MemoryNeed memory;  ///< of the fields; what the measurements need is in `working`
+
   virtual const std::vector<int>& lattice() const = 0;
   /// What the method has learnt, as elements of MCControl in restart files.
   virtual void write_method_state(QDP::XMLWriter&) const {}
   virtual void read_method_state(const Input& /*mc_control*/) {}
 };
 
-/// Fills the members above, lattice() aside, from a document's root.
+/// Fills the members above, lattice() aside, from a document's root. The document knows the lattice (Input::read_lattice).
 void read_run_parameters(RunParameters& p, const Input& root);
 
 }  // namespace qcd

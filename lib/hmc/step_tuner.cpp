@@ -383,7 +383,7 @@ void StepTuner::read_state(const Input& input) {
   observed_ = input.integer("observed", {0, static_cast<double>(options_.rounds * options_.trajectories)});
   dh2_sum_ = input.real("dH_squared");
   rounds_.clear();
-  for (const Input& elem : input.elements("Rounds"))
+  for (const Input& elem : input.elements("Rounds", Empty::allowed))
     rounds_.push_back({elem.integers("n_steps", levels, at_least(1)), elem.real("dH_squared")});
   const std::vector<Input> sums = input.elements("Levels");
   if (steps.size() != scales_.size() || sums.size() != scales_.size()) {

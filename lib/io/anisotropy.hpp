@@ -17,7 +17,12 @@ A read_anisotropy(const Input& action) {
   if (aniso.on) {
     aniso.t_dir = group.integer("t_dir", {0, QDP::Nd - 1});
     aniso.xi_0 = group.real("xi_0", positive());
-    if constexpr (requires { aniso.nu; }) aniso.nu = group.real("nu", {}, 1);
+    if constexpr (requires { aniso.nu; })
+      aniso.nu = group.real("nu", {}, 1);
+    else
+      group.accept_unused({"nu"});
+  } else {
+    group.accept_unused({"t_dir", "xi_0", "nu"});
   }
   return aniso;
 }

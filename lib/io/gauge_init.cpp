@@ -3,6 +3,7 @@
 #include "lib/gauge/start.hpp"
 #include "lib/gauge/su3.hpp"
 #include "lib/io/boundary.hpp"
+#include "lib/io/lattice.hpp"
 
 #include <fstream>
 
@@ -16,6 +17,7 @@ namespace {
 std::string existing_file(const Input& cfg) {
   const std::string name = cfg.word("cfg_file");
   if (!name.empty() && !std::ifstream(name)) cfg.error("cfg_file", "a file that can be read", name);
+  require_lattice_of_file(cfg, "cfg_file", name);
   return name;
 }
 
@@ -76,6 +78,7 @@ const Table<GaugeInit>& gauge_init_table() {
 
 GaugeInit read_gauge_init(const Input& cfg) {
   const auto* row = gauge_init_table().find(cfg, "cfg_type");
+  cfg.accept_unused({"cfg_file", "parallel_io", "ParallelIO", "reunit"});  // Chroma's inputs have them for every start
   return row ? row->make(cfg) : GaugeInit{};
 }
 

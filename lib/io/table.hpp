@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/io/input.hpp"
+#include "lib/io/spelling.hpp"
 
 #include <functional>
 #include <string>
@@ -32,8 +33,12 @@ class Table {
       if (row.name == name) return &row;
     if (!name.empty()) {
       std::string valid = kind_ + ", one of";
-      for (const Row& row : rows_) valid += ' ' + row.name;
-      input.error(tag, valid, name);
+      std::vector<std::string> names;
+      for (const Row& row : rows_) {
+        valid += ' ' + row.name;
+        names.push_back(row.name);
+      }
+      input.error(tag, valid, name + did_you_mean(name, names));
     }
     return nullptr;
   }

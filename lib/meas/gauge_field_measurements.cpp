@@ -2,6 +2,7 @@
 
 #include "lib/action/gauge_actions.hpp"
 #include "lib/gauge/su3.hpp"
+#include "lib/io/lattice.hpp"
 #include "lib/meas/flow.hpp"
 #include "lib/meas/gauge_fix.hpp"
 #include "lib/meas/measurement.hpp"
@@ -52,10 +53,14 @@ class GaugeFixMeasurement : public Measurement {
   GaugeFixMeasurement(const Input& input, ObjectPlan& plan) : xml_(input.xml()) {
     const Input param = input.group("Param");
     read_version(param, {1});
+    require_checkerboard(param, "");
     how_.j_decay = param.integer("j_decay", {-1, Nd});
     how_.accuracy = param.real("GFAccu", positive());
     how_.max_sweeps = param.integer("GFMax", at_least(1));
-    if (param.flag("OrDo")) how_.over_relaxation = param.real("OrPara", {1, 1.9999});
+    if (param.flag("OrDo"))
+      how_.over_relaxation = param.real("OrPara", {1, 1.9999});
+    else
+      param.accept_unused({"OrPara"});
     const Input object = input.group("NamedObject");
     gauge_id_ = plan.uses<GaugeField>(object, "gauge_id");
     fixed_id_ = plan.makes<GaugeField>(object, "gfix_id");

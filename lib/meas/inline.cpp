@@ -1,6 +1,10 @@
 #include "lib/meas/inline.hpp"
 
+#include "lib/io/output_name.hpp"
+
 #include <chrono>
+#include <limits>
+#include <set>
 
 namespace qcd {
 
@@ -37,16 +41,26 @@ const MeasurementTable& measurement_table() {
   return table;
 }
 
-std::vector<ScheduledMeasurement> read_measurements(const Input& input) {
+std::vector<ScheduledMeasurement> read_measurements(const Input& input, double* bytes_per_site) {
   std::vector<ScheduledMeasurement> list;
   if (!input.has("InlineMeasurements")) return list;
   ObjectPlan plan;
-  for (const Input& elem : input.elements("InlineMeasurements")) {
+  std::set<std::string> unknown;
+  for (const Input& elem : input.elements("InlineMeasurements", Empty::allowed)) {
+    const std::string name = elem.word("Name");
+    if (unknown.contains(name)) continue;  // said once
     const auto* row = measurement_table().find(elem);
+    if (!row) {
+      unknown.insert(name);
+      plan.assume(elem);
+      continue;
+    }
     const int frequency = elem.integer("Frequency", at_least(1), 1);
     const std::string xml_file = elem.word("xml_file", "");
-    if (row) list.push_back({frequency, xml_file, row->name, row->make(elem, plan)});
+    require_output_name(elem, "xml_file", xml_file, std::to_string(std::numeric_limits<int>::max()).size());
+    list.push_back({frequency, xml_file, row->name, row->make(elem, plan)});
   }
+  if (bytes_per_site) *bytes_per_site = plan.most_bytes();
   return list;
 }
 

@@ -21,8 +21,9 @@ struct ScheduledMeasurement {
   bool due(unsigned long update_no) const { return update_no % static_cast<unsigned long>(frequency) == 0; }
 };
 
-/// The list InlineMeasurements of `input`, empty where it is absent.
-std::vector<ScheduledMeasurement> read_measurements(const Input& input);
+/// The list InlineMeasurements of `input`, empty where it is absent. `bytes_per_site` becomes what their objects need where
+/// there are most.
+std::vector<ScheduledMeasurement> read_measurements(const Input& input, double* bytes_per_site = nullptr);
 
 /// Runs those that are due on `u`, each in an <elem> of `log`, with named objects of their own that end with the list.
 /// `before` hears of each as it begins, `after` of each with the seconds it took.

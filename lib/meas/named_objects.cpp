@@ -1,6 +1,15 @@
 #include "lib/meas/named_objects.hpp"
 
+#include "lib/io/lattice.hpp"
+#include "lib/io/output_name.hpp"
+#include "lib/io/spelling.hpp"
+
+#include <fstream>
+#include <sstream>
+
 namespace qcd {
+
+using QDP::Nc, QDP::Nd, QDP::Ns;
 
 namespace {
 
@@ -63,23 +72,73 @@ std::string ObjectPlan::uses(const Input& group, const std::string& name, const 
   const std::string id = group.word(name);
   if (id.empty()) return id;
   const auto found = types_.find(id);
+  if (found == types_.end() && assumed_.contains(id)) return id;
   if (found == types_.end() || found->second != type)
     group.error(name, "the id of a " + type + " made before, one of" + known(type),
-                found == types_.end() ? id : id + ", a " + found->second);
+                found == types_.end() ? id + did_you_mean(id, ids()) : id + ", a " + found->second);
   return id;
 }
 
 std::string ObjectPlan::makes(const Input& group, const std::string& name, const std::string& type) {
   const std::string id = group.word(name);
-  if (!id.empty() && !types_.emplace(id, type).second) group.error(name, "an id that is not in use", id);
+  if (id.empty()) return id;
+  if (!types_.emplace(id, type).second) group.error(name, "an id that is not in use", id);
+  bytes_ += bytes_of_object(type);
+  works_with(0);
   return id;
 }
 
 std::string ObjectPlan::erases(const Input& group, const std::string& name) {
   const std::string id = group.word(name);
-  if (!id.empty() && types_.erase(id) == 0)
-    group.error(name, "the id of an object made before, one of" + known(""), id);
+  const auto found = types_.find(id);
+  if (found != types_.end()) {
+    bytes_ -= bytes_of_object(found->second);
+    types_.erase(found);
+  } else if (!id.empty() && !assumed_.contains(id)) {
+    group.error(name, "the id of an object made before, one of" + known(""), id + did_you_mean(id, ids()));
+  }
   return id;
+}
+
+std::vector<std::string> ObjectPlan::ids() const {
+  std::vector<std::string> list;
+  for (const auto& [id, type] : types_) list.push_back(id);
+  return list;
+}
+
+void ObjectPlan::assume(const Input& measurement) {
+  const std::string xml = measurement.xml();
+  for (std::size_t at = xml.find('>'); at != std::string::npos; at = xml.find('>', at + 1)) {
+    std::istringstream text(xml.substr(at + 1, xml.find('<', at) - at - 1));
+    for (std::string word; text >> word;) {
+      assumed_.insert(word);
+      files_.insert(word);
+    }
+  }
+}
+
+std::string ObjectPlan::writes_file(const Input& group, const std::string& name) {
+  const std::string file = group.word(name);
+  require_output_name(group, name, file);
+  files_.insert(file);
+  return file;
+}
+
+std::string ObjectPlan::reads_file(const Input& group, const std::string& name) const {
+  const std::string file = group.word(name);
+  if (file.empty() || files_.contains(file)) return file;
+  if (!std::ifstream(file))
+    group.error(name, "a file that can be read, or that a measurement before this one writes", file);
+  else
+    require_lattice_of_file(group, name, file);
+  return file;
+}
+
+double bytes_of_object(const std::string& type) {
+  constexpr double matrix = 2.0 * Nc * Nc * sizeof(QDP::REAL);
+  if (type == ObjectType<GaugeField>::name) return Nd * matrix;
+  if (type == ObjectType<QDP::LatticePropagator>::name) return Ns * Ns * matrix;
+  return matrix;  // a colour matrix, or a staggered propagator, which is one as well
 }
 
 }  // namespace qcd

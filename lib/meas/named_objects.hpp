@@ -7,8 +7,10 @@
 #include "lib/gauge/gauge_field.hpp"
 #include "lib/io/input.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -36,6 +38,9 @@ template <>
 struct ObjectType<QDP::LatticeStaggeredPropagator> {
   static constexpr const char* name = "LatticeStaggeredPropagator";
 };
+
+/// Bytes per site of an object of the type of that name.
+double bytes_of_object(const std::string& type);
 
 /// What describes an object.
 struct ObjectRecord {
@@ -84,7 +89,8 @@ class NamedObjects {
 };
 
 /// The objects that the measurements of an input will find and make, in the order of the input: wrong ids and types are
-/// reported with all other errors of the input, before anything runs.
+/// reported with all other errors of the input, before anything runs. Files that one measurement writes may be read by
+/// later ones; others must be there.
 class ObjectPlan {
  public:
   ObjectPlan();
@@ -104,10 +110,27 @@ class ObjectPlan {
   /// An id of any type, which is free afterwards.
   std::string erases(const Input& group, const std::string& name);
 
+  /// A measurement that is not known (an error already) may have made anything that it names: what needs that is no second
+  /// error.
+  void assume(const Input& measurement);
+
+  /// The name of a file that a measurement writes.
+  std::string writes_file(const Input& group, const std::string& name);
+  /// The name of a file that it reads: one written before, or one that is there and has fields of the lattice.
+  std::string reads_file(const Input& group, const std::string& name) const;
+
+  /// Room for fields while a measurement is done, besides all objects.
+  void works_with(double bytes_per_site) { most_bytes_ = std::max(most_bytes_, bytes_ + bytes_per_site); }
+  /// Bytes per site when there are most objects.
+  double most_bytes() const { return most_bytes_; }
+
  private:
   std::string known(const std::string& type) const;
+  std::vector<std::string> ids() const;
 
   std::map<std::string, std::string> types_;
+  std::set<std::string> assumed_, files_;
+  double bytes_ = 0, most_bytes_ = 0;
 };
 
 }  // namespace qcd

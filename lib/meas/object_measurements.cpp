@@ -4,8 +4,6 @@
 #include "lib/io/seed.hpp"
 #include "lib/meas/measurement.hpp"
 
-#include <fstream>
-
 namespace qcd {
 
 using namespace QDP;
@@ -107,12 +105,6 @@ const ObjectFile* find_object_file(const Input& object) {
   return nullptr;
 }
 
-std::string read_existing_file(const Input& file) {
-  const std::string name = file.word("file_name");
-  if (!name.empty() && !std::ifstream(name)) file.error("file_name", "a file that can be read", name);
-  return name;
-}
-
 void write_group(const Log& log, const std::string& tag, unsigned long update_no, const std::string& id) {
   const auto group = log.group(tag);
   log.write("update_no", update_no);
@@ -125,7 +117,7 @@ class ReadObject : public Measurement {
     const Input object = input.group("NamedObject");
     type_ = find_object_file(object);
     if (type_) id_ = plan.makes(object, "object_id", type_->kept_as);
-    file_ = read_existing_file(input.group("File"));
+    file_ = plan.reads_file(input.group("File"), "file_name");
   }
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
     write_group(log, "qio_read_named_obj", update_no, id_);
@@ -145,7 +137,7 @@ class WriteObject : public Measurement {
     type_ = find_object_file(object);
     if (type_) id_ = plan.uses(object, "object_id", type_->kept_as);
     if (erase_) plan.erases(object, "object_id");
-    file_ = file.word("file_name");
+    file_ = plan.writes_file(file, "file_name");
     const std::string format = file.word("file_volfmt");
     if (format == "MULTIFILE")
       format_ = QDPIO_MULTIFILE;
@@ -177,7 +169,7 @@ class ReadNersc : public Measurement {
  public:
   ReadNersc(const Input& input, ObjectPlan& plan) {
     id_ = plan.makes<GaugeField>(input.group("NamedObject"), "object_id");
-    file_ = read_existing_file(input.group("File"));
+    file_ = plan.reads_file(input.group("File"), "file_name");
   }
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
     write_group(log, "nersc_read_named_obj", update_no, id_);
@@ -196,7 +188,7 @@ class WriteNersc : public Measurement {
  public:
   WriteNersc(const Input& input, ObjectPlan& plan) {
     id_ = plan.uses<GaugeField>(input.group("NamedObject"), "object_id");
-    file_ = input.group("File").word("file_name");
+    file_ = plan.writes_file(input.group("File"), "file_name");
   }
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
     write_group(log, "nersc_write_named_obj", update_no, id_);

@@ -15,8 +15,9 @@ using namespace QDP;
 MeasureParameters read_measure_parameters(const Input& root) {
   MeasureParameters p;
   const Input param = root.group("Param");
-  p.lattice = param.integers("nrow", Nd, at_least(1));
-  p.measurements = read_measurements(param);
+  p.lattice = param.read_lattice("nrow", Nd);
+  p.measurements = read_measurements(param, &p.memory.working);
+  p.memory.kept = 2 * bytes_of_gauge_field();
   if (root.has("RNG")) p.seed = read_seed(root.group("RNG"));
   const Input cfg = root.group("Cfg");
   p.start = read_gauge_init(cfg);
@@ -37,7 +38,7 @@ GaugeField start_measurements(const MeasureParameters& parameters, const Log& lo
 }
 
 std::string measurement_help() {
-  std::string text = R"(Input document (order of elements is free, others are ignored, [optional] in brackets):
+  std::string text = R"(Input document (order of elements is free, others are named and not used, [optional] in brackets):
   chroma
     Param
       nrow                                     lattice extents

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/io/gauge_init.hpp"
+#include "lib/io/memory.hpp"
 #include "lib/meas/inline.hpp"
 
 #include <array>
@@ -16,6 +17,7 @@ struct MeasureParameters {
   GaugeInit start;
   std::string config_xml;  ///< the group Cfg: the record of the field that is measured
   std::vector<ScheduledMeasurement> measurements;
+  MemoryNeed memory;
 };
 
 /// chroma{Param{nrow, [InlineMeasurements]}, [RNG{Seed}], Cfg{cfg_type, ...}}.

@@ -74,6 +74,7 @@ class PropagatorMeasurement : public Measurement {
       : xml_(input.xml()), param_(inner_xml(input.group("Param").xml())) {
     const Input param = input.group("Param");
     read_version(param, {8, 9, 10});
+    param.accept_unused({"obsvP", "numRetries"});  // Chroma's: whether to measure on the way; how often to start again
     if (param.has("quarkSpinType") && param.word("quarkSpinType") != "FULL")
       param.error("quarkSpinType", "FULL, propagators for all spins of the source", param.word("quarkSpinType"));
     const Input action = param.group("FermionAction");
@@ -83,6 +84,7 @@ class PropagatorMeasurement : public Measurement {
     gauge_id_ = plan.uses<GaugeField>(object, "gauge_id");
     source_id_ = plan.uses<Q>(object, "source_id");
     prop_id_ = plan.makes<Q>(object, "prop_id");
+    plan.works_with(3 * bytes_of_object(ObjectType<Q>::name));  // columns of source, right-hand side and solution
   }
 
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {

@@ -1,5 +1,6 @@
 #include "lib/meas/source.hpp"
 
+#include "lib/io/lattice.hpp"
 #include "lib/io/seed.hpp"
 #include "lib/meas/momenta.hpp"
 
@@ -124,9 +125,6 @@ void displace(Q& psi, const GaugeField& u, int length, int mu) {
 
 namespace {
 
-/// A range for the coordinates of sites: the lattice is not known yet, so the exact check comes with the source itself.
-constexpr Range kCoordinate{0, std::numeric_limits<int>::max()};
-
 /// Draws with the seed `ran_seed` of the input, and leaves the generator as it was (Chroma's random walls).
 std::function<LatticeComplex()> seeded(const Input& in, std::function<LatticeComplex()> draw) {
   const std::array<int, 4> digits = read_seed(in.group("ran_seed"));
@@ -140,13 +138,14 @@ std::function<LatticeComplex()> seeded(const Input& in, std::function<LatticeCom
   };
 }
 
-std::function<LatticeComplex()> on_slice(const Input& in, std::function<LatticeComplex()> inside) {
-  const int direction = in.integer("j_decay", {0, Nd - 1}), t = in.integer("t_source");
+/// `lowest` -1: everywhere for t_source -1.
+std::function<LatticeComplex()> on_slice(const Input& in, std::function<LatticeComplex()> inside, int lowest = 0) {
+  const int direction = in.integer("j_decay", {0, Nd - 1}), t = read_coordinate(in, "t_source", direction, lowest);
   return [=] { return slice_profile(inside(), direction, t); };
 }
 
 std::function<LatticeComplex()> read_point(const Input& in) {
-  const std::vector<int> site = in.integers("t_srce", Nd, kCoordinate);
+  const std::vector<int> site = read_site(in, "t_srce");
   multi1d<int> at(Nd);
   for (int mu = 0; mu < Nd; ++mu) at[mu] = site[static_cast<std::size_t>(mu)];
   return [at] { return point_profile(at); };
@@ -161,7 +160,7 @@ LatticeComplex ones() {
 /// exp(i p (x - x0)) in the slice of t_srce.
 std::function<LatticeComplex()> read_momentum_wall(const Input& in) {
   const int direction = in.integer("j_decay", {0, Nd - 1});
-  const std::vector<int> site = in.integers("t_srce", Nd, kCoordinate), n = in.integers("mom", Nd - 1);
+  const std::vector<int> site = read_site(in, "t_srce"), n = in.integers("mom", Nd - 1);
   return [=] {
     LatticeReal angle = zero;
     std::size_t component = 0;
@@ -178,8 +177,10 @@ std::function<LatticeComplex()> read_momentum_wall(const Input& in) {
 /// 1 where every direction of FixedDirs{elem{dir, coord}...} has its coordinate.
 std::function<LatticeComplex()> read_partial_wall(const Input& in) {
   std::vector<std::pair<int, int>> fixed;
-  for (const Input& elem : in.elements("FixedDirs"))
-    fixed.emplace_back(elem.integer("dir", {0, Nd - 1}), elem.integer("coord", at_least(0)));
+  for (const Input& elem : in.elements("FixedDirs")) {
+    const int direction = elem.integer("dir", {0, Nd - 1});
+    fixed.emplace_back(direction, read_coordinate(elem, "coord", direction));
+  }
   return [fixed] {
     LatticeComplex eta = ones();
     for (const auto& [direction, coordinate] : fixed) eta = slice_profile(eta, direction, coordinate);
@@ -203,6 +204,7 @@ template <class Q>
 QuarkSmearing<Q> read_displacement(const Input& in, int sign) {
   if (!in.has("Displacement")) return nothing<Q>();
   const Input group = in.group("Displacement");
+  group.accept_unused({"version"});
   const std::string type = group.word("DisplacementType");
   if (type == "SIMPLE_DISPLACEMENT") {
     const int length = sign * group.integer("disp_length"), mu = group.integer("disp_dir", {0, Nd - 1});
@@ -272,10 +274,10 @@ const Table<std::function<LatticeComplex()>>& source_table() {
            "-1",
            [](const Input& in) -> Profile {
              const int n = in.integer("N", at_least(2));
-             return on_slice(in, seeded(in, [n] { return zn_noise(n); }));
+             return on_slice(in, seeded(in, [n] { return zn_noise(n); }), -1);
            }},
           {"RAND_U1_WALL_SOURCE", "ran_seed{Seed}, j_decay, t_source, [SmearingParam]: exp(i theta) likewise",
-           [](const Input& in) -> Profile { return on_slice(in, seeded(in, [] { return noise(Noise::u1); })); }},
+           [](const Input& in) -> Profile { return on_slice(in, seeded(in, [] { return noise(Noise::u1); }), -1); }},
       });
   return table;
 }
@@ -315,13 +317,14 @@ template <class Q>
 QuarkSource<Q> read_quark_source(const Input& in) {
   QuarkSource<Q> source;
   source.smear = nothing<Q>();
+  in.integer("version", at_least(1), 1);  // Chroma's, of the elements of each type
   const auto* row = source_table().find(in, "SourceType");
   source.j_decay = in.integer("j_decay", {0, Nd - 1});
   if (!row) return source;
   source.type = row->name;
   source.profile = row->make(in);
   if (in.has("t_srce"))
-    source.t_source = in.integers("t_srce", Nd, kCoordinate)[static_cast<std::size_t>(source.j_decay)];
+    source.t_source = in.integers("t_srce", Nd)[static_cast<std::size_t>(source.j_decay)];
   else
     source.t_source = in.integer("t_source");
   source.smear = read_smearing_chain<Q>(in, source.type == "SHELL_SOURCE" || in.has("SmearingParam"), -1);
@@ -330,6 +333,8 @@ QuarkSource<Q> read_quark_source(const Input& in) {
 
 template <class Q>
 QuarkSmearing<Q> read_quark_sink(const Input& in) {
+  in.integer("version", at_least(1), 1);
+  in.integer("j_decay", {0, Nd - 1}, Nd - 1);
   const auto* row = sink_table<Q>().find(in, "SinkType");
   return row ? row->make(in) : nothing<Q>();
 }

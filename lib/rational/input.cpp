@@ -120,9 +120,11 @@ RationalApproximation read_coefficients(const Input& in) {
   result.function = read_partial_fractions(in.group("PFECoeffs"));
   result.inverse = read_partial_fractions(in.group("IPFECoeffs"));
   std::optional<Request> request;
-  if (in.has("Param")) {
-    const Input param = in.group("Param");
-    request = read_request(param, kListed);
+  const bool listed = in.has("Param");
+  if (listed || in.has("ApproxInfo")) {
+    const Input param = in.group(listed ? "Param" : "ApproxInfo");
+    request = read_request(param, listed ? kListed : kComputed);
+    param.accept_unused({"error"});
     if (!request) return {};
     if (request->degree != result.degree() && result.degree() > 0)
       param.error("degree", "the number of poles in PFECoeffs, " + std::to_string(result.degree()),
@@ -161,8 +163,8 @@ const Table<RationalApproximation>& rational_approximation_table() {
            "numPower, denPower, lowerMin, upperMax, degree: the same for the powers 1/2 and -1/2, by a closed formula",
            read_zolotarev},
           {"READ_COEFFS",
-           "PFECoeffs{norm, res, pole}, IPFECoeffs{the same}, [Param{powerNum, powerDen, lower, upper, degree}]: "
-           "norm + sum res/(x + pole) and its inverse as given; with Param checked against power and interval",
+           "PFECoeffs{norm, res, pole}, IPFECoeffs{the same}, [Param{powerNum, powerDen, lower, upper, degree}] or [ApproxInfo{numPower, denPower, lowerMin, upperMax, degree}]: "
+           "norm + sum res/(x + pole) and its inverse as given; with one of these checked against power and interval",
            read_coefficients},
       });
   return table;

@@ -23,11 +23,17 @@ using MultiShift = std::shared_ptr<const MultiShiftSolver<F>>;
 
 /// Residual and largest number of iterations, under the names that a solver has for them.
 StoppingCriterion read_criterion(const Input& in, const char* residual, const char* iterations) {
-  return {in.real(residual, positive()), in.integer(iterations, at_least(1))};
+  return {in.real(residual, positive_below(1)), in.integer(iterations, at_least(1))};
 }
-StoppingCriterion cg_criterion(const Input& in) { return read_criterion(in, "RsdCG", "MaxCG"); }
+StoppingCriterion cg_criterion(const Input& in) {
+  in.accept_unused({"RsdCGRestart", "MaxCGRestart", "MinCG"});
+  return read_criterion(in, "RsdCG", "MaxCG");
+}
 StoppingCriterion bicgstab_criterion(const Input& in) { return read_criterion(in, "RsdBiCGStab", "MaxBiCGStab"); }
-StoppingCriterion target_criterion(const Input& in) { return read_criterion(in, "RsdTarget", "MaxIter"); }
+StoppingCriterion target_criterion(const Input& in) {
+  in.accept_unused({"CloverParams"});
+  return read_criterion(in, "RsdTarget", "MaxIter");
+}
 
 /// The factor by which |r| falls between reliable updates.
 double read_delta(const Input& in, double fallback) { return in.real("Delta", {1e-12, 1}, fallback); }
@@ -36,9 +42,8 @@ double read_delta(const Input& in) { return in.real("Delta", {1e-12, 1}); }
 /// A list of residuals and the iterations of a multi-shift solver.
 std::pair<StoppingCriterion, std::vector<double>> read_list(const Input& in, const char* residual,
                                                             const char* iterations) {
-  std::vector<double> residuals = in.reals(residual);
-  for (const double r : residuals)
-    if (!(r > 0)) in.error(residual, "residuals greater than zero", std::to_string(r));
+  in.accept_unused({"RsdCGRestart", "MaxCGRestart", "MinCG", "CloverParams"});
+  std::vector<double> residuals = in.reals(residual, 0, positive_below(1));
   return {{residuals.empty() ? 1.0 : residuals[0], in.integer(iterations, at_least(1))}, std::move(residuals)};
 }
 
@@ -56,6 +61,12 @@ Direct<F> by_normal_equation(Normal<F> normal) {
 template <class F>
 Normal<F> read_cg(const Input& in) {
   return std::make_shared<CG<F>>(cg_criterion(in));
+}
+template <class F>
+Normal<F> read_eig_cg(const Input& in) {
+  in.accept_unused({"PrintLevel", "Nmax", "Neig", "esize", "max_nrhs", "eigen_id", "cleanUpEvecs", "updateRestartTol",
+                    "restartTol", "NormAest", "vPrecCGvecs", "vPrecCGvecStart"});
+  return read_cg<F>(in);
 }
 template <class F>
 Normal<F> read_mixed_cg(const Input& in) {
@@ -92,6 +103,7 @@ Direct<F> read_gcr(const Input& in) {
 }
 template <class F>
 Normal<F> read_single_cg(const Input& in) {
+  in.accept_unused({"CloverParams"});
   return std::make_shared<SinglePrecision<F>>(std::make_shared<CG<Single<F>>>(cg_criterion(in)));
 }
 template <class F>
@@ -107,6 +119,7 @@ Direct<F> read_direct_richardson(const Input& in) {
 /// Flexible GMRES with deflated restarts becomes GCR: the same space between restarts, without the deflation.
 template <class F>
 Direct<F> read_fgmres(const Input& in) {
+  in.accept_unused({"NDefl"});
   return std::make_shared<GCR<F>>(target_criterion(in), in.integer("NKrylov", at_least(1)),
                                   read_direct_solver<F>(in.group("PrecondParams")));
 }
@@ -150,7 +163,7 @@ const Table<std::shared_ptr<const NormalSolver<F>>>& normal_solver_table() {
            [](const Input& in) { return by_two_steps(read_mixed_bicgstab<F>(in)); }},
           {"MR_INVERTER", kMR, [](const Input& in) { return by_two_steps(read_mr<F>(in)); }},
           {"GCR_INVERTER", kGCR, [](const Input& in) { return by_two_steps(read_gcr<F>(in)); }},
-          {"EIG_CG_INVERTER", kEigCG, read_cg<F>},
+          {"EIG_CG_INVERTER", kEigCG, read_eig_cg<F>},
           {"RICHARDSON_INVERTER", kRichardson, read_normal_richardson<F>},
           {"RICHARDSON_MP_CLOVER_INVERTER", kRichardson, read_normal_richardson<F>},
           {"RELIABLE_CG_MP_CLOVER_INVERTER", kCloverMixedCG, read_clover_mixed_cg<F>},
@@ -181,7 +194,7 @@ const Table<std::shared_ptr<const DirectSolver<F>>>& direct_solver_table() {
            "RsdTarget, MaxIter, NKrylov, NDefl (not used), PrecondParams{invType, ...}: GCR with a solver as "
            "preconditioner",
            read_fgmres<F>},
-          {"EIG_CG_INVERTER", kEigCG, [](const Input& in) { return by_normal_equation(read_cg<F>(in)); }},
+          {"EIG_CG_INVERTER", kEigCG, [](const Input& in) { return by_normal_equation(read_eig_cg<F>(in)); }},
           {"RICHARDSON_INVERTER", kRichardson, read_direct_richardson<F>},
           {"RICHARDSON_MP_CLOVER_INVERTER", kRichardson, read_direct_richardson<F>},
           {"RELIABLE_CG_MP_CLOVER_INVERTER", kCloverMixedCG,

@@ -1,9 +1,14 @@
-// Inputs of every monomial, for the tests of forces and of detailed balance: one per row of monomial_table().
+// Inputs of every monomial, for the tests of forces and of detailed balance: one per row of monomial_table(); and forces
+// against differences of the action.
 #pragma once
 
 #include "lib/action/monomial_table.hpp"
+#include "lib/gauge/su3.hpp"
 #include "tests/lib/lattice.hpp"
 
+#include <doctest/doctest.h>
+
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -92,6 +97,31 @@ inline std::shared_ptr<qcd::Monomial> make_monomial(const std::string& name, con
   const qcd::MonomialMap monomials = qcd::read_monomials(document.root());
   document.require_valid();
   return monomials.at("m");
+}
+
+inline GaugeField moved(const GaugeField& u, const GaugeField& x, double t) {
+  GaugeField v(QDP::Nd);
+  for (int mu = 0; mu < QDP::Nd; ++mu) v[mu] = qcd::su3_exp(QDP::Real(t) * x[mu]) * u[mu];
+  return v;
+}
+
+/// Against differences along three random directions.
+inline void check_force(const std::string& name, const std::string& elements, const GaugeField& u) {
+  CAPTURE(name);
+  const auto monomial = make_monomial(name, elements);
+  monomial->refresh(u);
+  GaugeField f;
+  monomial->force(f, u, {});
+  const auto action = [&](const GaugeField& x, double t) { return QDP::toDouble(monomial->action(moved(u, x, t), {})); };
+  for (int direction = 0; direction < 3; ++direction) {
+    const GaugeField x = random_algebra();
+    double exact = 0;  // conv. 4
+    for (int mu = 0; mu < QDP::Nd; ++mu) exact += 2 * QDP::toDouble(QDP::sum(QDP::real(QDP::trace(x[mu] * f[mu]))));
+    const double h = 2e-3;
+    const double difference = (8 * (action(x, h) - action(x, -h)) - (action(x, 2 * h) - action(x, -2 * h))) / (12 * h);
+    // A direction may happen to be almost orthogonal to the force: |F| is the usual size of dS.
+    CHECK(difference == doctest::Approx(exact).epsilon(1e-7).scale(std::sqrt(inner(f, f))));
+  }
 }
 
 }  // namespace tests

@@ -196,9 +196,6 @@ TEST_CASE("propagators and gauge fields survive being written, erased and read, 
     list += measurement("QIO_READ_NAMED_OBJECT", object(name, type) + file(name) + "</File>");
     list += sink(name, "sink" + suffix);
   }
-  std::ofstream(folder.file("sF")).put(' ');  // there when the input is checked, written by the list itself
-  std::ofstream(folder.file("sD")).put(' ');
-  std::ofstream(folder.file("u")).put(' ');
   list += measurement("NERSC_WRITE_NAMED_OBJECT", object("default_gauge_field", "") + file("u") + "</File>");
   list += measurement("NERSC_READ_NAMED_OBJECT", object("again", "") + file("u") + "</File>");
   list +=

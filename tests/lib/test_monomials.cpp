@@ -19,34 +19,10 @@
 using namespace QDP;
 using namespace qcd;
 using tests::base_tol;
+using tests::check_force;
 using tests::tag;
 
 namespace {
-
-GaugeField moved(const GaugeField& u, const GaugeField& x, double t) {
-  GaugeField v(Nd);
-  for (int mu = 0; mu < Nd; ++mu) v[mu] = su3_exp(Real(t) * x[mu]) * u[mu];
-  return v;
-}
-
-/// Against differences along three random directions.
-void check_force(const std::string& name, const std::string& elements, const GaugeField& u) {
-  CAPTURE(name);
-  const auto monomial = tests::make_monomial(name, elements);
-  monomial->refresh(u);
-  GaugeField f;
-  monomial->force(f, u, {});
-  const auto action = [&](const GaugeField& x, double t) { return toDouble(monomial->action(moved(u, x, t), {})); };
-  for (int direction = 0; direction < 3; ++direction) {
-    const GaugeField x = tests::random_algebra();
-    double exact = 0;  // conv. 4
-    for (int mu = 0; mu < Nd; ++mu) exact += 2 * toDouble(sum(real(trace(x[mu] * f[mu]))));
-    const double h = 2e-3;
-    const double difference = (8 * (action(x, h) - action(x, -h)) - (action(x, 2 * h) - action(x, -2 * h))) / (12 * h);
-    // A direction may happen to be almost orthogonal to the force: |F| is the usual size of dS.
-    CHECK(difference == doctest::Approx(exact).epsilon(1e-7).scale(std::sqrt(tests::inner(f, f))));
-  }
-}
 
 /// Stout links that count what is asked of them.
 class CountedStout : public StoutLinks {

@@ -1,0 +1,509 @@
+// Inputs that can be read and cannot be meant: each is an error, or a warning where somebody might mean it.
+
+#include "lib/gauge/start.hpp"
+#include "lib/heatbath/run.hpp"
+#include "lib/io/memory.hpp"
+#include "lib/io/spelling.hpp"
+#include "lib/meas/parameters.hpp"
+#include "lib/rational/rational.hpp"
+#include "tests/lib/hmc_input.hpp"
+#include "tests/lib/measurements.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace qcd;
+using tests::hmc_errors;
+using tests::hmc_input;
+using tests::id_list;
+using tests::leapfrog;
+using tests::list_element;
+using tests::tag;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+
+std::size_t lines(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+std::string gauge(const std::string& id, const std::string& beta = "5.5") {
+  return list_element("GAUGE_MONOMIAL", tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", beta)), id);
+}
+
+std::string quarks(const std::string& id) {
+  return list_element("TWO_FLAVOR_UNPREC_FERM_MONOMIAL",
+                      tests::wilson_action("UNPRECONDITIONED_WILSON", "0.3") + tests::inverter(), id);
+}
+
+std::string md(const std::string& integrator, const std::string& more = "") {
+  return tag("tau0", "1") + more + tag("Integrator", integrator);
+}
+
+const std::string kTerms = gauge("g") + gauge("h") + quarks("q");
+const std::string kPartial = tag("AllowPartialHamiltonian", "true");
+
+/// Errors of a run of g, h and q.
+std::string terms(const std::string& hamiltonian, const std::string& integrator, const std::string& more = "") {
+  return hmc_errors(hmc_input("4 4 4 4", kTerms, hamiltonian, md(integrator, more)));
+}
+
+std::vector<std::string> warnings(const std::string& text) {
+  const InputFile file = tests::input(text);
+  read_hmc_parameters(file.root());
+  file.require_valid();
+  return file.warnings();
+}
+
+/// The errors of one monomial on 4^4.
+std::string monomial_errors(const std::string& name, const std::string& elements, const std::string& nrow = "4 4 4 4") {
+  return hmc_errors(hmc_input(nrow, list_element(name, elements)));
+}
+
+std::string measure_errors(const std::string& measurements, const std::string& cfg = tag("cfg_type", "UNIT"),
+                           const std::string& nrow = "4 4 4 8") {
+  const InputFile file = tests::input(
+      tag("chroma", tag("Param", tag("InlineMeasurements", measurements) + tag("nrow", nrow)) + tag("Cfg", cfg)));
+  read_measure_parameters(file.root());
+  std::string all;
+  for (const std::string& error : file.errors()) all += error + '\n';
+  return all;
+}
+
+std::string source(const std::string& elements) {
+  return tag("elem", tag("Name", "MAKE_SOURCE") + tag("Param", tag("version", "6") + tag("Source", elements)) +
+                         tag("NamedObject", tag("gauge_id", "default_gauge_field") + tag("source_id", "s")));
+}
+
+void write_file(const std::filesystem::path& name, const std::string& text) {
+  std::filesystem::create_directories(name.parent_path());
+  std::ofstream(name) << text;
+}
+
+}  // namespace
+
+// ---- Hamiltonian and integrator ------------------------------------------------------------------------------------
+
+TEST_CASE("Hamiltonian and integrator are made of the same monomials, each once") {
+  CHECK(terms(id_list({"g", "h", "q"}), leapfrog(id_list({"q", "g", "h"}))) == "");
+  CHECK(terms(id_list({"g", "h", "q"}), leapfrog(id_list({"q"}), leapfrog(id_list({"h"}), leapfrog(id_list({"g"}))))) == "");
+
+  CHECK(contains(terms(id_list({"g", "h"}), leapfrog(id_list({"g", "h", "q"}))), "q in MDIntegrator only"));
+  CHECK(contains(terms(id_list({"g", "h", "q"}), leapfrog(id_list({"g", "h"}))), "q in Hamiltonian only"));
+  CHECK(contains(terms(id_list({"g", "h", "q"}), leapfrog(id_list({"q"}), leapfrog(id_list({"g"})))), "h in Hamiltonian only"));
+  CHECK(contains(terms(id_list({"g", "h", "q", "h"}), leapfrog(id_list({"q", "g", "h"}))), "h 2 times"));
+  CHECK(contains(terms(id_list({"g", "h", "q"}), leapfrog(id_list({"q", "g", "h", "g"}))), "g 2 times"));
+  const std::string twice = terms(id_list({"g", "h", "q"}), leapfrog(id_list({"q", "g"}), leapfrog(id_list({"g", "h"}))));
+  CHECK(contains(twice, "one time scale"));
+  CHECK(contains(twice, "g 2 times"));
+  // Drifts only: a free walk.
+  CHECK(lines(terms(id_list({"g", "h", "q"}), tag("Name", "LCM_EXP_T") + tag("n_steps", "1"))) == 3);
+}
+
+TEST_CASE("who means a partial Hamiltonian says so, and is told of it; twice is never meant") {
+  const std::string input = hmc_input("4 4 4 4", kTerms, id_list({"g", "h"}) + kPartial, md(leapfrog(id_list({"g", "q"}))));
+  const auto said = warnings(input);
+  REQUIRE(said.size() == 2);
+  CHECK(contains(said[0], "h in Hamiltonian only"));
+  CHECK(contains(said[1], "q in MDIntegrator only"));
+  CHECK(terms(id_list({"g", "g", "h", "q"}) + kPartial, leapfrog(id_list({"q", "g", "h"}))) != "");
+  CHECK(terms(id_list({"g", "h", "q"}) + kPartial, leapfrog(id_list({"q", "g"}), leapfrog(id_list({"g", "h"})))) != "");
+  CHECK(terms(id_list({"g", "h"}) + tag("AllowPartialHamiltonian", "false"), leapfrog(id_list({"g", "h", "q"}))) != "");
+}
+
+TEST_CASE("a monomial that stands in for another in molecular dynamics gets its fields by copyList") {
+  const std::string monomials = gauge("g") + quarks("exact") + quarks("fast");
+  const auto copies = [](const std::string& from, const std::string& to) {
+    return tag("copyList", tag("elem", tag("copyFrom", from) + tag("copyTo", to)));
+  };
+  const auto errors = [&](const std::string& hamiltonian, const std::string& integrator, const std::string& list) {
+    return hmc_errors(hmc_input("4 4 4 4", monomials, hamiltonian, md(integrator, list)));
+  };
+  const std::string h = id_list({"g", "exact"}), i = leapfrog(id_list({"g", "fast"}));
+  CHECK(errors(h, i, copies("exact", "fast")) == "");
+  CHECK(errors(h, i, "") != "");
+  CHECK(contains(errors(h, i, copies("fast", "exact")), "copyFrom"));
+  // Overwritten with what was drawn for another action.
+  CHECK(contains(errors(id_list({"g", "exact", "fast"}), leapfrog(id_list({"g", "exact", "fast"})), copies("exact", "fast")),
+                 "copyTo"));
+}
+
+TEST_CASE("a monomial that is in neither is named") {
+  const auto said = warnings(hmc_input("4 4 4 4", kTerms, id_list({"g", "q"}), md(leapfrog(id_list({"g", "q"})))));
+  REQUIRE(said.size() == 1);
+  CHECK(contains(said[0], "monomial h"));
+}
+
+// ---- lists ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("text or nothing where a list is due is an error, wherever it stands") {
+  const std::string good = id_list({"m"}), integrator = md(leapfrog(good)),
+                    monomial = list_element("GAUGE_MONOMIAL", tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", "5.5")));
+  for (const std::string& wrong : {std::string("m"), std::string(), std::string("<elm>m</elm>"), std::string("  \n ")}) {
+    CAPTURE(wrong);
+    const std::string list = tag("monomial_ids", wrong);
+    const std::string errors = hmc_errors(hmc_input("4 4 4 4", monomial, list, integrator));
+    CHECK(contains(errors, "/Params/HMCTrj/Hamiltonian/monomial_ids: expected a list of <elem>"));
+    CHECK(contains(hmc_errors(hmc_input("4 4 4 4", monomial, good, md(leapfrog(list)))),
+                   "/Integrator/monomial_ids: expected a list of <elem>"));
+    CHECK(contains(hmc_errors(hmc_input("4 4 4 4", monomial, good,
+                                        md(tag("Name", "LCM_EXP_S") + tag("n_steps", "1") + tag("monomial_list", wrong)))),
+                   "/monomial_list: expected a list of <elem>"));
+    CHECK(contains(hmc_errors(hmc_input("4 4 4 4", wrong, good, integrator)), "/Monomials: expected a list of <elem>"));
+    std::string seed = hmc_input("4 4 4 4", monomial);
+    const std::size_t at = seed.find("<Seed>") + 6;
+    seed.replace(at, seed.find("</Seed>") - at, wrong);
+    CHECK(contains(hmc_errors(seed), "/Seed: expected a list of <elem>"));
+    CHECK(contains(measure_errors(tag("elem", tag("Name", "HADRON_SPECTRUM") +
+                                                  tag("NamedObject", tag("gauge_id", "default_gauge_field") + tag("sink_pairs", wrong)))),
+                   "/sink_pairs: expected a list of <elem>"));
+  }
+  CHECK(contains(hmc_errors(hmc_input("4 4 4 4", monomial, tag("monomial_ids", "m"), integrator)), "the text \"m\""));
+  CHECK(contains(hmc_errors(hmc_input("4 4 4 4", monomial, tag("monomial_ids", "<elm>m</elm>"), integrator)), "<elm> in line 1"));
+  // No measurements is something to ask for; a word where they belong is not.
+  CHECK(measure_errors("") == "");
+  CHECK(contains(measure_errors("PLAQUETTE"), "the text \"PLAQUETTE\""));
+}
+
+TEST_CASE("a list of numbers without a number, and numbers that are none") {
+  const auto errors = [](const std::string& residuals) {
+    const auto approximation = [&](const char* power) {
+      return tag("RationalApprox", tag("ratApproxType", "REMEZ") + tag("numPower", "-1") + tag("denPower", power) +
+                                       tag("lowerMin", "0.1") + tag("upperMax", "40") + tag("degree", "6")) +
+             tag("InvertParam", tag("invType", "CG_INVERTER") + tag("RsdCG", residuals) + tag("MaxCG", "100"));
+    };
+    return monomial_errors("ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL",
+                           tag("num_pf", "1") + tag("Action", tests::wilson_action("UNPRECONDITIONED_WILSON", "0.3") +
+                                                                  tag("ActionApprox", approximation("4")) +
+                                                                  tag("ForceApprox", approximation("2"))));
+  };
+  CHECK(errors("1e-8 1e-8") == "");
+  for (const char* wrong : {"", "1e-8x", "1e-8 inf", "nan", "1e-8,1e-8", "+-1e-8", "1e-999", "0", "1.5", "1", "-1e-8"})
+    CHECK_MESSAGE(contains(errors(wrong), "RsdCG"), wrong);
+  for (const char* wrong : {"0.3x", "0.3 0.4", "+-0.3", "++0.3", "0,3", "1e999", "", "nan", "0x1", "0.3d0", "- 0.3"})
+    CHECK_MESSAGE(contains(monomial_errors("TWO_FLAVOR_UNPREC_FERM_MONOMIAL",
+                                           tests::wilson_action("UNPRECONDITIONED_WILSON", wrong) + tests::inverter()),
+                           "Mass"),
+                  wrong);
+}
+
+// ---- determinants --------------------------------------------------------------------------------------------------
+
+TEST_CASE("num_pf, num_flavors and the powers of both approximations have to say one thing") {
+  const auto part = [](const std::string& numerator, const std::string& denominator) {
+    return tests::approximation(numerator, denominator, "0.01", "80");
+  };
+  const auto rational = [&](const std::string& name, const std::string& action, const std::string& head, const std::string& a,
+                            const std::string& f, const std::string& sign = "-1") {
+    return monomial_errors(name, head + tag("Action", action + tag("ActionApprox", part(sign, a)) + tag("ForceApprox", part(sign, f))));
+  };
+  const auto wilson = [&](const std::string& head, const std::string& a, const std::string& f, const std::string& sign = "-1") {
+    return rational("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", tests::wilson_action("WILSON", "0.3"), head, a, f, sign);
+  };
+  CHECK(wilson(tag("num_pf", "1"), "4", "2") == "");
+  CHECK(wilson(tag("num_pf", "2"), "8", "4") == "");
+  CHECK(contains(wilson(tag("num_pf", "2"), "4", "2"), "for 2 flavours"));
+  CHECK(contains(wilson(tag("num_pf", "1"), "8", "4"), "for 0.5 flavours"));
+  CHECK(wilson(tag("num_pf", "2") + tag("num_flavors", "2"), "4", "2") == "");
+  CHECK(contains(wilson(tag("num_pf", "1"), "4", "4"), "twice the power of ActionApprox, -0.5"));
+  CHECK(contains(wilson(tag("num_pf", "1"), "2", "4"), "twice the power of ActionApprox"));
+  CHECK(contains(wilson(tag("num_pf", "1"), "4", "2", "1"), "a negative power"));
+
+  const auto staggered = [&](const std::string& head, const std::string& a, const std::string& f) {
+    return rational("ROOTED_STAGGERED_FERM_RAT_MONOMIAL",
+                    tag("FermionAction", tag("FermAct", "STAGGERED") + tag("Mass", "0.5") + tests::fermion_bc()), head, a, f);
+  };
+  CHECK(staggered(tag("num_pf", "1"), "4", "2") == "");
+  CHECK(staggered(tag("num_pf", "1") + tag("num_flavors", "2"), "4", "2") == "");
+  CHECK(contains(staggered(tag("num_pf", "1") + tag("num_flavors", "1"), "4", "2"), "for 2 flavours"));
+  CHECK(contains(staggered(tag("num_pf", "2"), "8", "4"), "num_flavors"));
+  CHECK(staggered(tag("num_pf", "2") + tag("num_flavors", "2"), "8", "4") == "");
+  CHECK(contains(staggered(tag("num_pf", "1"), "4", "3"), "twice the power"));
+}
+
+TEST_CASE("approximations that are given by their coefficients alone are compared as well") {
+  const auto coefficients = [](int denominator) {
+    const RationalApproximation r = remez({1, denominator}, 0.01, 80, 10).reciprocal();
+    const auto terms = [](const PartialFractions& f) {
+      std::ostringstream text;
+      text.precision(15);
+      const auto list = [&](const std::vector<double>& values) {
+        text.str("");
+        for (double x : values) text << x << ' ';
+        return text.str();
+      };
+      text << f.constant;
+      const std::string constant = text.str();
+      return tag("norm", constant) + tag("res", list(f.residues)) + tag("pole", list(f.poles));
+    };
+    return tag("RationalApprox", tag("ratApproxType", "READ_COEFFS") + tag("PFECoeffs", terms(r.function)) +
+                                     tag("IPFECoeffs", terms(r.inverse))) + tests::inverter();
+  };
+  const auto errors = [&](const std::string& num_pf, int action, int force) {
+    return monomial_errors("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL",
+                           tag("num_pf", num_pf) + tag("Action", tests::wilson_action("WILSON", "0.3") +
+                                                                     tag("ActionApprox", coefficients(action)) +
+                                                                     tag("ForceApprox", coefficients(force))));
+  };
+  CHECK(errors("1", 4, 2) == "");
+  CHECK(errors("2", 8, 4) == "");
+  CHECK(contains(errors("1", 4, 4), "twice the power"));
+  CHECK(contains(errors("1", 8, 4), "flavours"));
+  CHECK(contains(errors("2", 4, 2), "flavours"));
+}
+
+// ---- values --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("values that cannot be meant") {
+  const auto action = [](const std::string& name, const std::string& more) {
+    return monomial_errors("GAUGE_MONOMIAL", tag("GaugeAction", tag("Name", name) + more));
+  };
+  CHECK(contains(action("WILSON_GAUGEACT", tag("beta", "-5.7")), "beta: expected a number, zero or more"));
+  CHECK(action("WILSON_GAUGEACT", tag("beta", "0")) == "");
+  CHECK(contains(action("LW_TREE_GAUGEACT", tag("beta", "-1") + tag("u0", "0.9")), "beta"));
+  CHECK(contains(action("RBC_GAUGEACT", tag("beta", "-1") + tag("c1", "-1.4")), "beta"));
+  // Where another term keeps the action bounded.
+  CHECK(action("PLAQ_PLUS_PLAQ_POWER_GAUGEACT", tag("beta", "-2.4") + tag("gamma", "200") + tag("q", "10")) == "");
+
+  const auto kappa = [](const std::string& value) {
+    return monomial_errors("TWO_FLAVOR_UNPREC_FERM_MONOMIAL",
+                           tag("FermionAction", tag("FermAct", "UNPRECONDITIONED_WILSON") + tag("Kappa", value) + tests::fermion_bc()) +
+                               tests::inverter());
+  };
+  CHECK(kappa("0.12") == "");
+  for (const char* wrong : {"1000", "1e3", "1e30", "0", "-0.1"})
+    CHECK_MESSAGE(contains(kappa(wrong), "Kappa: expected a number above zero and below 1000"), wrong);
+  const auto residual = [](const std::string& value) {
+    return monomial_errors("TWO_FLAVOR_UNPREC_FERM_MONOMIAL",
+                           tests::wilson_action("UNPRECONDITIONED_WILSON", "0.3") + tests::inverter(value));
+  };
+  CHECK(residual("0.5") == "");
+  for (const char* wrong : {"1", "1.5", "10000000", "0"})
+    CHECK_MESSAGE(contains(residual(wrong), "RsdCG: expected a number above zero and below 1"), wrong);
+}
+
+TEST_CASE("names of output files fit the file system") {
+  const auto prefix = [](const std::string& name) {
+    std::string text = hmc_input("4 4 4 4", gauge("m"));
+    return hmc_errors(text.replace(text.find("never_run"), 9, name));
+  };
+  CHECK(prefix(std::string(200, 'x')) == "");
+  CHECK(contains(prefix(std::string(250, 'x')), "SavePrefix: expected a name of at most"));
+  CHECK(contains(prefix(std::string(300, 'x')), "SavePrefix: expected a name of at most"));
+  CHECK(contains(prefix("/no/such/folder/x"), "SavePrefix: expected a name in a folder that exists"));
+  std::string deep = ".";
+  while (deep.size() < 5000) deep += "/.";
+  CHECK(contains(prefix(deep + "/x"), "SavePrefix"));
+  // What is just short enough can be written: 255 less "_restart_1.xml" and ".tmp-XXXXXX".
+  CHECK(prefix(std::string(255 - 14 - 11, 'x')) == "");
+  CHECK(prefix(std::string(256 - 14 - 11, 'x')) != "");
+
+  const auto plaquette = [](const std::string& file) {
+    return measure_errors(tag("elem", tag("Name", "PLAQUETTE") + tag("xml_file", file)));
+  };
+  CHECK(plaquette("p.xml") == "");
+  CHECK(contains(plaquette("/no/such/folder/p.xml"), "xml_file"));
+  CHECK(contains(plaquette(std::string(255, 'x')), "xml_file"));
+}
+
+TEST_CASE("sources are on the lattice") {
+  const std::string point = tag("SourceType", "POINT_SOURCE") + tag("j_decay", "3");
+  CHECK(measure_errors(source(point + tag("t_srce", "3 3 3 7"))) == "");
+  CHECK(contains(measure_errors(source(point + tag("t_srce", "3 4 3 7"))), "a site of the lattice 4x4x4x8, got 4 in direction 1"));
+  CHECK(contains(measure_errors(source(point + tag("t_srce", "0 0 0 8"))), "t_srce"));
+  CHECK(contains(measure_errors(source(point + tag("t_srce", "0 0 0 -1"))), "t_srce"));
+  const std::string wall = tag("SourceType", "WALL_SOURCE") + tag("j_decay", "3");
+  CHECK(measure_errors(source(wall + tag("t_source", "7"))) == "");
+  CHECK(contains(measure_errors(source(wall + tag("t_source", "8"))), "t_source: expected an integer from 0 to 7"));
+  CHECK(contains(measure_errors(source(wall + tag("t_source", "-1"))), "t_source"));
+  const std::string seed = tag("ran_seed", tag("Seed", "<elem>1</elem><elem>0</elem><elem>0</elem><elem>0</elem>"));
+  const std::string noise = tag("SourceType", "RAND_ZN_WALL_SOURCE") + tag("j_decay", "3") + tag("N", "4") + seed;
+  CHECK(measure_errors(source(noise + tag("t_source", "-1"))) == "");  // everywhere
+  CHECK(contains(measure_errors(source(noise + tag("t_source", "8"))), "t_source"));
+  const std::string partial = tag("SourceType", "PARTIAL_WALL_SOURCE") + tag("j_decay", "3") + tag("t_source", "0");
+  CHECK(measure_errors(source(partial + tag("FixedDirs", tag("elem", tag("dir", "0") + tag("coord", "3"))))) == "");
+  CHECK(contains(measure_errors(source(partial + tag("FixedDirs", tag("elem", tag("dir", "0") + tag("coord", "4"))))), "coord"));
+}
+
+TEST_CASE("a configuration of another lattice, or none, is found when the input is read") {
+  tests::ScratchFolder folder("input_sizes");
+  tests::use_lattice({2, 4, 4, 6});
+  const GaugeField u = tests::random_field();
+  const std::string nersc = folder.file("u.nersc"), lime = folder.file("u.lime"), text = folder.file("u.txt");
+  QDP::writeArchiv(u, nersc);
+  {
+    QDP::XMLBufferWriter file_xml, record_xml;
+    QDP::push(file_xml, "gauge");
+    QDP::pop(file_xml);
+    QDP::push(record_xml, "gauge");
+    QDP::pop(record_xml);
+    QDP::QDPFileWriter file(file_xml, lime, QDP::QDPIO_SINGLEFILE, QDP::QDPIO_SERIAL, QDP::QDPIO_OPEN);
+    QDP::write(file, record_xml, u);
+    QDP::close(file);
+  }
+  write_file(text, "no configuration\n");
+  const auto errors = [](const std::string& type, const std::string& file, const std::string& nrow) {
+    return measure_errors("", tag("cfg_type", type) + tag("cfg_file", file), nrow);
+  };
+  for (const auto& [type, file] : {std::pair{"NERSC", nersc}, std::pair{"SZINQIO", lime}, std::pair{"SCIDAC", lime}}) {
+    CAPTURE(type);
+    CHECK(errors(type, file, "2 4 4 6") == "");
+    CHECK(contains(errors(type, file, "4 4 4 6"), "a configuration of the lattice 4x4x4x6, got " + file + " of 2x4x4x6"));
+    CHECK(contains(errors(type, file, "6 4 4 2"), "2x4x4x6"));
+    CHECK(contains(errors(type, text, "2 4 4 6"), "a gauge file"));
+  }
+  const auto read = [&](const std::string& name, const std::string& file, const std::string& nrow) {
+    return measure_errors(tag("elem", tag("Name", name) + tag("File", tag("file_name", file)) +
+                                          tag("NamedObject", tag("object_id", "v") + tag("object_type", "Multi1dLatticeColorMatrix"))),
+                          tag("cfg_type", "UNIT"), nrow);
+  };
+  CHECK(read("NERSC_READ_NAMED_OBJECT", nersc, "2 4 4 6") == "");
+  CHECK(contains(read("NERSC_READ_NAMED_OBJECT", nersc, "4 4 4 4"), "of 2x4x4x6"));
+  CHECK(contains(read("QIO_READ_NAMED_OBJECT", lime, "4 4 4 4"), "of 2x4x4x6"));
+}
+
+// ---- measurements --------------------------------------------------------------------------------------------------
+
+TEST_CASE("a file that an earlier measurement writes need not be there; one that a later one writes must") {
+  tests::ScratchFolder folder("input_files");
+  const std::string file = tag("File", tag("file_name", folder.file("later")) + tag("file_volfmt", "SINGLEFILE"));
+  const auto object = [](const std::string& id) {
+    return tag("NamedObject", tag("object_id", id) + tag("object_type", "Multi1dLatticeColorMatrix"));
+  };
+  const std::string write = tag("elem", tag("Name", "QIO_WRITE_NAMED_OBJECT") + object("default_gauge_field") + file),
+                    read = tag("elem", tag("Name", "QIO_READ_NAMED_OBJECT") + object("again") + file);
+  CHECK(measure_errors(write + read) == "");
+  CHECK(contains(measure_errors(read + write), "file_name: expected a file that can be read"));
+  CHECK(contains(measure_errors(tag("elem", tag("Name", "NERSC_WRITE_NAMED_OBJECT") + object("default_gauge_field") +
+                                                tag("File", tag("file_name", "/no/such/folder/x")))),
+                 "a folder that exists"));
+}
+
+TEST_CASE("one unknown measurement makes one message") {
+  std::string list = tag("elem", tag("Name", "MAKE_SORCE") + tag("NamedObject", tag("gauge_id", "default_gauge_field") + tag("source_id", "s")));
+  for (int i = 0; i < 40; ++i)
+    list += tag("elem", tag("Name", "SINK_SMEAR") +
+                            tag("Param", tag("version", "5") + tag("Sink", tag("SinkType", "POINT_SINK"))) +
+                            tag("NamedObject", tag("gauge_id", "default_gauge_field") + tag("prop_id", "s") +
+                                                   tag("smeared_prop_id", "p" + std::to_string(i))));
+  const std::string errors = measure_errors(list);
+  CHECK(lines(errors) == 1);
+  CHECK(contains(errors, "MAKE_SORCE; did you mean MAKE_SOURCE?"));
+  // What it cannot have made is still found.
+  CHECK(lines(measure_errors(list + tag("elem", tag("Name", "ERASE_NAMED_OBJECT") + tag("NamedObject", tag("object_id", "nowhere"))))) == 2);
+  // The same wrong name many times is one mistake.
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += tag("elem", tag("Name", "PLAQETTE"));
+  CHECK(lines(measure_errors(many)) == 1);
+  CHECK(lines(measure_errors(many + tag("elem", tag("Name", "POLYAKOW_LOOP")))) == 2);
+}
+
+// ---- what nothing reads --------------------------------------------------------------------------------------------
+
+TEST_CASE("elements that nothing reads are named with what they may have been meant to be") {
+  const auto said = [](const std::string& control) {
+    std::string all;
+    for (const std::string& text : warnings(hmc_input("4 4 4 4", gauge("m"), id_list({"m"}), md(leapfrog(id_list({"m"}))), control)))
+      all += text + '\n';
+    return all;
+  };
+  CHECK(said("") == "");
+  CHECK(contains(said(tag("ReproCheckFreqency", "5")), "/Params/MCControl/ReproCheckFreqency (line 1); did you mean ReproCheckFrequency?"));
+  CHECK(contains(said(tag("reprocheckp", "false")), "did you mean ReproCheckP?"));
+  CHECK(contains(said(tag("tau0", "2")), "it would be read in /Params/HMCTrj/MDIntegrator"));
+  const std::string strange = said(tag("SomethingElse", "1"));
+  CHECK(contains(strange, "not used: /Params/MCControl/SomethingElse"));
+  CHECK(!contains(strange, "did you mean"));
+  CHECK(contains(said("5.7"), "/Params/MCControl: text between its elements"));
+  // A check that is off keeps its frequency without complaint; so does what Chroma reads and this program has no use for.
+  CHECK(said(tag("ReproCheckP", "false") + tag("ReproCheckFrequency", "10") + tag("annotation", "free text")) == "");
+}
+
+TEST_CASE("a required element that is misspelt is found under its wrong name") {
+  std::string text = hmc_input("4 4 4 4", gauge("m"));
+  text.replace(text.find("<tau0>"), 6, "<tauO>");
+  text.replace(text.find("</tau0>"), 7, "</tauO>");
+  CHECK(contains(hmc_errors(text), "no such element; is <tauO> in line 1 meant to be it?"));
+}
+
+TEST_CASE("the nearest word") {
+  const std::vector<std::string> words = {"WILSON", "CLOVER", "SEOPREC_CLOVER", "UNPRECONDITIONED_WILSON"};
+  CHECK(nearest_word("WILSN", words) == "WILSON");
+  CHECK(nearest_word("WISLON", words) == "WILSON");
+  CHECK(nearest_word("clover", words) == "CLOVER");
+  CHECK(nearest_word("SEOPERC_CLOVER", words) == "SEOPREC_CLOVER");
+  CHECK(nearest_word("STAGGERED", words) == "");
+  CHECK(nearest_word("x", words) == "");
+  CHECK(did_you_mean("CLOVR", words) == "; did you mean CLOVER?");
+  CHECK(did_you_mean("DWF", words) == "");
+}
+
+// ---- memory --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("available memory is what the machine or a control group leaves, not what is installed") {
+  tests::ScratchFolder folder("input_memory");
+  const std::string root = folder.file("root");
+  const auto put = [&](const std::string& name, const std::string& text) { write_file(root + name, text); };
+  CHECK(!available_memory(root));
+  put("/proc/meminfo", "MemTotal:       64000000 kB\nMemFree:         1000 kB\nMemAvailable:   20000000 kB\n");
+  CHECK(available_memory(root) == 20000000ull * 1024);
+  // Version 2: the group's own limit, that of a group around it, and pages of files that can be dropped.
+  put("/proc/self/cgroup", "0::/job/step\n");
+  put("/sys/fs/cgroup/job/step/memory.max", "max\n");
+  CHECK(available_memory(root) == 20000000ull * 1024);
+  put("/sys/fs/cgroup/job/memory.max", "8000000000\n");
+  put("/sys/fs/cgroup/job/memory.current", "3000000000\n");
+  put("/sys/fs/cgroup/job/memory.stat", "anon 5\ninactive_file 1000000000\n");
+  CHECK(available_memory(root) == 6000000000ull);
+  put("/sys/fs/cgroup/job/step/memory.max", "1000000000\n");
+  put("/sys/fs/cgroup/job/step/memory.current", "2000000000\n");
+  CHECK(available_memory(root) == 0);
+  put("/sys/fs/cgroup/job/step/memory.current", "400000000\n");
+  CHECK(available_memory(root) == 600000000ull);
+  // Version 1.
+  put("/proc/self/cgroup", "5:cpu,cpuacct:/\n4:memory:/slurm\n");
+  put("/sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "5000000000\n");
+  put("/sys/fs/cgroup/memory/slurm/memory.usage_in_bytes", "1000000000\n");
+  CHECK(available_memory(root) == 4000000000ull);
+  CHECK(available_memory().value_or(1) > 0);
+}
+
+TEST_CASE("what a lattice needs at least: 64^4 does not fit in 23 GB, 16^4 does") {
+  const auto fault = [](const std::string& nrow, std::optional<std::uint64_t> available) {
+    const InputFile file = tests::input(hmc_input(nrow, gauge("m")));
+    const HmcParameters p = read_hmc_parameters(file.root());
+    file.require_valid();
+    return memory_fault(p.lattice(), p.memory.kept + p.memory.working, available);
+  };
+  constexpr std::uint64_t gb = 1000000000;
+  CHECK(contains(fault("64 64 64 64", 23 * gb), "21.4 GiB of memory are available"));
+  CHECK(fault("16 16 16 16", 23 * gb) == "");
+  CHECK(fault("64 64 64 64", std::nullopt) == "");  // not known
+  CHECK(fault("2 2 2 2", 0) != "");
+  // Quarks, shifts and propagators add to it.
+  const auto bytes = [](const std::string& monomial) {
+    const InputFile file = tests::input(hmc_input("4 4 4 4", monomial));
+    const HmcParameters p = read_hmc_parameters(file.root());
+    return p.memory.kept + p.memory.working;
+  };
+  const auto inputs = tests::monomial_inputs();
+  const auto of = [&](const char* name) { return bytes(list_element(name, inputs.at(name))); };
+  CHECK(bytes(gauge("m")) == 6 * bytes_of_gauge_field());
+  CHECK(of("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL") > bytes(gauge("m")));
+  CHECK(of("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL") > of("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL") +
+                                                                2 * 16 * 24 * sizeof(QDP::REAL));
+  // Objects count while they are there.
+  const auto measured = [](const std::string& list) {
+    const InputFile file = tests::input("<in><InlineMeasurements>" + list + "</InlineMeasurements></in>");
+    double most = 0;
+    read_measurements(file.root(), &most);
+    file.require_valid();
+    return most;
+  };
+  const std::string make = source(tag("SourceType", "WALL_SOURCE") + tag("j_decay", "3") + tag("t_source", "0")),
+                    erase = tag("elem", tag("Name", "ERASE_NAMED_OBJECT") + tag("NamedObject", tag("object_id", "s")));
+  const double propagator = 288.0 * sizeof(QDP::REAL);
+  CHECK(measured(make) == propagator);
+  CHECK(measured(make + erase + make) == propagator);
+}
