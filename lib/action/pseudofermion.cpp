@@ -58,6 +58,7 @@ SolveResult solve_for_force(P& x, const QuarkOperator<F>& quark, const P& b, con
                             const char* where) {
   SolveResult result;
   if constexpr (std::is_same_v<P, F>) {
+    x = zero;  // what a predictor that leaves x alone leaves
     solver.predictor->guess(x, quark.system(), b);
     result = solver.solver->solve(x, quark.system(), b);
     require_converged(result, solver.solver->criterion(), where);

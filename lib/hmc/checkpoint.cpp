@@ -97,7 +97,10 @@ void write_checks(XMLWriter& xml, const McControl& c) {
   write(xml, "ReproCheckP", c.check_repro);
   if (c.check_repro) write(xml, "ReproCheckFrequency", c.repro_frequency);
   write(xml, "ReverseCheckP", c.check_reverse);
-  if (c.check_reverse) write(xml, "ReverseCheckFrequency", c.reverse_frequency);
+  if (c.check_reverse) {
+    write(xml, "ReverseCheckFrequency", c.reverse_frequency);
+    write(xml, "ReverseCheckTolerance", c.reverse_tolerance);
+  }
   write(xml, "MonitorForces", c.monitor_forces);
 }
 

@@ -157,6 +157,7 @@ std::string input_help() {
       [KeepCheckpoints]                        only the newest n of them stay (default: all), and those whose n is a
       [ArchiveInterval]                        multiple of ArchiveInterval
       [ReproCheckP = true] [ReproCheckFrequency = 10] [ReverseCheckP = true] [ReverseCheckFrequency = 10]
+      [ReverseCheckTolerance = 0.1]              a check that finds |DeltaDeltaH| above this stops the run
       [MonitorForces = true]
       [InlineMeasurements{elem{Name, [Frequency = 1], [xml_file], ...}...}]
     HMCTrj

@@ -55,6 +55,7 @@ McControl read_mc_control(const Input& input) {
       c.rolling_checkpoints.push_back(static_cast<unsigned long>(n));
   read_check(input, "Repro", c.check_repro, c.repro_frequency);
   read_check(input, "Reverse", c.check_reverse, c.reverse_frequency);
+  if (c.check_reverse) c.reverse_tolerance = input.real("ReverseCheckTolerance", positive(), c.reverse_tolerance);
   c.monitor_forces = input.flag("MonitorForces", true);
   return c;
 }

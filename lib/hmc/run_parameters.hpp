@@ -31,6 +31,7 @@ struct McControl {
   unsigned long repro_frequency = 10;
   bool check_reverse = true;
   unsigned long reverse_frequency = 10;
+  double reverse_tolerance = 0.1;  ///< largest |DeltaDeltaH|: what accepting would go wrong by
   bool monitor_forces = true;
 
   unsigned long total_updates() const { return warm_up_updates + production_updates; }

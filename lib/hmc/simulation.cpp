@@ -25,6 +25,7 @@ class Trajectories : public UpdateMethod {
     TrajectoryOptions options;
     options.warm_up = warm_up;
     options.check_reversibility = control.check_reverse && n % control.reverse_frequency == 0;
+    options.reversibility_tolerance = control.reverse_tolerance;
     options.monitor_forces = control.monitor_forces;
     StepTuner* tuner = parameters_.dynamics.tuner.get();
     if (tuner && tuner->observes(n)) options.observer = tuner;

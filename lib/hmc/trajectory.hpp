@@ -4,11 +4,14 @@
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/hmc/integrator.hpp"
 
+#include <limits>
+
 namespace qcd {
 
 struct TrajectoryOptions {
   bool warm_up = false;              ///< accept without asking
   bool check_reversibility = false;  ///< integrate back and log how far from the start it ends
+  double reversibility_tolerance = std::numeric_limits<double>::infinity();  ///< of |DeltaDeltaH| on the way back
   bool monitor_forces = true;
   DynamicsObserver* observer = nullptr;  ///< of the way forward
 };
@@ -26,7 +29,8 @@ bool metropolis(double delta_h);
 
 /// Runs one trajectory on `u`, which is replaced by the new field if accepted and left as it was (to the bit) if not.
 /// `record` receives the group HMCTrajectory (both documents of a run), `detail` what only the log shows.
-/// Throws NumericsError if the links leave the group (step size far too large).
+/// Throws NumericsError if the links leave the group (step size far too large), or if the way back does not find the
+/// energy of the start within the tolerance.
 TrajectoryResult run_trajectory(GaugeField& u, Hamiltonian& hamiltonian, const Integrator& integrator,
                                 const TrajectoryOptions& options, const Log& record = {}, const Log& detail = {});
 
