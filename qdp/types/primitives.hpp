@@ -25,6 +25,15 @@ using REAL = REAL64;
 #endif
 using DOUBLE = REAL64;
 
+namespace detail {
+[[noreturn]] void throw_range(const char* what, int got, int limit, const char* where);  // qdp/expr/evaluate.hpp
+/// i, if it numbers one of n components. Costs nothing where the compiler knows i.
+inline int component(int i, int n, const char* where) {
+  if (static_cast<unsigned>(i) >= static_cast<unsigned>(n)) [[unlikely]] throw_range("component", i, n, where);
+  return i;
+}
+}  // namespace detail
+
 /// The type and the value of the number nought: `x = zero`.
 struct Zero {};
 namespace { [[maybe_unused]] constexpr Zero zero{}; }
@@ -69,18 +78,20 @@ template <class T> class PScalar {
 /// n components; C names the family in QDP++'s class hierarchy.
 template <class T, int N, template <class, int> class C> class PVector {
  public:
-  T& elem(int i) { return F[i]; }
-  const T& elem(int i) const { return F[i]; }
-  T& operator[](int i) { return F[i]; }
-  const T& operator[](int i) const { return F[i]; }
+  T& elem(int i) { return F[detail::component(i, N, "elem of a vector")]; }
+  const T& elem(int i) const { return F[detail::component(i, N, "elem of a vector")]; }
+  T& operator[](int i) { return elem(i); }
+  const T& operator[](int i) const { return elem(i); }
  private:
   T F[N];
 };
 template <class T, int N, template <class, int> class C> class PMatrix {
  public:
-  T& elem(int i, int j) { return F[i][j]; }
-  const T& elem(int i, int j) const { return F[i][j]; }
+  T& elem(int i, int j) { return F[row(i)][column(j)]; }
+  const T& elem(int i, int j) const { return F[row(i)][column(j)]; }
  private:
+  static int row(int i) { return detail::component(i, N, "elem of a matrix, row"); }
+  static int column(int j) { return detail::component(j, N, "elem of a matrix, column"); }
   T F[N][N];
 };
 template <class T, int N> class PColorVector : public PVector<T, N, PColorVector> {};
@@ -90,8 +101,8 @@ template <class T, int N> class PSpinMatrix : public PMatrix<T, N, PSpinMatrix> 
 /// State of the random number generator: four limbs of base 4096, least significant first.
 template <class T> class PSeed {
  public:
-  T& elem(int i) { return F[i]; }
-  const T& elem(int i) const { return F[i]; }
+  T& elem(int i) { return F[detail::component(i, 4, "elem of a seed")]; }
+  const T& elem(int i) const { return F[detail::component(i, 4, "elem of a seed")]; }
  private:
   T F[4];
 };

@@ -2,7 +2,6 @@
 // with those of one thread. The cases whose name says OpenMP are not for ThreadSanitizer, which does not see libgomp.
 #include "places.hpp"
 
-#include "jit/support/error.hpp"
 #include "qdp/init/init.hpp"
 #include "qdp/io/binary_writer.hpp"
 #include "qdp/io/site_values.hpp"
@@ -308,34 +307,4 @@ TEST_CASE("several threads write the same field") {
     for (const std::string& stream : streams) wrong += stream != streams[0];
   }
   CHECK(wrong == 0);
-}
-
-TEST_CASE("a site that is not there is an error in every build, on the host or not") {
-  create_lattice({4, 2, 2, 2});
-  const int n = Layout::sitesOnNode();
-  const auto refused = [](auto access, const char* type) {
-    CHECK_THROWS_WITH_AS(access(-1), doctest::Contains("expected the index of a site, 0..31, got -1"), jit::UserError);
-    CHECK_THROWS_WITH_AS(access(32), doctest::Contains("got 32"), jit::UserError);
-    CHECK_THROWS_WITH_AS(access(1 << 30), doctest::Contains(type), jit::UserError);
-  };
-  REQUIRE(n == 32);
-  Number x;
-  const Number& constant = x;
-  for (const bool on_host : {false, true}) {
-    x = fresh_number(1);
-    if (on_host) x.elem(0) = x.elem(n - 1);
-    refused([&](int i) { return x.elem(i).elem().elem().elem(); }, "LatticeRealD");
-    x = fresh_number(1);
-    if (on_host) x.elem(0) = x.elem(n - 1);
-    refused([&](int i) { return constant.elem(i).elem().elem().elem(); }, "LatticeRealD");
-    refused([&](int i) { return x[even].elem(i).elem().elem().elem(); }, "LatticeRealD");
-    refused([&](int i) { return toDouble(getSite(x, i)); }, "getSite");
-  }
-  const LatticeFermionF psi = random_lattice<Sites<float>::Fermion>();
-  refused([&](int i) { return psi.elem(i).elem(0).elem(0).real(); }, "LatticeFermionF");
-  multi1d<int> outside(Nd);
-  outside = 0;
-  outside[1] = 2;
-  CHECK_THROWS_WITH_AS(peekSite(x, outside), doctest::Contains("peekSite: coordinate out of range: expected 0..1, got 2"), jit::UserError);
-  CHECK_THROWS_WITH_AS(pokeSite(x, Real(1), outside), doctest::Contains("pokeSite"), jit::UserError);
 }

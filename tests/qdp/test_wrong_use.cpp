@@ -269,3 +269,49 @@ TEST_CASE("operations without meaning do not compile") {
   CHECK(Multiplies<LatticeColorMatrix, LatticeHalfFermion>);  // the concepts can say yes
   CHECK(Assigns<LatticeColorMatrix, LatticeReal>);
 }
+
+TEST_CASE("a site that is not there is an error in every build, on the host or not") {
+  create_lattice({4, 2, 2, 2});
+  const int n = Layout::sitesOnNode();
+  const auto refused = [](auto access, const char* type) {
+    CHECK_THROWS_WITH_AS(access(-1), doctest::Contains("expected the index of a site, 0..31, got -1"), jit::UserError);
+    CHECK_THROWS_WITH_AS(access(32), doctest::Contains("got 32"), jit::UserError);
+    CHECK_THROWS_WITH_AS(access(1 << 30), doctest::Contains(type), jit::UserError);
+  };
+  REQUIRE(n == 32);
+  LatticeRealD x;
+  const LatticeRealD& constant = x;
+  for (const bool on_host : {false, true}) {
+    x = Layout::latticeCoordinate(0);
+    if (on_host) x.elem(0) = x.elem(n - 1);
+    refused([&](int i) { return x.elem(i).elem().elem().elem(); }, "LatticeRealD");
+    x = Layout::latticeCoordinate(0);
+    if (on_host) x.elem(0) = x.elem(n - 1);
+    refused([&](int i) { return constant.elem(i).elem().elem().elem(); }, "LatticeRealD");
+    refused([&](int i) { return x[even].elem(i).elem().elem().elem(); }, "LatticeRealD");
+    refused([&](int i) { return toDouble(getSite(x, i)); }, "getSite");
+  }
+  const LatticeFermionF psi = random_lattice<Sites<float>::Fermion>();
+  refused([&](int i) { return psi.elem(i).elem(0).elem(0).real(); }, "LatticeFermionF");
+  multi1d<int> outside(Nd);
+  outside = 0;
+  outside[1] = 2;
+  CHECK_THROWS_WITH_AS(peekSite(x, outside), doctest::Contains("peekSite: coordinate out of range: expected 0..1, got 2"), jit::UserError);
+  CHECK_THROWS_WITH_AS(pokeSite(x, Real(1), outside), doctest::Contains("pokeSite"), jit::UserError);
+}
+
+TEST_CASE("a component that is not there is an error") {
+  const auto refused = [](auto access, int limit, int got, const char* where) {
+    const std::string text = std::string(where) + ": component out of range: expected 0.." + std::to_string(limit - 1) + ", got " + std::to_string(got);
+    CHECK_THROWS_WITH_AS(access(), text.c_str(), UserError);
+  };
+  Fermion psi = zero;
+  ColorMatrix u = zero;
+  const ColorMatrix& constant = u;
+  volatile int colors = Nc, spins = Ns, minus_one = -1;  // as indices that the compiler does not know
+  refused([&] { psi.elem().elem(0).elem(colors); }, Nc, Nc, "elem of a vector");
+  refused([&] { psi.elem().elem(minus_one); }, Ns, -1, "elem of a vector");
+  refused([&] { psi.elem()[spins]; }, Ns, Ns, "elem of a vector");
+  refused([&] { u.elem().elem().elem(colors, 0); }, Nc, Nc, "elem of a matrix, row");
+  refused([&] { constant.elem().elem().elem(0, colors); }, Nc, Nc, "elem of a matrix, column");
+}
