@@ -1,11 +1,16 @@
 #include "qdp/io/archive.hpp"
 
+#include <cmath>
 #include <ctime>
+#include <sstream>
 
 #include "qdp/io/field_stream.hpp"
 #include "qdp/io/nersc.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp/layout/layout.hpp"
+#include "qdp/types/functions.hpp"
+#include "qdp/types/reductions.hpp"
+#include "qdp/types/shift.hpp"
 
 namespace QDP {
 
@@ -97,7 +102,51 @@ QDPUtil::n_uint32_t computeChecksum(const multi1d<LatticeColorMatrix>& u, int ma
   return io::nersc_checksum(source, io::lattice_geometry().volume(), static_cast<std::size_t>(mat_size), 4);
 }
 
-void readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, const std::string& file) {
+namespace {
+
+/// Averages of Re tr U_p / Nc and Re tr U / Nc.
+struct Observables {
+  double plaquette = 0, link = 0;
+
+  explicit Observables(const multi1d<LatticeColorMatrix>& u) {
+    for (int mu = 0; mu < Nd; ++mu) {
+      link += toDouble(sum(real(trace(u[mu]))));
+      for (int nu = 0; nu < mu; ++nu)
+        plaquette += toDouble(sum(real(trace(u[mu] * shift(u[nu], FORWARD, mu) * adj(u[nu] * shift(u[mu], FORWARD, nu))))));
+    }
+    const double links = static_cast<double>(Layout::vol()) * Nc * Nd;
+    link /= links;
+    plaquette /= links * (Nd - 1) / 2;
+  }
+};
+
+/// What in the header does not fit the links; empty if all does.
+std::string differences(const io::NerscHeader& h, const io::ReadReport& report, const multi1d<LatticeColorMatrix>& u) {
+  std::string text;
+  const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
+  if (!h.has_checksum)
+    add("no CHECKSUM in the header");
+  else if (!report.good())
+    add("checksum " + report.stored + " in the header, " + report.computed + " of the links");
+  const double rounding = h.float_size == 4 || sizeof(REAL) == 4 ? 1e-5 : 1e-8;
+  const Observables of_links(u);
+  const auto compare = [&](const std::string& name, bool there, double in_header, double step, double value) {
+    std::ostringstream words;
+    words.precision(12);
+    if (!there)
+      words << "no " << name << " in the header";
+    else if (!(std::abs(in_header - value) <= rounding + 1.01 * step))
+      words << name << ' ' << in_header << " in the header, " << value << " of the links";
+    if (!words.str().empty()) add(words.str());
+  };
+  compare("PLAQUETTE", h.has_plaquette, h.w_plaq, h.w_plaq_step, of_links.plaquette);
+  compare("LINK_TRACE", h.has_link_trace, h.link, h.link_step, of_links.link);
+  return text;
+}
+
+}  // namespace
+
+std::string readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, const std::string& file, OnDamage on_damage) {
   const io::NerscHeader h = io::read_nersc_header(file);
   u.resize(Nd);
   io::ReadReport report;
@@ -105,24 +154,32 @@ void readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, const std
     io::FieldSink sink(links(u));
     report = io::read_nersc(file, h, io::lattice_geometry(), sink);
   }
-  if (!report.good())
-    throw jit::UserError({.what = "reading gauge field \"" + file + "\"", .expected = "checksum " + report.stored, .got = report.computed,
-                          .what_now = "The file is damaged: fetch it again."});
+  const std::string wrong = differences(h, report, u);
+  if (!wrong.empty() && on_damage == OnDamage::refuse)
+    throw jit::UserError({.what = "reading gauge field \"" + file + "\"", .expected = "the links that the header describes", .got = wrong,
+                          .what_now = "The file is damaged: fetch it again (to read it all the same: <verify_checksum>false</verify_checksum> in the "
+                                      "input, OnDamage::read in C++)"});
+  if (!wrong.empty()) QDPIO::cerr << "warning: " << file << ": " << wrong << "; read all the same\n";
   header = from_header(h);
+  return wrong.empty() ? "verified" : "wrong: " + wrong;
 }
-void readArchiv(XMLReader& xml, multi1d<LatticeColorMatrix>& u, const std::string& file) {
+std::string readArchiv(XMLReader& xml, multi1d<LatticeColorMatrix>& u, const std::string& file, OnDamage on_damage) {
   ArchivGauge_t header;
-  readArchiv(header, u, file);
+  const std::string verdict = readArchiv(header, u, file, on_damage);
   XMLBufferWriter out;
   write(out, "NERSC", header);
   xml.open(out);
+  return verdict;
 }
-void readArchiv(multi1d<LatticeColorMatrix>& u, const std::string& file) {
+std::string readArchiv(multi1d<LatticeColorMatrix>& u, const std::string& file, OnDamage on_damage) {
   ArchivGauge_t header;
-  readArchiv(header, u, file);
+  return readArchiv(header, u, file, on_damage);
 }
 
 void writeArchiv(ArchivGauge_t& header, const multi1d<LatticeColorMatrix>& u, const std::string& file) {
+  const Observables of_links(u);
+  header.w_plaq = of_links.plaquette;
+  header.link = of_links.link;
   io::NerscHeader h = to_header(header);
   io::FieldSource source(links(u));
   io::write_nersc(file, h, source);

@@ -20,20 +20,35 @@ void throw_format_error(const std::string& path, std::uint64_t offset, const std
                         .what_now = what_now});
 }
 
-InputFile::InputFile(const std::string& path) : path_(path) {
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0)
-    throw jit::UserError({.what = path,
-                          .expected = "a file that can be read",
-                          .got = std::strerror(errno),
-                          .what_now = "Check the name and the folder"});
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(descriptor_);
-    throw jit::UserError({.what = path, .expected = "a regular file", .got = "a folder or a device"});
-  }
-  size_ = static_cast<std::uint64_t>(status.st_size);
+namespace {
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  return "a device or socket";
 }
+
+}  // namespace
+
+std::string InputFile::open(const std::string& path) {
+  path_ = path;
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer would wait for one
+  if (descriptor_ < 0) return std::strerror(errno);
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) return std::strerror(errno);
+  size_ = static_cast<std::uint64_t>(status.st_size);
+  return S_ISREG(status.st_mode) ? "" : kind_of(status.st_mode);
+}
+
+InputFile::InputFile(const std::string& path) : InputFile() {
+  if (const std::string why = open(path); !why.empty())
+    throw jit::UserError({.what = path,
+                          .expected = "a regular file that can be read",
+                          .got = why,
+                          .what_now = "Check the name and the folder"});
+}
+
+std::string InputFile::why_unreadable(const std::string& path) { return InputFile().open(path); }
 
 InputFile::~InputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -58,6 +73,18 @@ void InputFile::read_at(std::uint64_t offset, void* to, std::size_t bytes, const
     offset += static_cast<std::uint64_t>(got);
     bytes -= static_cast<std::size_t>(got);
   }
+}
+
+std::string read_text_file(const std::string& path) {
+  constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
+  const InputFile file(path);
+  if (file.size() > kMaxBytes)
+    throw jit::UserError({.what = path,
+                          .expected = "a text of at most " + std::to_string(kMaxBytes) + " bytes",
+                          .got = std::to_string(file.size())});
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  file.read_at(0, text.data(), text.size(), "text");
+  return text;
 }
 
 }  // namespace QDP::io

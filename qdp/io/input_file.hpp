@@ -12,7 +12,8 @@ namespace QDP::io {
                                      const std::string& expected, const std::string& got,
                                      const std::string& what_now = {});
 
-/// A file opened for reading. Errors: jit::UserError if it cannot be opened, is not a regular file, or ends early.
+/// A file opened for reading. Errors: jit::UserError if it cannot be opened, is not a regular file (folders, pipes and
+/// devices are refused without waiting), or ends early.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
@@ -22,6 +23,9 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
   InputFile& operator=(InputFile&&) = delete;
 
+  /// Why a file could not be opened, such as "a folder"; empty if it could.
+  static std::string why_unreadable(const std::string& path);
+
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
 
@@ -29,9 +33,16 @@ class InputFile {
   void read_at(std::uint64_t offset, void* to, std::size_t bytes, const std::string& what) const;
 
  private:
+  InputFile() = default;
+  /// Opens; the reason why not, or an empty text.
+  std::string open(const std::string& path);
+
   std::string path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };
+
+/// All of a regular file of at most 1 GiB. Errors as InputFile.
+std::string read_text_file(const std::string& path);
 
 }  // namespace QDP::io

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <complex>
 #include <cstdio>
 #include <functional>
@@ -56,8 +57,33 @@ class HeaderParser {
       result = std::from_chars(value_.data(), value_.data() + value_.size(), value);
     else
       result = std::from_chars(value_.data(), value_.data() + value_.size(), value, base);
-    if (result.ec != std::errc{}) fail("a number");
+    if (result.ec != std::errc{} || result.ptr != value_.data() + value_.size()) fail("a number");
     return value;
+  }
+
+  /// 32 bits in hexadecimal off the front of the value.
+  std::uint32_t take_hex32() {
+    value_ = trimmed(value_);
+    if (value_.starts_with("0x") || value_.starts_with("0X")) value_.remove_prefix(2);
+    std::uint32_t value{};
+    const auto result = std::from_chars(value_.data(), value_.data() + value_.size(), value, 16);
+    if (result.ec != std::errc{}) fail("a number of 32 bits in hexadecimal");
+    value_.remove_prefix(static_cast<std::size_t>(result.ptr - value_.data()));
+    return value;
+  }
+
+  /// Half a unit of the last digit of a decimal number such as 0.5876 or 1.25e-03.
+  double half_step() const {
+    const auto exponent_at = value_.find_first_of("eE");
+    const std::string_view digits = value_.substr(0, exponent_at);
+    int exponent = 0;
+    if (exponent_at != std::string_view::npos)
+      std::from_chars(value_.data() + exponent_at + 1 + (value_[exponent_at + 1] == '+'), value_.data() + value_.size(),
+                      exponent);
+    const auto point = digits.find('.');
+    if (point == std::string_view::npos) return 0;  // "0" or "1" is meant so
+    const auto decimals = digits.size() - point - 1;
+    return 0.5 * std::pow(10.0, exponent - static_cast<int>(decimals));
   }
 
   [[noreturn]] void fail(const std::string& expected) const {
@@ -86,13 +112,21 @@ class HeaderParser {
     } else if (name_ == "FLOATING_POINT") {
       floating_point();
     } else if (name_ == "CHECKSUM") {
-      header_.checksum = number<std::uint32_t>(16);
+      header_.checksum = take_hex32();
+      if (!value_.empty()) fail("a number of 32 bits in hexadecimal");
       header_.has_checksum = true;
+    } else if (name_ == "SITE_CHECKSUM") {
+      header_.site_checksum.emplace();
+      header_.site_checksum->suma = take_hex32();
+      header_.site_checksum->sumb = take_hex32();
+      if (!value_.empty()) fail("two numbers of 32 bits in hexadecimal");
     } else if (name_ == "PLAQUETTE") {
       header_.w_plaq = number<double>();
+      header_.w_plaq_step = half_step();
       header_.has_plaquette = true;
     } else if (name_ == "LINK_TRACE") {
       header_.link = number<double>();
+      header_.link_step = half_step();
       header_.has_link_trace = true;
     } else if (direction("DIMENSION_", mu)) {
       header_.nrow[mu] = number<int>();
@@ -209,6 +243,11 @@ void for_each_chunk(const InputFile& file, const NerscHeader& header,
                        std::to_string(volume * per_site) + " bytes",
                        std::to_string(available) + " up to the end of the file",
                        "The file is truncated, or DATATYPE or FLOATING_POINT is wrong");
+  if (available > volume * per_site)
+    throw_format_error(file.path(), header.data_offset + volume * per_site,
+                       "NERSC data of lattice " + SiteGeometry{header.nrow}.text(), "the end of the file",
+                       std::to_string(available - volume * per_site) + " more bytes",
+                       "Something was appended, or DATATYPE or FLOATING_POINT is wrong");
   const std::uint64_t chunk = sites_per_chunk(per_site);
   std::vector<char> raw;
   for (std::uint64_t rank = 0; rank < volume; rank += chunk) {
@@ -219,21 +258,36 @@ void for_each_chunk(const InputFile& file, const NerscHeader& header,
   }
 }
 
-std::uint32_t checksum_of_file(const InputFile& file, const NerscHeader& header, ByteOrder order) {
-  std::uint32_t sum = 0;
-  for_each_chunk(file, header, [&](std::uint64_t, std::uint64_t, const std::vector<char>& raw) {
-    sum += sum_words(raw.data(), raw.size(), order);
+/// The two checksums of data that arrive in chunks.
+struct Sums {
+  std::uint32_t words = 0;
+  SiteChecksum sites;
+
+  void add(std::uint64_t rank, std::uint64_t count, const std::vector<char>& raw, ByteOrder order) {
+    words += sum_words(raw.data(), raw.size(), order);
+    const std::size_t per_site = raw.size() / count;
+    for (std::uint64_t i = 0; i < count; ++i) sites.add_site(rank + i, raw.data() + i * per_site, per_site);
+  }
+};
+
+Sums checksums_of_file(const InputFile& file, const NerscHeader& header, ByteOrder order) {
+  Sums sums;
+  for_each_chunk(file, header, [&](std::uint64_t rank, std::uint64_t count, const std::vector<char>& raw) {
+    sums.add(rank, count, raw, order);
   });
-  return sum;
+  return sums;
 }
 
-ReadReport report(const std::string& path, const NerscHeader& header, std::uint32_t computed) {
-  return make_report(path, header.has_checksum ? hex32(header.checksum) : "", hex32(computed));
+ReadReport report(const std::string& path, const NerscHeader& header, const Sums& computed) {
+  const auto report = make_report(path, header.has_checksum ? hex32(header.checksum) : "", hex32(computed.words));
+  if (report.checksum != ChecksumStatus::verified || !header.site_checksum) return report;
+  const auto sites = make_report(path, header.site_checksum->text(), computed.sites.text());
+  return sites.good() ? report : sites;
 }
 
-/// Calls f(bytes) for the data of a file with the header's sizes, chunk by chunk.
+/// Calls f(rank, count, bytes) for the data of a file with the header's sizes, chunk by chunk.
 void for_each_encoded_chunk(SiteSource& source, std::uint64_t volume, const NerscHeader& header,
-                            const std::function<void(const std::vector<char>&)>& f) {
+                            const std::function<void(std::uint64_t, std::uint64_t, const std::vector<char>&)>& f) {
   const SiteFormat format = source.format();
   const std::uint64_t chunk = sites_per_chunk(format.bytes_per_site());
   std::vector<char> words;
@@ -247,7 +301,7 @@ void for_each_encoded_chunk(SiteSource& source, std::uint64_t volume, const Ners
     raw.resize(count * bytes_per_site(header));
     encode(words.data(), format.word, raw.data(), word_of_file(header), ByteOrder::big,
            count * kLinksPerSite * header.mat_size);
-    f(raw);
+    f(rank, count, raw);
   }
 }
 
@@ -284,6 +338,7 @@ std::string header_text(const NerscHeader& header) {
   for (std::size_t mu = 0; mu < 4; ++mu)
     line("BOUNDARY_" + std::to_string(mu + 1), header.boundary[mu] == 1 ? "PERIODIC" : "ANTIPERIODIC");
   line("CHECKSUM", hex32(header.checksum));
+  line("SITE_CHECKSUM", header.site_checksum.value_or(SiteChecksum{}).text());
   line("ENSEMBLE_ID", one_line(header.ensemble_id));
   line("ENSEMBLE_LABEL", one_line(header.ensemble_label));
   line("SEQUENCE_NUMBER", std::to_string(header.sequence_number));
@@ -337,8 +392,9 @@ NerscHeader read_nersc_header(const std::string& path) {
   const InputFile file(path);
   NerscHeader header = parse_header(file);
   const bool order_is_open = header.floating_point == "IEEE32" || header.floating_point == "IEEE64";
-  if (order_is_open && header.has_checksum && checksum_of_file(file, header, ByteOrder::big) != header.checksum &&
-      checksum_of_file(file, header, ByteOrder::little) == header.checksum)
+  if (order_is_open && header.has_checksum &&
+      checksums_of_file(file, header, ByteOrder::big).words != header.checksum &&
+      checksums_of_file(file, header, ByteOrder::little).words == header.checksum)
     header.byte_order = ByteOrder::little;
   return header;
 }
@@ -355,10 +411,10 @@ ReadReport read_nersc(const std::string& path, const NerscHeader& header, const 
   const SiteFormat format = sink.format();
   check_gauge_format(format, path + ": NERSC gauge field");
   const InputFile file(path);
-  std::uint32_t sum = 0;
+  Sums sums;
   std::vector<char> words;
   for_each_chunk(file, header, [&](std::uint64_t rank, std::uint64_t count, const std::vector<char>& raw) {
-    sum += sum_words(raw.data(), raw.size(), header.byte_order);
+    sums.add(rank, count, raw, header.byte_order);
     words.resize(count * format.bytes_per_site());
     decode(raw.data(), word_of_file(header), header.byte_order, words.data(), format.word,
            count * kLinksPerSite * header.mat_size);
@@ -366,11 +422,11 @@ ReadReport read_nersc(const std::string& path, const NerscHeader& header, const 
       with_type(format.word, words.data(), [&](auto* u) { expand_two_rows(u, count * kLinksPerSite); });
     sink.put(rank, count, words.data());
   });
-  return report(path, header, sum);
+  return report(path, header, sums);
 }
 
 ReadReport verify_nersc(const std::string& path, const NerscHeader& header) {
-  return report(path, header, checksum_of_file(InputFile(path), header, header.byte_order));
+  return report(path, header, checksums_of_file(InputFile(path), header, header.byte_order));
 }
 
 void write_nersc(const std::string& path, NerscHeader& header, SiteSource& source) {
@@ -386,6 +442,7 @@ void write_nersc(const std::string& path, NerscHeader& header, SiteSource& sourc
   header.byte_order = ByteOrder::big;
   header.has_checksum = header.has_plaquette = header.has_link_trace = true;
   header.checksum = 0;
+  header.site_checksum.reset();
 
   const std::uint64_t volume = SiteGeometry{header.nrow}.volume();
   const std::string placeholder = header_text(header);
@@ -393,11 +450,14 @@ void write_nersc(const std::string& path, NerscHeader& header, SiteSource& sourc
   jit::require_free_space(path, placeholder.size() + volume * bytes_per_site(header));
   jit::AtomicFile file(path);
   file.write(placeholder.data(), placeholder.size());
-  for_each_encoded_chunk(source, volume, header, [&](const std::vector<char>& raw) {
-    header.checksum += sum_words(raw.data(), raw.size(), ByteOrder::big);
+  Sums sums;
+  for_each_encoded_chunk(source, volume, header, [&](std::uint64_t rank, std::uint64_t count, const auto& raw) {
+    sums.add(rank, count, raw, ByteOrder::big);
     file.write(raw.data(), raw.size());
   });
-  // INVARIANT: the checksum has a fixed width, so the header keeps its length.
+  header.checksum = sums.words;
+  header.site_checksum = sums.sites;
+  // INVARIANT: the checksums have a fixed width, so the header keeps its length.
   const std::string final_text = header_text(header);
   file.write_at(0, final_text.data(), final_text.size());
   file.commit();
@@ -410,7 +470,7 @@ std::uint32_t nersc_checksum(SiteSource& source, std::uint64_t volume, std::size
   header.mat_size = mat_size;
   header.float_size = float_size;
   std::uint32_t sum = 0;
-  for_each_encoded_chunk(source, volume, header, [&](const std::vector<char>& raw) {
+  for_each_encoded_chunk(source, volume, header, [&](std::uint64_t, std::uint64_t, const std::vector<char>& raw) {
     sum += sum_words(raw.data(), raw.size(), ByteOrder::big);
   });
   return sum;

@@ -4,12 +4,15 @@
 // Header: BEGIN_HEADER, lines "NAME = value", END_HEADER. Data: sites lexicographic, x fastest; per site
 // [mu][row][column][re, im] with all three rows (DATATYPE 4D_SU3_GAUGE_3x3) or the first two (4D_SU3_GAUGE), the third
 // being the complex conjugate of their cross product. CHECKSUM is the sum modulo 2^32 of all 32-bit words of the
-// data; a double counts as its two halves.
+// data; a double counts as its two halves. Words that changed places have the same sum, so files written here carry
+// SciDAC's checksum of the data as well, in a line SITE_CHECKSUM = <suma> <sumb> that other programs skip.
 
+#include "qdp/io/scidac_checksum.hpp"
 #include "qdp/io/site_stream.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,9 @@ struct NerscHeader {
   std::string archive_date = {};
 
   // What QDP++ does not keep.
+  std::optional<SiteChecksum> site_checksum;
+  double w_plaq_step = 0;  ///< half a unit of the last digit that the file gives
+  double link_step = 0;
   bool has_checksum = false;
   bool has_plaquette = false;
   bool has_link_trace = false;
@@ -47,17 +53,18 @@ bool is_nersc_file(const std::string& path);
 /// Parses the header. Lines of unknown name, missing HDR_VERSION, BOUNDARY, CHECKSUM and the like are accepted.
 /// FLOATING_POINT: IEEE32, IEEE32BIG, IEEE32LITTLE and the same with 64. Plain IEEE32 means either byte order in
 /// practice; the one whose checksum fits is taken, big-endian if none does.
-/// Errors: jit::UserError for no BEGIN_HEADER or END_HEADER, unknown DATATYPE or FLOATING_POINT, missing dimensions.
+/// Errors: jit::UserError for no BEGIN_HEADER or END_HEADER, unknown DATATYPE or FLOATING_POINT, missing dimensions, values
+/// that are not the number they should be.
 NerscHeader read_nersc_header(const std::string& path);
 
 /// Reads the links into `sink` (72 words per site). A wrong checksum is reported, not thrown.
-/// Errors: jit::UserError for another lattice or a file that is cut short.
+/// Errors: jit::UserError for another lattice or a file that is cut short or too long.
 ReadReport read_nersc(const std::string& path, const NerscHeader& header, const SiteGeometry& geometry, SiteSink& sink);
 
 /// Compares the stored checksum with the data, delivering nothing.
 ReadReport verify_nersc(const std::string& path, const NerscHeader& header);
 
-/// Writes header and links, big-endian, with mat_size and float_size of the header. Sets checksum, floating_point and
+/// Writes header and links, big-endian, with mat_size and float_size of the header. Sets checksums, floating_point and
 /// data_offset in `header`; plaquette and link trace are the caller's. The file appears when it is complete.
 /// Errors: jit::UserError for sizes, boundary or source that do not fit, jit::FileError from the disk.
 void write_nersc(const std::string& path, NerscHeader& header, SiteSource& source);

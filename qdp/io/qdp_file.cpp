@@ -35,15 +35,19 @@ io::ScidacRecordInfo info_of(const detail::RecordTarget& t) {
   return info;
 }
 
-/// User text that is not XML (other programs write what they like there) arrives as the content of <text>.
+/// User text that is not XML (other programs write what they like there) arrives as the content of <text>, with ? for
+/// what no XML can hold.
 void put_xml(XMLReader& xml, std::string text) {
   xml.close();
   while (!text.empty() && text.back() == '\0') text.pop_back();
   if (text.empty()) return;
-  std::istringstream in(text), plain("<text>" + xml::escape(text) + "</text>");
+  std::istringstream in(text);
   try {
     xml.open(in);
   } catch (const XMLError&) {
+    for (char& c : text)
+      if (const auto byte = static_cast<unsigned char>(c); byte >= 0x7f || (byte < 0x20 && byte != '\n' && byte != '\t')) c = '?';
+    std::istringstream plain("<text>" + xml::escape(text) + "</text>");
     xml.open(plain);
   }
 }
@@ -102,7 +106,9 @@ void QDPFileReader::read_record(XMLReader& xml, const detail::RecordTarget& to) 
     report = file_->scidac.read_field(record, io::lattice_geometry(), sink);
   }
   ++file_->position;
-  state_ = report.checksum == io::ChecksumStatus::mismatch   ? QDPIO_badbit
+  checksum_ = report.computed;
+  verdict_ = report.verdict();
+  state_ = !report.good()                                    ? QDPIO_badbit
            : report.checksum == io::ChecksumStatus::verified ? QDPIO_goodbit
                                                              : QDPIO_failbit;
   if (!report.warning.empty()) QDPIO::cerr << "warning: " << report.warning << "\n";
@@ -172,7 +178,7 @@ void QDPFileWriter::write_record(XMLBufferWriter& xml, const detail::RecordTarge
     info.upper.assign(upper->slice(), upper->slice() + upper->size());
   }
   io::FieldSource source(from.fields);
-  file_->scidac.write_field(info, text_of(xml), source);
+  checksum_ = file_->scidac.write_field(info, text_of(xml), source).text();
 }
 
 void QDPFileWriter::write(XMLBufferWriter& xml, BinaryBufferWriter& bytes) {

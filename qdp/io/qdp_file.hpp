@@ -51,13 +51,17 @@ class QDPFileReader {
   void open(XMLReader& xml, const std::string& path, QDP_serialparallel_t serpar);
   void close();
   bool is_open() const { return file_ != nullptr; }
-  /// The checksum stored with the last record is not that of the data, which have been delivered nevertheless (there are
-  /// files of other programs with wrong ones); a warning was printed.
+  /// The checksum stored with the last record is not that of the data, or cannot be read. The data have been delivered nevertheless (there
+  /// are files of other programs with wrong ones); a warning was printed.
   bool bad() const { return state_ & QDPIO_badbit; }
   /// The last record had no checksum to compare with.
   bool fail() const { return state_ & QDPIO_failbit; }
   bool eof() const;
   void clear(QDP_iostate_t state = QDPIO_goodbit) { state_ = state; }
+  /// Of the last record: the checksum of its data as computed, "suma sumb" in hexadecimal, and how it compares with the
+  /// stored one: "verified", "absent", or "wrong: ...".
+  const std::string& checksum() const { return checksum_; }
+  const std::string& verdict() const { return verdict_; }
 
   /// The next record. Throws jit::UserError if the record is of another type or size, or truncated. Sets bad() and fail().
   template <class T> void read(XMLReader& xml, OLattice<T>& x) { read_record(xml, detail::target(x)); }
@@ -75,6 +79,7 @@ class QDPFileReader {
   struct File;
   std::unique_ptr<File> file_;
   int state_ = QDPIO_goodbit;
+  std::string checksum_, verdict_;
 };
 
 class QDPFileWriter {
@@ -92,6 +97,8 @@ class QDPFileWriter {
   bool is_open() const { return file_ != nullptr; }
   bool bad() const { return false; }
   void clear(QDP_iostate_t = QDPIO_goodbit) {}
+  /// The checksum stored with the last field, "suma sumb" in hexadecimal.
+  const std::string& checksum() const { return checksum_; }
 
   template <class X> void write(XMLBufferWriter& xml, const X& x) { write_record(xml, detail::source(x)); }
   void write(XMLBufferWriter& xml, BinaryBufferWriter& bytes);
@@ -104,6 +111,7 @@ class QDPFileWriter {
   void write_record(XMLBufferWriter& xml, const detail::RecordTarget& from, const multi1d<int>* lower = nullptr, const multi1d<int>* upper = nullptr);
   struct File;
   std::unique_ptr<File> file_;
+  std::string checksum_;
   int exceptions_ = 0;  // in flight when the file was opened
 };
 

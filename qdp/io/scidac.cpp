@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <ctime>
+#include <string_view>
 #include <utility>
 
 namespace QDP::io {
@@ -23,6 +24,8 @@ constexpr char kChecksum[] = "scidac-checksum";
 constexpr char kIldgFormat[] = "ildg-format";
 constexpr char kIldgLfn[] = "ildg-data-lfn";
 constexpr char kIldgData[] = "ildg-binary-data";
+constexpr std::string_view kTypes[] = {kPrivateFile, kFile,       kSiteList,   kPrivateRecord, kRecord,
+                                       kData,        kChecksum,   kIldgFormat, kIldgLfn,       kIldgData};
 
 constexpr std::uint64_t kMaxOtherText = 64 << 10;
 constexpr int kSingleFile = 0;  // volfmt; 1 multifile, 2 partfile
@@ -34,6 +37,24 @@ std::string utc_now() {
   char text[64];
   std::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y UTC", &utc);
   return text;
+}
+
+/// The type of which `type` looks like a damaged copy: its beginning, the same letters in another order, or all but one
+/// 32-bit word in place. Empty if there is none.
+std::string_view resembled(std::string_view type) {
+  std::string_view best;
+  std::size_t most = type.size() > 4 ? type.size() - 4 : type.size();
+  for (const std::string_view known : kTypes) {
+    if (known.starts_with(type)) return known;
+    if (known.size() != type.size()) continue;
+    if (std::is_permutation(type.begin(), type.end(), known.begin())) return known;
+    std::size_t equal = 0;
+    for (std::size_t i = 0; i < type.size(); ++i) equal += type[i] == known[i];
+    if (equal < most) continue;
+    best = known;
+    most = equal + 1;
+  }
+  return best;
 }
 
 std::string encode_file_info(const SiteGeometry& geometry) {
@@ -161,7 +182,12 @@ void ScidacReader::attach(const LimeRecord& record) {
     const FlatXml elements(lime_.text(record), where(record));
     const auto suma = elements.find_hex32("suma");
     const auto sumb = elements.find_hex32("sumb");
-    if (!records_.empty() && suma && sumb) records_.back().checksum = SiteChecksum{*suma, *sumb};
+    if (records_.empty()) return;
+    if (suma && sumb) records_.back().checksum = SiteChecksum{*suma, *sumb};
+    records_.back().checksum_unreadable = !suma || !sumb;
+  } else if (const std::string_view known = resembled(record.type); !known.empty()) {
+    throw_format_error(path(), record.header_offset, "LIME record type", std::string(known), "\"" + record.type + "\"",
+                       "The file is damaged; copy it again");
   } else if (record.size <= kMaxOtherText) {
     other_texts_.emplace_back(record.type, lime_.text(record));
   }
@@ -230,6 +256,9 @@ void ScidacReader::settle_geometry() {
       throw_format_error(path(), record.data.header_offset, "lattice of the ildg-format record", geometry_.text(),
                          record.ildg->geometry.text(), "The file contradicts itself");
     if (!record.native) record.info = bare_gauge_info(record.ildg->word);
+    if (record.is_gauge_field() && record.info.word != record.ildg->word)
+      throw_format_error(path(), record.data.header_offset, "precision of the ildg-format record",
+                         name_of(record.info.word), name_of(record.ildg->word), "The file contradicts itself");
   }
 }
 
@@ -254,7 +283,12 @@ ScidacRecordInfo ScidacReader::checked_info(const ScidacRecord& record, const Si
 }
 
 ReadReport ScidacReader::report(const ScidacRecord& record, const SiteChecksum& computed) const {
-  return make_report(path(), record.checksum ? record.checksum->text() : "", computed.text());
+  // A file without a checksum is legal. One that ends inside a message has lost what came then.
+  if (!record.checksum && !record.checksum_unreadable && !lime_.records().back().message_end)
+    throw_format_error(path(), lime_.records().back().data_offset, "LIME message", "its last record",
+                       "the end of the file", "The file is truncated; copy it again");
+  return make_report(path(), record.checksum ? record.checksum->text() : "", computed.text(),
+                     !record.checksum_unreadable);
 }
 
 ReadReport ScidacReader::read_field(const ScidacRecord& record, const SiteGeometry& geometry, SiteSink& sink) const {

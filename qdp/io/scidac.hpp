@@ -54,12 +54,14 @@ struct ScidacRecord {
   std::optional<IldgFormat> ildg;  ///< ildg-format
   LimeRecord data;
   std::optional<SiteChecksum> checksum;
+  bool checksum_unreadable = false;  ///< there is a checksum record, without the two numbers
 
   /// True for four SU(3) links per site.
   bool is_gauge_field() const;
 };
 
-/// Opens a file, reads everything but the data. Errors: jit::UserError with path, byte offset, expected and got.
+/// Opens a file, reads everything but the data. Errors: jit::UserError with path, byte offset, expected and got; also for a
+/// record type that looks like a damaged copy of one of the format, as ignoring it would drop a checksum.
 class ScidacReader {
  public:
   explicit ScidacReader(const std::string& path);

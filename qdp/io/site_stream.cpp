@@ -132,11 +132,20 @@ void encode(const void* from, Word from_word, void* to, Word to_word, ByteOrder 
   convert(from, from_word, false, to, to_word, order != kHostOrder, count);
 }
 
-ReadReport make_report(const std::string& path, const std::string& stored, const std::string& computed) {
+std::string ReadReport::verdict() const {
+  if (checksum == ChecksumStatus::verified) return "verified";
+  if (checksum == ChecksumStatus::absent) return "absent";
+  return "wrong: stored " + (stored.empty() ? "one that cannot be read" : stored) + ", of the data " + computed;
+}
+
+ReadReport make_report(const std::string& path, const std::string& stored, const std::string& computed, bool readable) {
   ReadReport report;
   report.stored = stored;
   report.computed = computed;
-  if (stored.empty()) {
+  if (!readable) {
+    report.checksum = ChecksumStatus::unreadable;
+    report.warning = path + ": the stored checksum cannot be read; of the data it is " + computed;
+  } else if (stored.empty()) {
     report.warning = path + ": no checksum stored; the data were read unchecked";
   } else if (stored == computed) {
     report.checksum = ChecksumStatus::verified;

@@ -161,7 +161,7 @@ void decode(const void* from, Word from_word, ByteOrder order, void* to, Word to
 void encode(const void* from, Word from_word, void* to, Word to_word, ByteOrder order, std::size_t count);
 
 /// What reading found out about the data.
-enum class ChecksumStatus { verified, absent, mismatch };
+enum class ChecksumStatus { verified, absent, mismatch, unreadable };
 
 struct ReadReport {
   ChecksumStatus checksum = ChecksumStatus::absent;
@@ -169,11 +169,14 @@ struct ReadReport {
   std::string computed;  ///< hexadecimal, of the data that were read
   std::string warning;   ///< empty, or one line fit for a log
 
-  bool good() const { return checksum != ChecksumStatus::mismatch; }
+  bool good() const { return checksum == ChecksumStatus::verified || checksum == ChecksumStatus::absent; }
+  /// For a record of the run: "verified", "absent", "wrong: stored ..., of the data ...".
+  std::string verdict() const;
 };
 
-/// Compares and words the warning.
-ReadReport make_report(const std::string& path, const std::string& stored, const std::string& computed);
+/// Compares and words the warning. `readable` false: there is a checksum, but not one that could be read.
+ReadReport make_report(const std::string& path, const std::string& stored, const std::string& computed,
+                       bool readable = true);
 
 /// Eight hexadecimal digits.
 std::string hex32(std::uint32_t value);

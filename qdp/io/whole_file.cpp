@@ -1,6 +1,8 @@
 #include "qdp/io/whole_file.hpp"
 
 #include "jit/support/file.hpp"
+#include "jit/support/hash.hpp"
+#include "qdp/io/input_file.hpp"
 #include "qdp/io/primary.hpp"
 
 namespace QDP {
@@ -8,6 +10,22 @@ namespace QDP {
 void write_whole_file(const std::string& path, const std::string& content) {
   io::on_primary([&] { jit::write_atomically(path, content); });
 }
+
+std::string why_unreadable(const std::string& path) {
+  std::string why;
+  if (io::is_primary()) why = io::InputFile::why_unreadable(path);
+  io::broadcast(why);
+  return why;
+}
+
+std::string read_whole_file(const std::string& path) {
+  std::string text;
+  io::on_primary([&] { text = io::read_text_file(path); });
+  io::broadcast(text);
+  return text;
+}
+
+std::string hash_of_text(const std::string& text) { return jit::hash_text(text).hex(); }
 
 std::uint64_t free_disk_space(const std::string& path) {
   std::uint64_t bytes = 0;

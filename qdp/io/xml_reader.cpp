@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/support/file.hpp"
+#include "qdp/io/input_file.hpp"
 #include "qdp/io/primary.hpp"
 #include "qdp/io/xml_writer.hpp"
 
@@ -203,7 +203,7 @@ void XMLReader::open(const std::string& filename) {
   std::string text, failure;
   if (io::is_primary()) {
     try {
-      text = jit::read_file(filename);
+      text = io::read_text_file(filename);
     } catch (const jit::Error& e) {
       failure = e.what();
     }

@@ -88,6 +88,12 @@ TEST_CASE("a reader knows whether the data had their checksum, another one, or n
   std::string without = whole;
   without.replace(without.rfind("<suma>"), 6, "<oops>");
   read_back(without, bad, fail);
+  CHECK(bad);  // there is one, but nobody can read it
+  CHECK_FALSE(fail);
+
+  without = whole;
+  without.replace(without.rfind("scidac-checksum"), 15, "notes-of-my-own");
+  read_back(without, bad, fail);
   CHECK_FALSE(bad);
   CHECK(fail);
 }
