@@ -207,7 +207,7 @@ Row rational(const char* name, Preconditioning preconditioning, int per_alpha, i
   return {name,
           std::string("num_pf, [num_flavors") + (flavors > 0 ? " = " + std::to_string(flavors) : " (needed where num_pf is above 1)") + "], Action{FermionAction, ActionApprox{RationalApprox, InvertParam}, ForceApprox{RationalApprox, "
                       "InvertParam}}, [BoundsCheckFrequency = 0 (trajectories between checks of the spectrum)], "
-                      "[BoundsAccuracy = 0.01], [WidenBounds = false (true: a restart begins with the interval given here again)]: " + about,
+                      "[BoundsAccuracy = 0.01], [WidenBounds = false]: " + about,
           [=](const Input& in) -> MonomialPtr {
             const Input group = in.group("Action");
             const Quark<F> quark = read_quark<F>(group, preconditioning);

@@ -33,6 +33,12 @@ class Monomial {
   /// Takes over the fields of another monomial of the same kind (copyList).
   virtual void copy_fields_from(const Monomial& /*other*/) {}
 
+  /// What a trajectory leaves behind that the next ones depend on, pseudofermions aside, in one word; empty: nothing.
+  /// Restart files carry it, and checks that repeat a trajectory start from it.
+  virtual std::string state() const { return {}; }
+  /// Throws InputError for a word that state() of this monomial could not have given.
+  virtual void set_state(const std::string& /*state*/) {}
+
   /// False for terms that steer the dynamics but have no value to accept with; the Hamiltonian refuses them.
   virtual bool exact() const { return true; }
 
@@ -51,6 +57,19 @@ struct NamedMonomial {
 
 /// The monomials of a run by their monomial_id.
 using MonomialMap = std::map<std::string, std::shared_ptr<Monomial>>;
+
+/// The states of those that have one, by monomial_id.
+using MonomialStates = std::map<std::string, std::string>;
+inline MonomialStates states_of(const MonomialMap& monomials) {
+  MonomialStates states;
+  for (const auto& [id, monomial] : monomials)
+    if (std::string state = monomial->state(); !state.empty()) states.emplace(id, std::move(state));
+  return states;
+}
+inline void set_states(const MonomialMap& monomials, const MonomialStates& states) {
+  for (const auto& [id, state] : states)
+    if (const auto found = monomials.find(id); found != monomials.end() && found->second) found->second->set_state(state);
+}
 
 inline void draw_constants(const MonomialMap& monomials) {
   for (const auto& [id, monomial] : monomials) monomial->draw_constants();

@@ -294,6 +294,7 @@ RationalMonomial<F>::RationalMonomial(Quark<F> quark, int pseudofermions, Ration
       pseudofermions_(static_cast<std::size_t>(pseudofermions)),
       action_(std::move(action)),
       force_(std::move(force)),
+      given_{action_.approximation, force_.approximation},
       bounds_(bounds) {}
 
 template <class F>
@@ -304,14 +305,49 @@ MemoryNeed RationalMonomial<F>::memory() const {
 }
 
 template <class F>
+std::string RationalMonomial<F>::state() const {
+  if (bounds_.interval == 0) return {};
+  std::string text = std::to_string(refreshes_);
+  for (const RationalTerm<F>* term : {&action_, &force_})
+    for (double end : {term->approximation.lower, term->approximation.upper}) {
+      char digits[40];
+      std::snprintf(digits, sizeof digits, ",%.17g", end);
+      text += digits;
+    }
+  return text;
+}
+
+template <class F>
+void RationalMonomial<F>::set_state(const std::string& state) {
+  int refreshes = 0;
+  double ends[4];
+  if (std::sscanf(state.c_str(), "%d,%lf,%lf,%lf,%lf", &refreshes, &ends[0], &ends[1], &ends[2], &ends[3]) != 5)
+    throw InputError("RationalMonomial: expected a state of five numbers with commas between, got " + state);
+  refreshes_ = refreshes;
+  RationalTerm<F>* terms[] = {&action_, &force_};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto is = [&](const RationalApproximation& r) { return r.lower == ends[2 * i] && r.upper == ends[2 * i + 1]; };
+    RationalApproximation& now = terms[i]->approximation;
+    if (is(now)) continue;
+    now = is(given_[i]) ? given_[i] : remez(given_[i].power, ends[2 * i], ends[2 * i + 1], given_[i].degree());
+  }
+}
+
+template <class F>
 void RationalMonomial<F>::check_bounds(const QuarkOperator<F>& quark) {
   const SpectralBounds bounds = spectral_bounds(quark.m(), bounds_.accuracy);
-  const SpectrumBounds spectrum{bounds.lowest - bounds.lowest_error, bounds.highest + bounds.highest_error};
+  // What a wider interval must hold; of a low end that is hardly known, half.
+  const SpectrumBounds measured{bounds.lowest, bounds.highest},
+      possible{std::max(bounds.lowest - bounds.lowest_error, 0.5 * bounds.lowest), bounds.highest + bounds.highest_error};
+  if (!bounds.converged)
+    QDPIO::cout << "RationalMonomial: the ends of the spectrum, " << bounds.lowest << " and " << bounds.highest
+                << ", are known to " << bounds.lowest_error << " and " << bounds.highest_error
+                << " only, not to the BoundsAccuracy " << bounds_.accuracy << std::endl;
   for (RationalTerm<F>* term : {&action_, &force_}) {
-    const SpectrumCheck check = check_spectrum(term->approximation, spectrum);
+    const SpectrumCheck check = check_spectrum(term->approximation, measured);
     if (check.verdict != SpectrumCheck::outside) continue;
     if (!bounds_.widen) throw NumericsError("RationalMonomial: " + check.message);
-    term->approximation = widened(term->approximation, spectrum);
+    term->approximation = widened(term->approximation, possible);
     QDPIO::cout << "RationalMonomial: " << check.message << "\n  continuing with " << term->approximation.as_text()
                 << std::endl;
   }

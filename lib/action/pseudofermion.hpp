@@ -10,6 +10,7 @@
 #include "lib/rational/rational.hpp"
 #include "lib/solver/predictor.hpp"
 
+#include <array>
 #include <vector>
 
 namespace qcd {
@@ -131,6 +132,9 @@ class RationalMonomial : public Monomial {
   void force(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<F>(f, u, log); }
   void force_in_single(GaugeField& f, const GaugeField& u, const Log& log) override { force_in<Single<F>>(f, u, log); }
   void copy_fields_from(const Monomial& other) override;
+  /// The number of refreshes, and the intervals of the approximations as they are now.
+  std::string state() const override;
+  void set_state(const std::string& state) override;
   std::string log_tag() const override { return "OneFlavorRatExactWilsonTypeFermMonomial"; }
   MemoryNeed memory() const override;
 
@@ -138,7 +142,9 @@ class RationalMonomial : public Monomial {
   std::vector<F>& fields() { return phi_; }
 
  private:
-  /// Compares the spectrum of M^+ M with the approximations' intervals. Outside: NumericsError, or wider ones.
+  /// Compares the spectrum of M^+ M with the approximations' intervals. Outside: NumericsError, or wider ones. The measured
+  /// ends lie inside the spectrum, so only a spectrum that does leave an interval is found to; their errors tell how much
+  /// of one could have been missed.
   void check_bounds(const QuarkOperator<F>& quark);
   template <class P>
   void force_in(GaugeField& f, const GaugeField& u, const Log& log);
@@ -146,6 +152,7 @@ class RationalMonomial : public Monomial {
   Quark<F> quark_;
   std::size_t pseudofermions_;
   RationalTerm<F> action_, force_;
+  std::array<RationalApproximation, 2> given_;  ///< of action and force, before any widening
   BoundsCheck bounds_;
   int refreshes_ = 0;
   std::vector<F> phi_;

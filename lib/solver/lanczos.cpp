@@ -118,6 +118,7 @@ Eigenpairs<F> lanczos(const HermitianOperator<F>& a, const Subset& sites, const 
   std::vector<std::size_t> ritz;  // indices of T's eigenvalues, from the wanted end on
   Eigensystem e;
   bool converged = false, invariant = false;
+  double iterated_value = 0, iterated_residual = 0;
   for (int restart = 0; !converged && !invariant && restart <= parameters.max_restarts; ++restart) {
     std::size_t size = m;
     for (; filled < m; ++filled) {
@@ -147,6 +148,8 @@ Eigenpairs<F> lanczos(const HermitianOperator<F>& a, const Subset& sites, const 
     ritz.resize(size);
     for (std::size_t i = 0; i < size; ++i) ritz[i] = op.end() == SpectrumEnd::lowest ? i : size - 1 - i;
 
+    iterated_value = e.values[ritz[0]];
+    iterated_residual = invariant ? 0 : std::abs(beta * e.vectors(size - 1, ritz[0]));
     const double scale = std::max(std::fabs(e.values.front()), std::fabs(e.values.back()));
     std::size_t good = 0;
     while (good < std::min(wanted, size) &&
@@ -183,6 +186,10 @@ Eigenpairs<F> lanczos(const HermitianOperator<F>& a, const Subset& sites, const 
     result.vectors.push_back(std::move(vector));
   }
   result.converged = converged;
+  if (!result.values.empty()) {
+    result.iterated_value = iterated_value;
+    result.iterated_residual = iterated_residual;
+  }
   result.applications = op.applications() + static_cast<long>(result.values.size());
   return result;
 }
@@ -191,6 +198,16 @@ template <class F>
 Eigenpairs<F> lanczos(const FermionOperator<F>& m, const LanczosParameters& parameters) {
   return lanczos<F>([&m](F& out, const F& in) { m.apply_normal(out, in); }, m.domain(), parameters);
 }
+
+namespace {
+
+/// The eigenvalue below `low` at which the polynomial of these parameters (SpectrumEnd::lowest) is y >= 1.
+double inverse_of_filter(const LanczosParameters& p, double y) {
+  const double radius = (p.high - p.low) / 2, center = (p.high + p.low) / 2;
+  return center - radius * std::cosh(std::acosh(std::max(y, 1.0)) / p.chebyshev_degree);
+}
+
+}  // namespace
 
 template <class F>
 SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy, int max_restarts) {
@@ -202,25 +219,50 @@ SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy, int
   const Eigenpairs<F> top = lanczos(m, parameters);
   bounds.highest = top.values[0];
   bounds.highest_error = top.residuals[0];
+  bounds.applications = top.applications;
 
-  // The low end is dense in comparison with the spectrum's width. A few plain vectors show where it is; a polynomial
-  // that suppresses what is above a multiple of that brings it out, each time with a better multiple.
+  // The low end is dense in comparison with the spectrum's width, and often a band just above the mass squared: waiting for
+  // one eigenvector of it to separate takes forever, and is not needed. A few plain vectors show where the end is. From
+  // there on a polynomial of A that falls steeply up to `low`, a multiple of the value found so far, brings it out, each
+  // time with a better multiple. The largest value of the polynomial is within the residual of what was found, and the
+  // polynomial's slope says what that means for the eigenvalue.
   parameters.end = SpectrumEnd::lowest;
   parameters.max_restarts = 0;
   parameters.basis = 24;
-  Eigenpairs<F> bottom = lanczos(m, parameters);
-  const auto accurate = [&] { return bottom.residuals[0] <= accuracy * bottom.values[0]; };
-  for (int i = 0; i < max_restarts && !accurate(); ++i) {
-    parameters.high = 1.1 * bounds.highest;
-    parameters.low = std::min(std::max(4 * bottom.values[0], 1e-12 * bounds.highest), 0.5 * bounds.highest);
+  parameters.tolerance = 0;
+  const Eigenpairs<F> first = lanczos(m, parameters);
+  bounds.applications += first.applications;
+  bounds.lowest = first.values[0];
+  bounds.lowest_error = first.residuals[0];
+  const HermitianOperator<F> normal = [&m](F& out, const F& in) { m.apply_normal(out, in); };
+  parameters.high = 1.1 * (bounds.highest + bounds.highest_error);
+  bool settled = false;  // the value found changes by less than a factor of two: this polynomial is good enough
+  constexpr int kMaxPasses = 20, kMaxDegree = 4000;
+  for (int pass = 0; pass < kMaxPasses && bounds.lowest_error > accuracy * bounds.lowest; ++pass) {
+    const double before = bounds.lowest;
+    parameters.low = std::min(std::max(4 * before, 1e-12 * bounds.highest), 0.5 * bounds.highest);
     // T_n grows like exp(2 n sqrt(low / high)) below the interval: enough for a factor of 100 from one application.
     parameters.chebyshev_degree =
-        std::clamp(static_cast<int>(2.7 * std::sqrt(parameters.high / parameters.low)), 4, 400);
-    bottom = lanczos(m, parameters);
+        std::clamp(static_cast<int>(2.7 * std::sqrt(parameters.high / parameters.low)), 4, kMaxDegree);
+    // d log p is n d lambda / sqrt(high low) or more: half of what may be missing from the accuracy that is asked for.
+    parameters.tolerance =
+        0.5 * accuracy * before * parameters.chebyshev_degree / std::sqrt(parameters.high * parameters.low);
+    parameters.max_restarts = settled ? max_restarts : 0;
+    const Eigenpairs<F> bottom = lanczos(m, parameters);
+    // Once more through the polynomial: what is left of the upper spectrum weighs little in p(A) but much in A.
+    Filtered<F> filter(normal, m.domain(), parameters);
+    F polished, image;
+    filter.apply(polished, bottom.vectors[0]);
+    m.apply_normal(image, polished);
+    const double quotient = product(polished, image, m.domain()).real() / square(polished, m.domain());
+    bounds.applications += bottom.applications + filter.applications() + 1;
+    bounds.lowest = std::min(before, quotient);
+    bounds.lowest_error =
+        std::fabs(bounds.lowest - inverse_of_filter(parameters, bottom.iterated_value + bottom.iterated_residual));
+    if (settled) break;
+    settled = bounds.lowest > before / 2;
   }
-  bounds.lowest = bottom.values[0];
-  bounds.lowest_error = bottom.residuals[0];
-  bounds.converged = top.converged && accurate();
+  bounds.converged = top.converged && bounds.lowest_error <= accuracy * bounds.lowest;
   return bounds;
 }
 

@@ -39,6 +39,8 @@ struct Eigenpairs {
   std::vector<double> values;     ///< from the wanted end on: ascending for lowest, descending for highest
   std::vector<F> vectors;         ///< of norm one on the sites
   std::vector<double> residuals;  ///< |A v - lambda v|, recomputed; an eigenvalue lies within this of `values`
+  /// The first pair as the iteration sees it, of p(A): value and residual.
+  double iterated_value = 0, iterated_residual = 0;
   long applications = 0;          ///< of A
 };
 
@@ -51,13 +53,16 @@ Eigenpairs<F> lanczos(const HermitianOperator<F>& a, const QDP::Subset& sites, c
 template <class F>
 Eigenpairs<F> lanczos(const FermionOperator<F>& m, const LanczosParameters& parameters);
 
-/// The ends of the spectrum of M^+ M. Each true end lies within the error of its value.
+/// The ends of the spectrum of M^+ M, from inside: lowest and highest are quotients <v, M^+ M v>/<v, v>, so the true ends
+/// are not between them, and each lies within the error of its value.
 struct SpectralBounds {
   double lowest = 0, lowest_error = 0;
   double highest = 0, highest_error = 0;
-  bool converged = false;
+  bool converged = false;  ///< both errors are below accuracy times the value
+  long applications = 0;   ///< of M^+ M
 };
-/// To a relative accuracy of both ends: what a rational approximation needs to know about its interval.
+/// To a relative accuracy of both ends: what a rational approximation needs to know about its interval. The cost of the low
+/// end grows like sqrt(highest / lowest / accuracy), whether it is one eigenvalue or a dense band.
 template <class F>
 SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy = 1e-3, int max_restarts = 50);
 

@@ -1,6 +1,7 @@
 // Small matrices, Lanczos against them, spectral bounds, deflation.
 
 #include "lib/dirac/staggered.hpp"
+#include "lib/gauge/start.hpp"
 #include "lib/error.hpp"
 #include "lib/solver/cg.hpp"
 #include "lib/solver/dense.hpp"
@@ -144,6 +145,45 @@ TEST_CASE("spectral bounds enclose the ends of the spectrum") {
     CHECK(std::fabs(bounds.highest - exact.back()) <= bounds.highest_error + 1e-12);
     CHECK(bounds.lowest_error <= 1e-3 * exact.front());
     CHECK(bounds.highest_error <= 1e-3 * exact.back());
+  }
+}
+
+TEST_CASE("spectral bounds converge where the low end is a dense band, and stay above the mass squared of staggered quarks") {
+  using S = LatticeStaggeredFermionD;
+  tests::use_lattice({4, 4, 4, 8});
+  GaugeField smooth(Nd);
+  weak_field_start(smooth);
+  for (const GaugeField& u : {smooth, tests::random_field()}) {
+    const auto links = converted_links<LinksOf<S>>(u);
+    const auto bounds_at = [&](double mass) {
+      const auto m = make_preconditioned<S>(std::make_shared<StaggeredOperator<S>>(links, StaggeredParameters{.mass = mass}),
+                                            Preconditioning::even_source);
+      return spectral_bounds<S>(*m, 1e-2);
+    };
+    for (const double mass : {0.5, 0.05, 0.01}) {
+      CAPTURE(mass);
+      const SpectralBounds bounds = bounds_at(mass);
+      // M^+ M = m^2 - D^2 on the even sites: at least m^2, and the same D^2 for each mass.
+      CHECK(bounds.converged);
+      CHECK(bounds.lowest >= mass * mass * (1 - 1e-10));
+      CHECK(bounds.lowest_error <= 1e-2 * bounds.lowest);
+      CHECK(bounds.lowest - bounds.lowest_error >= 0.98 * mass * mass);
+      CHECK(bounds.applications < 40000);
+    }
+    const double at_half = bounds_at(0.5).lowest - 0.25, at_tenth = bounds_at(0.1).lowest - 0.01;
+    CHECK(std::fabs(at_half - at_tenth) <= 1e-2 * (0.25 + at_half));
+  }
+}
+
+TEST_CASE("lowest and highest lie inside the spectrum, so a spectrum inside an interval is never found outside") {
+  tests::use_lattice({2, 2, 2, 4});
+  const auto m = tests::even_odd_wilson<F>(tests::random_links<F>(), 0.15);
+  const std::vector<double> exact = spectrum(*m);
+  for (const int restarts : {0, 1, 50}) {  // also before anything has converged
+    CAPTURE(restarts);
+    const SpectralBounds bounds = spectral_bounds<F>(*m, 1e-2, restarts);
+    CHECK(bounds.lowest >= exact.front() * (1 - 1e-12));
+    CHECK(bounds.highest <= exact.back() * (1 + 1e-12));
   }
 }
 
