@@ -5,8 +5,6 @@
 #include "lib/io/boundary.hpp"
 #include "lib/io/lattice.hpp"
 
-#include <fstream>
-
 namespace qcd {
 
 using namespace QDP;
@@ -16,7 +14,8 @@ namespace {
 /// cfg_file, which must be there now: better known before the run than after it waited in a queue.
 std::string existing_file(const Input& cfg) {
   const std::string name = cfg.word("cfg_file");
-  if (!name.empty() && !std::ifstream(name)) cfg.error("cfg_file", "a file that can be read", name);
+  if (const std::string why = name.empty() ? "" : why_unreadable(name); !why.empty())
+    cfg.error("cfg_file", "a file that can be read", name + " (" + why + ")");
   require_lattice_of_file(cfg, "cfg_file", name);
   return name;
 }
@@ -25,25 +24,26 @@ GaugeInit read_lime(const Input& cfg) {
   const std::string name = existing_file(cfg);
   const bool parallel = cfg.flag("parallel_io", cfg.flag("ParallelIO", false));
   const bool reunit = cfg.flag("reunit", false);
-  const bool verify = cfg.flag("verify_checksum", false);
-  return [=](GaugeField& u) {
+  const ChecksumRule rule = read_checksum_rule(cfg);
+  return [=](GaugeField& u) -> StartReport {
     u.resize(Nd);
     XMLReader file_xml, record_xml;
     QDPFileReader file(file_xml, name, parallel ? QDPIO_PARALLEL : QDPIO_SERIAL);
     QDP::read(file, record_xml, u);
-    if (verify && (file.bad() || file.fail()))
-      throw FileError(name + ": the data do not have the checksum that they were written with; the file is damaged");
+    apply_checksum_rule(rule, file, name);
     QDP::close(file);
     if (reunit) reunitarize(u);
+    return {name, file.verdict(), file.checksum()};
   };
 }
 
 GaugeInit read_nersc(const Input& cfg) {
   const std::string name = existing_file(cfg);
-  return [=](GaugeField& u) {
+  const bool ignore = read_checksum_rule(cfg) == ChecksumRule::ignored;
+  return [=](GaugeField& u) -> StartReport {
     u.resize(Nd);
     XMLReader header;
-    readArchiv(header, u, name);
+    return {name, readArchiv(header, u, name, ignore ? OnDamage::read : OnDamage::refuse), ""};
   };
 }
 
@@ -57,6 +57,18 @@ GaugeInit read_classical(const Input& cfg) {
 
 }  // namespace
 
+ChecksumRule read_checksum_rule(const Input& input) {
+  if (!input.has("verify_checksum")) return ChecksumRule::if_there;
+  return input.flag("verify_checksum") ? ChecksumRule::required : ChecksumRule::ignored;
+}
+
+void apply_checksum_rule(ChecksumRule rule, const QDPFileReader& file, const std::string& name) {
+  if (rule == ChecksumRule::ignored || !(file.bad() || (rule == ChecksumRule::required && file.fail()))) return;
+  throw FileError(name + ": expected data with the checksum that was stored with them, got checksum " + file.verdict() +
+                  ". The file is damaged: fetch it again. To read it all the same: "
+                  "<verify_checksum>false</verify_checksum> beside its name");
+}
+
 const Table<GaugeInit>& gauge_init_table() {
   static const Table<GaugeInit> table(
       "a start (cfg_type)", {
@@ -67,11 +79,12 @@ const Table<GaugeInit>& gauge_init_table() {
                                  [](const Input&) -> GaugeInit { return disordered_start; }},
                                 {"CLASSICAL_SF", "GaugeState{Name, GaugeBC{Name, ...}}: the classical field of a "
                                  "Schroedinger functional", read_classical},
-                                {"SZINQIO", "cfg_file, [parallel_io], [reunit], [verify_checksum = false]: SciDAC or ILDG file; a wrong or missing "
-                                 "checksum is an error with verify_checksum, else a warning",
+                                {"SZINQIO", "cfg_file, [parallel_io], [reunit], [verify_checksum]: SciDAC or ILDG file; a wrong checksum is an "
+                                 "error, a missing one a warning, with verify_checksum true an error, false a warning",
                                  read_lime},
                                 {"SCIDAC", "the same as SZINQIO", read_lime},
-                                {"NERSC", "cfg_file: NERSC archive file", read_nersc},
+                                {"NERSC", "cfg_file, [verify_checksum = true]: NERSC archive file; checksum, plaquette and link "
+                                 "trace of the header must be there and fit", read_nersc},
                             });
   return table;
 }

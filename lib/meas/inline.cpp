@@ -64,12 +64,17 @@ std::vector<ScheduledMeasurement> read_measurements(const Input& input, double* 
   return list;
 }
 
-void run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no, const GaugeField& u,
+std::size_t run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no, const GaugeField& u,
                       const Log& log, const std::string& config_xml, const MeasurementObserver& observer) {
   NamedObjects objects;
   objects.set_default_gauge_field(u, config_xml);
+  std::size_t left_out = 0;
   for (const ScheduledMeasurement& scheduled : list) {
     if (!scheduled.due(update_no)) continue;
+    if (left_out > 0 || (observer.stop && observer.stop())) {
+      ++left_out;
+      continue;
+    }
     if (observer.before) observer.before(scheduled);
     const auto begin = std::chrono::steady_clock::now();
     {
@@ -88,6 +93,7 @@ void run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned lo
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     if (observer.after) observer.after(scheduled, time.count());
   }
+  return left_out;
 }
 
 }  // namespace qcd

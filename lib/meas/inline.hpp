@@ -30,8 +30,10 @@ std::vector<ScheduledMeasurement> read_measurements(const Input& input, double* 
 struct MeasurementObserver {
   std::function<void(const ScheduledMeasurement&)> before;
   std::function<void(const ScheduledMeasurement&, double seconds)> after;
+  std::function<bool()> stop;  ///< asked before each; true: leave out the rest
 };
-void run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no, const GaugeField& u,
+/// Returns how many that were due have been left out.
+std::size_t run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no, const GaugeField& u,
                       const Log& log, const std::string& config_xml = "", const MeasurementObserver& observer = {});
 
 /// Writes the group Plaquette: update_no and the elements of write_plaquettes(). Returns w_plaq.

@@ -4,7 +4,6 @@
 #include "lib/io/output_name.hpp"
 #include "lib/io/spelling.hpp"
 
-#include <fstream>
 #include <sstream>
 
 namespace qcd {
@@ -127,8 +126,8 @@ std::string ObjectPlan::writes_file(const Input& group, const std::string& name)
 std::string ObjectPlan::reads_file(const Input& group, const std::string& name) const {
   const std::string file = group.word(name);
   if (file.empty() || files_.contains(file)) return file;
-  if (!std::ifstream(file))
-    group.error(name, "a file that can be read, or that a measurement before this one writes", file);
+  if (const std::string why = QDP::why_unreadable(file); !why.empty())
+    group.error(name, "a file that can be read, or that a measurement before this one writes", file + " (" + why + ")");
   else
     require_lattice_of_file(group, name, file);
   return file;

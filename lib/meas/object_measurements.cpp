@@ -1,6 +1,7 @@
 // Tasks on named objects: reading and writing files, listing, erasing; and setting the random number generator.
 
 #include "lib/gauge/su3.hpp"
+#include "lib/io/gauge_init.hpp"
 #include "lib/io/seed.hpp"
 #include "lib/meas/measurement.hpp"
 
@@ -26,7 +27,7 @@ XMLBufferWriter as_writer(const std::string& xml) {
 struct ObjectFile {
   std::string object_type;  ///< in inputs
   std::string kept_as;      ///< type of the named object
-  std::function<void(NamedObjects&, const std::string& id, const std::string& file)> read;
+  std::function<void(NamedObjects&, const std::string& id, const std::string& file, ChecksumRule, const Log&)> read;
   std::function<void(const NamedObjects&, const std::string& id, const std::string& file, QDP_volfmt_t)> write;
 };
 
@@ -51,15 +52,14 @@ void convert(multi1d<To>& to, const multi1d<From>& from) {
 template <class Object, class InFile>
 ObjectFile object_file(const std::string& suffix) {
   return {ObjectType<Object>::name + suffix, ObjectType<Object>::name,
-          [](NamedObjects& objects, const std::string& id, const std::string& name) {
+          [](NamedObjects& objects, const std::string& id, const std::string& name, ChecksumRule rule, const Log& log) {
             InFile from;
             prepare(from);
             XMLReader file_xml, record_xml;
             QDPFileReader file(file_xml, name, QDPIO_SERIAL);
             read(file, record_xml, from);
-            if (file.bad())
-              throw InputError(name + ": expected a SciDAC file with a " + ObjectType<Object>::name +
-                               ", the reader failed");
+            apply_checksum_rule(rule, file, name);
+            log.write("checksum", file.verdict());
             close(file);
             Object object;
             convert(object, from);
@@ -105,8 +105,7 @@ const ObjectFile* find_object_file(const Input& object) {
   return nullptr;
 }
 
-void write_group(const Log& log, const std::string& tag, unsigned long update_no, const std::string& id) {
-  const auto group = log.group(tag);
+void write_ids(const Log& log, unsigned long update_no, const std::string& id) {
   log.write("update_no", update_no);
   log.write("object_id", id);
 }
@@ -117,16 +116,20 @@ class ReadObject : public Measurement {
     const Input object = input.group("NamedObject");
     type_ = find_object_file(object);
     if (type_) id_ = plan.makes(object, "object_id", type_->kept_as);
-    file_ = plan.reads_file(input.group("File"), "file_name");
+    const Input file = input.group("File");
+    file_ = plan.reads_file(file, "file_name");
+    rule_ = read_checksum_rule(file);
   }
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
-    write_group(log, "qio_read_named_obj", update_no, id_);
-    type_->read(objects, id_, file_);
+    const auto group = log.group("qio_read_named_obj");
+    write_ids(log, update_no, id_);
+    type_->read(objects, id_, file_, rule_, log);
   }
 
  private:
   const ObjectFile* type_ = nullptr;
   std::string id_, file_;
+  ChecksumRule rule_ = ChecksumRule::if_there;
 };
 
 /// With `erase`, the object is gone afterwards.
@@ -147,7 +150,8 @@ class WriteObject : public Measurement {
       file.error("file_volfmt", "SINGLEFILE, MULTIFILE or PARTFILE", format);
   }
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
-    write_group(log, erase_ ? "qio_write_erase_named_obj" : "qio_write_named_obj", update_no, id_);
+    const auto group = log.group(erase_ ? "qio_write_erase_named_obj" : "qio_write_named_obj");
+    write_ids(log, update_no, id_);
     type_->write(objects, id_, file_, format_);
     if (erase_) objects.erase(id_);
   }
@@ -169,19 +173,23 @@ class ReadNersc : public Measurement {
  public:
   ReadNersc(const Input& input, ObjectPlan& plan) {
     id_ = plan.makes<GaugeField>(input.group("NamedObject"), "object_id");
-    file_ = plan.reads_file(input.group("File"), "file_name");
+    const Input file = input.group("File");
+    file_ = plan.reads_file(file, "file_name");
+    on_damage_ = read_checksum_rule(file) == ChecksumRule::ignored ? OnDamage::read : OnDamage::refuse;
   }
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
-    write_group(log, "nersc_read_named_obj", update_no, id_);
+    const auto group = log.group("nersc_read_named_obj");
+    write_ids(log, update_no, id_);
     GaugeField u(Nd);
     XMLReader header;
-    readArchiv(header, u, file_);
-    reunitarize(u);
+    log.write("checksum", readArchiv(header, u, file_, on_damage_));
+    log.write("reunitarized_links", static_cast<int>(reunitarize(u)));
     objects.create(id_, std::move(u), {"<NERSC/>", text_of(header)});
   }
 
  private:
   std::string id_, file_;
+  OnDamage on_damage_ = OnDamage::refuse;
 };
 
 class WriteNersc : public Measurement {
@@ -191,7 +199,8 @@ class WriteNersc : public Measurement {
     file_ = plan.writes_file(input.group("File"), "file_name");
   }
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
-    write_group(log, "nersc_write_named_obj", update_no, id_);
+    const auto group = log.group("nersc_write_named_obj");
+    write_ids(log, update_no, id_);
     writeArchiv(objects.get<GaugeField>(id_), file_);
   }
 
@@ -203,7 +212,8 @@ class EraseObject : public Measurement {
  public:
   EraseObject(const Input& input, ObjectPlan& plan) : id_(plan.erases(input.group("NamedObject"), "object_id")) {}
   void measure(unsigned long update_no, NamedObjects& objects, const Log& log) override {
-    write_group(log, "erase_named_obj", update_no, id_);
+    const auto group = log.group("erase_named_obj");
+    write_ids(log, update_no, id_);
     objects.erase(id_);
   }
 
@@ -247,12 +257,12 @@ MeasurementRows object_measurements() {
   for (const ObjectFile& file : object_files()) types += (types.empty() ? "" : ", ") + file.object_type;
   return {
       measurement_row<ReadObject>("QIO_READ_NAMED_OBJECT",
-                                  "NamedObject{object_id, object_type}, File{file_name}: a SciDAC file becomes an "
-                                  "object; object_type is one of " +
+                                  "NamedObject{object_id, object_type}, File{file_name, [verify_checksum]}: a SciDAC file "
+                                  "becomes an object; object_type is one of " +
                                       types),
       write_row("QIO_WRITE_NAMED_OBJECT", false, "NamedObject{object_id, object_type}, File{file_name, file_volfmt}"),
       write_row("QIO_WRITE_ERASE_NAMED_OBJECT", true, "the same, and erases the object"),
-      measurement_row<ReadNersc>("NERSC_READ_NAMED_OBJECT", "NamedObject{object_id}, File{file_name}: a NERSC archive"),
+      measurement_row<ReadNersc>("NERSC_READ_NAMED_OBJECT", "NamedObject{object_id}, File{file_name, [verify_checksum = true]}: a NERSC archive"),
       measurement_row<WriteNersc>("NERSC_WRITE_NAMED_OBJECT", "NamedObject{object_id}, File{file_name}"),
       measurement_row<EraseObject>("ERASE_NAMED_OBJECT", "NamedObject{object_id}"),
       measurement_row<ListObjects>("LIST_NAMED_OBJECT", "no elements: what objects there are"),

@@ -30,9 +30,14 @@ GaugeField start_measurements(const MeasureParameters& parameters, const Log& lo
   RNG::setrn(seed);
   log.write("RNG", seed);
   GaugeField u(Nd);
-  parameters.start(u);
-  reunitarize(u);
+  const StartReport report = parameters.start(u);
+  const long projected = reunitarize(u);
   write_xml(log, "Config_info", parameters.config_xml);
+  {
+    const auto group = log.group("Config_check");
+    if (!report.verdict.empty()) log.write("checksum", report.verdict);
+    log.write("reunitarized_links", static_cast<int>(projected));
+  }
   write_observables(log, "Observables", u);
   return u;
 }
