@@ -2,8 +2,10 @@
 
 #include "apps/common/program.hpp"
 #include "apps/common/progress.hpp"
+#include "apps/common/signals.hpp"
 
-#include <csignal>
+#include "lib/hmc/run_lock.hpp"
+
 #include <filesystem>
 
 #include <unistd.h>
@@ -12,21 +14,14 @@ namespace common {
 
 namespace {
 
-volatile std::sig_atomic_t stop_signal = 0;
-
-void request_stop(int signal) {
-  stop_signal = signal;
-  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);  // the second one ends the program at once
-}
-
 /// Somebody may free space: tries for five minutes, unless asked to stop (again).
 bool wait_for_disk(Progress& progress, const std::string& why, int failures) {
   constexpr int kSeconds = 10, kTimes = 30;
   if (failures > kTimes) return false;
   progress.warning(why + "\nTrying again in " + std::to_string(kSeconds) + " s");
-  stop_signal = 0;
+  forget_stop_request();
   ::sleep(kSeconds);  // a signal cuts it short
-  return stop_signal == 0;
+  return !stop_requested();
 }
 
 /// out.xml -> out_20.xml for a run that continues from update 20.
@@ -38,12 +33,27 @@ std::string numbered(const std::string& name, unsigned long update_no) {
   return (path.parent_path() / file).string();
 }
 
+/// Throws FileError if the run would write over checkpoints of another one.
+void require_free_checkpoints(const qcd::RunParameters& parameters) {
+  const qcd::McControl& control = parameters.control;
+  const auto there = qcd::find_checkpoints(control.save_prefix);
+  if (there.empty() || there.front().update_no <= control.start_update) return;
+  throw qcd::FileError("SavePrefix " + control.save_prefix + ": expected no checkpoint after update " +
+                       std::to_string(control.start_update) + ", where this run starts, got " + there.front().restart +
+                       " of an earlier run. --continue goes on from the newest good one, --overwrite replaces them; or "
+                       "choose another SavePrefix");
+}
+
 }  // namespace
 
 int run_monte_carlo(const qcd::InputFile& file, Arguments arguments, qcd::RunParameters& parameters,
                     const MonteCarlo& program) {
   Progress progress(QDP::QDPIO::cout);
   const std::vector<std::string> remarks = remarks_on(file, parameters.lattice(), parameters.memory);
+  const std::string text = QDP::read_whole_file(arguments.input),
+                    note = qcd::require_unchanged_restart(text, arguments.input, arguments.accept_edited);
+  if (!note.empty()) progress.warning(note);
+  parameters.accept_edited = arguments.accept_edited;
   if (arguments.check_only) {
     progress.input_is_valid(arguments.input, parameters.lattice(),
                             program.contents + ", " + std::to_string(parameters.updates_to_do()) + " update(s)");
@@ -53,6 +63,8 @@ int run_monte_carlo(const qcd::InputFile& file, Arguments arguments, qcd::RunPar
   print_header();
   warn_of_remarks(arguments.input, remarks);
   create_layout(parameters.lattice());
+  const qcd::RunLock lock(parameters.control.save_prefix);
+  if (!lock.warning().empty()) progress.warning(lock.warning());
   if (arguments.continue_run)
     if (const qcd::CheckpointFiles from = continue_from_newest(parameters, warn); !from.restart.empty()) {
       arguments.data = numbered(arguments.data, from.update_no);
@@ -62,17 +74,19 @@ int run_monte_carlo(const qcd::InputFile& file, Arguments arguments, qcd::RunPar
     progress.nothing_to_do(parameters);
     return 0;
   }
+  const bool may_replace = arguments.overwrite || arguments.continue_run;
+  require_free_documents(arguments, may_replace);
+  if (!may_replace) require_free_checkpoints(parameters);
   qcd::load_start(parameters, warn);
+  if (arguments.overwrite && !arguments.continue_run) qcd::remove_later_checkpoints(parameters);
   Document data(arguments.data, parameters.kind->program, file.root()),
       log(arguments.log, parameters.kind->program, file.root());
 
-  std::signal(SIGTERM, request_stop);
-  std::signal(SIGUSR1, request_stop);
-  std::signal(SIGINT, request_stop);
+  catch_stop_signals(parameters.kind->program, "this update");
   progress.begin(parameters, program.method);
   qcd::RunHooks hooks;
   hooks.report = [&](const qcd::UpdateReport& report) { progress.update(report); };
-  hooks.stop_requested = [] { return stop_signal != 0; };
+  hooks.stop_requested = stop_requested;
   hooks.warning = warn;
   hooks.retry_last_save = [&](const std::string& why, int failures) { return wait_for_disk(progress, why, failures); };
   const qcd::RunSummary summary = program.run(data.xml, log.xml, hooks);

@@ -1,12 +1,50 @@
 #include "apps/common/program.hpp"
 
+#include "apps/common/signals.hpp"
+
 #include "lib/io/program_info.hpp"
 
 #include "qdp/init/about.hpp"
 
 #include <exception>
+#include <filesystem>
+#include <utility>
 
 namespace common {
+
+namespace {
+
+/// Also by way of links, and for names that are not there yet.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error)) return std::filesystem::is_regular_file(a, error);
+  return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error) &&
+         !std::filesystem::exists(a, error);
+}
+
+}  // namespace
+
+void require_free_documents(const Arguments& arguments, bool may_replace) {
+  const std::pair<const char*, const std::string&> documents[] = {{"data document", arguments.data},
+                                                                  {"log", arguments.log}};
+  for (const auto& [what, name] : documents)
+    if (same_file(name, arguments.input))
+      throw qcd::InputError(std::string(what) + ' ' + name + ": expected another file than the input " + arguments.input +
+                            ", which it would replace. Choose another name with -o and -l");
+  if (same_file(arguments.data, arguments.log))
+    throw qcd::InputError("data document and log: expected two files, got " + arguments.data +
+                          " for both. Choose other names with -o and -l");
+  for (const auto& [what, name] : documents) {
+    std::error_code error;
+    if (std::filesystem::is_directory(name, error))
+      throw qcd::InputError(std::string(what) + ' ' + name + ": expected the name of a file, got a folder");
+    if (may_replace || !std::filesystem::is_regular_file(name, error) || std::filesystem::file_size(name, error) == 0)
+      continue;
+    throw qcd::InputError(std::string(what) + ' ' + name +
+                          ": expected no such file, got that of an earlier run. Choose another name with -o and -l, or "
+                          "replace it with --overwrite");
+  }
+}
 
 void create_layout(const std::vector<int>& lattice) {
   QDP::multi1d<int> nrow(QDP::Nd);
@@ -51,6 +89,7 @@ void warn_of_remarks(const std::string& file, const std::vector<std::string>& re
 int run_program(const std::string& name, int& argc, char**& argv, const std::function<int()>& body) {
   int status = 1;
   try {
+    make_write_signals_errors();
     QDP::QDP_initialize(&argc, &argv);
     status = body();
   } catch (const std::exception& error) {

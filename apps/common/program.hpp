@@ -1,6 +1,8 @@
 // What the programs that read an XML input share: the lattice, output documents, and how errors end a run.
 #pragma once
 
+#include "apps/common/arguments.hpp"
+
 #include "lib/io/input.hpp"
 #include "lib/io/memory.hpp"
 
@@ -11,6 +13,10 @@
 #include <vector>
 
 namespace common {
+
+/// Throws InputError if input, data document and log are not three files, or if a document of an earlier run is there and
+/// may not be replaced.
+void require_free_documents(const Arguments& arguments, bool may_replace);
 
 /// Makes the layout.
 void create_layout(const std::vector<int>& lattice);

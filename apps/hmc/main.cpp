@@ -3,7 +3,7 @@
 //   hmc -i in.xml [-o out.xml] [-l log.xml]      run            hmc --check in.xml      only read the input
 //   hmc -i in.xml --continue                     run on from the newest checkpoint, if there is one
 //
-// Exit status: 0 done (or stopped by SIGTERM, SIGUSR1 or SIGINT after saving), 1 anything else;
+// Exit status: 0 done (or stopped by SIGTERM, SIGUSR1, SIGHUP, SIGXCPU or SIGINT after saving), 1 anything else;
 // of --check 0, 1 for errors, 2 if something in the input has no effect, or will not fit in memory.
 
 #include "apps/common/monte_carlo.hpp"
@@ -48,6 +48,7 @@ int run_leapfrog(const qcd::InputFile& file, const common::Arguments& arguments)
   common::print_header();
   common::warn_of_remarks(arguments.input, remarks);
   common::create_layout(parameters.dynamics.lattice);
+  common::require_free_documents(arguments, arguments.overwrite);
   common::Document data(arguments.data, "t_leapfrog", file.root()), log(arguments.log, "t_leapfrog", file.root());
   const double delta_h = qcd::run_leapfrog_test(parameters, data.xml, log.xml);
   data.close();

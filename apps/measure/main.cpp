@@ -4,9 +4,12 @@
 //
 // Exit status: 0 done, 1 anything else; of --check 0, 1 for errors, 2 if something in the input has no effect, or will not
 // fit in memory.
+// SIGTERM, SIGUSR1, SIGHUP, SIGXCPU or the first SIGINT finish the present measurement; the documents are complete up to
+// there, and the status is 1.
 
 #include "apps/common/program.hpp"
 #include "apps/common/arguments.hpp"
+#include "apps/common/signals.hpp"
 
 #include "lib/gauge/su3.hpp"
 #include "lib/meas/inline.hpp"
@@ -26,6 +29,7 @@ void print_seconds(const std::string& what, double seconds) {
 /// One line per measurement on the terminal, one element in the log.
 qcd::MeasurementObserver progress(QDP::XMLFileWriter& log) {
   qcd::MeasurementObserver observer;
+  observer.stop = common::stop_requested;
   observer.after = [&log](const qcd::ScheduledMeasurement& done, double seconds) {
     print_seconds(done.name, seconds);
     QDP::push(log, "elem");
@@ -52,19 +56,26 @@ int run(const common::Arguments& arguments) {
   common::print_header();
   common::warn_of_remarks(arguments.input, remarks);
   common::create_layout(parameters.lattice);
+  common::require_free_documents(arguments, arguments.overwrite);
   common::Document out(arguments.data, "chroma", file.root()), log(arguments.log, "measure", file.root());
   const qcd::GaugeField u = qcd::start_measurements(parameters, qcd::Log{&out.xml});
   out.xml.flush();
+  common::catch_stop_signals("measure", "this measurement");
+  std::size_t left = 0;
   {
     const qcd::Log output{&out.xml}, times{&log.xml};
     const auto observables = output.group("InlineObservables");
     const auto list = times.group("Measurements");
-    qcd::run_measurements(parameters.measurements, 0, u, output, parameters.config_xml, progress(log.xml));
+    left = qcd::run_measurements(parameters.measurements, 0, u, output, parameters.config_xml, progress(log.xml));
   }
+  if (left > 0) qcd::Log{&out.xml, &log.xml}.write("MeasurementsNotDone", static_cast<int>(left));
   out.close();
   log.close();
   QDP::QDPIO::cout << "output  " << arguments.data << "\n";
-  return 0;
+  if (left > 0)
+    QDP::QDPIO::cerr << "measure: stopped by signal, " << static_cast<int>(left) << " of "
+                     << static_cast<int>(parameters.measurements.size()) << " measurements not done\n";
+  return left == 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 #include "lib/hmc/checkpoint.hpp"
 
 #include "lib/io/program_info.hpp"
+#include "lib/meas/glue.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include <unistd.h>
 
@@ -72,9 +75,7 @@ void write_cfg(XMLWriter& xml, const McControl& c, const CheckpointFiles& files)
 }
 
 void write_control(XMLWriter& xml, const McControl& c, unsigned long not_numbered, const CheckpointFiles& files,
-                   const std::vector<unsigned long>& rolling) {
-  Seed seed;
-  RNG::savern(seed);
+                   const Seed& seed, const std::vector<unsigned long>& rolling) {
   write(xml, "RNG", seed);
   write(xml, "StartUpdateNum", files.update_no);
   write(xml, "NWarmUpUpdates", c.warm_up_updates);
@@ -104,9 +105,10 @@ void write_checks(XMLWriter& xml, const McControl& c) {
   write(xml, "MonitorForces", c.monitor_forces);
 }
 
-/// The input of the run that continues from here.
-void write_restart(XMLWriter& xml, const RunParameters& parameters, const CheckpointFiles& files,
-                   const std::vector<unsigned long>& rolling) {
+/// The input of the run that continues from here, with the group Identity if one is given.
+std::string restart_text(const RunParameters& parameters, const CheckpointFiles& files, const RunState& state,
+                         const std::vector<unsigned long>& rolling, const std::optional<CheckpointIdentity>& identity) {
+  XMLBufferWriter xml;
   const bool inside = parameters.kind->all_in_control;
   const auto measurements = [&] {
     if (!parameters.measurements_xml.empty()) xml.writeXML('\n' + parameters.measurements_xml);
@@ -115,14 +117,16 @@ void write_restart(XMLWriter& xml, const RunParameters& parameters, const Checkp
   if (!inside) write_cfg(xml, parameters.control, files);
   push(xml, "MCControl");
   if (inside) write_cfg(xml, parameters.control, files);
-  write_control(xml, parameters.control, parameters.separate_warm_up(), files, rolling);
+  write_control(xml, parameters.control, parameters.separate_warm_up(), files, state.seed, rolling);
   if (parameters.kind->metropolis) write_checks(xml, parameters.control);
-  parameters.write_method_state(xml);
+  if (!state.method.empty()) xml.writeXML(state.method);
+  if (identity) write_identity(xml, *identity, xml.str());
   if (inside) measurements();
   pop(xml);
   if (!inside) measurements();
   xml.writeXML('\n' + parameters.method_xml);
   pop(xml);
+  return identity ? sealed(xml.str() + '\n') : xml.str();
 }
 
 /// Removes both files, the restart file first. What is not there any more is fine.
@@ -134,24 +138,21 @@ void remove_checkpoint(const CheckpointFiles& files) {
 
 }  // namespace
 
-void write_checkpoint(const CheckpointFiles& files, const XMLBufferWriter& restart, bool parallel_io,
-                      const GaugeField& u) {
-  try {
-    XMLBufferWriter file_xml, record_xml = restart;
-    push(file_xml, "HMC");
-    write_program_info(file_xml);
-    pop(file_xml);
-    QDPFileWriter file(file_xml, files.configuration, QDPIO_SINGLEFILE, parallel_io ? QDPIO_PARALLEL : QDPIO_SERIAL);
-    write(file, record_xml, u);
-    close(file);
-    write_whole_file(files.restart, restart.str());
-  } catch (const std::exception& error) {
-    throw FileError("the checkpoint of update " + std::to_string(files.update_no) +
-                    " could not be written: " + error.what());
-  }
+RunState present_state(const RunParameters& parameters, const GaugeField& u) {
+  RunState state;
+  state.u = u;
+  RNG::savern(state.seed);
+  XMLBufferWriter xml;
+  push(xml, "State");
+  parameters.write_method_state(xml);
+  pop(xml);
+  const std::string text = xml.str(), open = "<State>";
+  const auto begin = text.find(open) + open.size(), end = text.rfind("</State>");
+  if (text.find('<', begin) < end) state.method = text.substr(begin, end - begin);
+  return state;
 }
 
-CheckpointFiles save_checkpoint(RunParameters& parameters, unsigned long update_no, const GaugeField& u) {
+CheckpointFiles save_checkpoint(RunParameters& parameters, unsigned long update_no, const RunState& state) {
   McControl& control = parameters.control;
   const CheckpointFiles files = checkpoint_files(control.save_prefix, update_no);
   std::vector<unsigned long> rolling = control.rolling_checkpoints;
@@ -159,9 +160,22 @@ CheckpointFiles save_checkpoint(RunParameters& parameters, unsigned long update_
   const bool archived = control.archive_interval > 0 && update_no % control.archive_interval == 0;
   if (control.keep_checkpoints > 0 && !archived) rolling.push_back(update_no);
 
-  XMLBufferWriter restart;
-  write_restart(restart, parameters, files, rolling);
-  write_checkpoint(files, restart, control.parallel_io, u);
+  try {
+    XMLBufferWriter file_xml, record_xml;
+    push(file_xml, "HMC");
+    write_program_info(file_xml);
+    pop(file_xml);
+    record_xml.writeXML(restart_text(parameters, files, state, rolling, {}));
+    QDPFileWriter file(file_xml, files.configuration, QDPIO_SINGLEFILE,
+                       control.parallel_io ? QDPIO_PARALLEL : QDPIO_SERIAL);
+    write(file, record_xml, state.u);
+    const CheckpointIdentity identity{file.checksum(), toDouble(average_plaquette(state.u))};
+    close(file);
+    write_whole_file(files.restart, restart_text(parameters, files, state, rolling, identity));
+  } catch (const std::exception& error) {
+    throw FileError("the checkpoint of update " + std::to_string(files.update_no) +
+                    " could not be written: " + error.what());
+  }
 
   // The restart file still lists what goes now: a run killed here knows of it, and its next save removes it.
   if (control.keep_checkpoints > 0)
@@ -171,6 +185,11 @@ CheckpointFiles save_checkpoint(RunParameters& parameters, unsigned long update_
     }
   control.rolling_checkpoints = rolling;
   return files;
+}
+
+void remove_later_checkpoints(const RunParameters& parameters) {
+  for (const CheckpointFiles& files : find_checkpoints(parameters.control.save_prefix))
+    if (files.update_no > parameters.control.start_update) remove_checkpoint(files);
 }
 
 // ---- room on disk --------------------------------------------------------------------------------------------------
@@ -236,6 +255,7 @@ namespace {
 struct RestartPoint {
   GaugeInit start;
   McControl control;
+  std::optional<CheckpointIdentity> identity;
   std::vector<int> lattice;
   Input mc_control;
 
@@ -243,29 +263,60 @@ struct RestartPoint {
     const Input root = file.root();
     start = read_gauge_init((kind.all_in_control ? mc_control : root).group("Cfg"));
     control = read_mc_control(mc_control);
+    identity = read_identity(mc_control);
     lattice = root.group(kind.method).integers("nrow", Nd, at_least(1));
     file.require_valid();
   }
 };
 
-GaugeField read_field(const GaugeInit& start) {
-  GaugeField u(Nd);
-  start(u);
-  return u;
+/// The restart file, if it is as it was written; `note` tells of edits.
+RestartPoint read_restart_point(const CheckpointFiles& files, const RunKind& kind, bool accept_edited, std::string& note) {
+  const InputFile file(files.restart);
+  note = require_unchanged_restart(read_whole_file(files.restart), files.restart, accept_edited);
+  return RestartPoint(file, kind);
+}
+
+std::string as_text(const CheckpointIdentity& identity) {
+  std::ostringstream text;
+  text.precision(12);
+  text << "checksum " << identity.cfg_checksum << ", plaquette " << identity.w_plaq;
+  return text.str();
+}
+
+struct StartField {
+  GaugeField u;
+  StartReport report;
+};
+
+/// Throws FileError if `identity` is that of another configuration.
+StartField read_field(const GaugeInit& start, const std::optional<CheckpointIdentity>& identity) {
+  StartField field;
+  field.u.resize(Nd);
+  field.report = start(field.u);
+  if (!identity) return field;
+  const CheckpointIdentity found{field.report.data_checksum, toDouble(average_plaquette(field.u))};
+  const double tolerance = sizeof(REAL) == 4 ? 1e-5 : 1e-10;
+  if (found.cfg_checksum != identity->cfg_checksum || !(std::abs(found.w_plaq - identity->w_plaq) <= tolerance))
+    throw FileError((field.report.file.empty() ? "the start field" : field.report.file) +
+                    ": expected the configuration that the restart file was written with, " + as_text(*identity) +
+                    ", got " + as_text(found) + ". It is that of another update or run (--accept-edited takes it)");
+  return field;
 }
 
 bool is_good(const CheckpointFiles& files, const RunKind& kind) {
   try {
-    read_field(RestartPoint(InputFile(files.restart), kind).start);
+    std::string note;
+    const RestartPoint point = read_restart_point(files, kind, false, note);
+    read_field(point.start, point.identity);
     return true;
   } catch (const std::exception&) {
     return false;
   }
 }
 
-GaugeField read_start_field(const RunParameters& parameters) {
+StartField read_start_field(const RunParameters& parameters) {
   try {
-    return read_field(parameters.start);
+    return read_field(parameters.start, parameters.accept_edited ? std::nullopt : parameters.identity);
   } catch (const std::exception& error) {
     if (parameters.control.start_update == 0) throw;
     std::string text = "the field of update " + std::to_string(parameters.control.start_update) +
@@ -273,7 +324,7 @@ GaugeField read_start_field(const RunParameters& parameters) {
     for (const CheckpointFiles& files : find_checkpoints(parameters.control.save_prefix))
       if (files.update_no < parameters.control.start_update && is_good(files, *parameters.kind))
         throw FileError(text + "\nThe newest good checkpoint before it: " + parameters.kind->program + " -i " +
-                        files.restart);
+                        files.restart + " --overwrite");
     throw FileError(text + "\nThere is no good checkpoint before it.");
   }
 }
@@ -282,23 +333,30 @@ GaugeField read_start_field(const RunParameters& parameters) {
 
 void load_start(RunParameters& parameters, const Warn& warn) {
   prepare_checkpoints(parameters, warn);
-  if (!parameters.start_field) parameters.start_field = std::make_shared<GaugeField>(read_start_field(parameters));
+  if (parameters.start_field) return;
+  StartField field = read_start_field(parameters);
+  parameters.start_field = std::make_shared<GaugeField>(std::move(field.u));
+  parameters.start_report = field.report;
 }
 
 CheckpointFiles continue_from_newest(RunParameters& parameters, const Warn& warn) {
   for (const CheckpointFiles& files : find_checkpoints(parameters.control.save_prefix)) {
     std::optional<RestartPoint> point;
-    GaugeField u;
+    StartField field;
+    std::string note;
     try {
-      point.emplace(InputFile(files.restart), *parameters.kind);
-      if (point->lattice == parameters.lattice()) u = read_field(point->start);
+      point.emplace(read_restart_point(files, *parameters.kind, parameters.accept_edited, note));
+      if (point->lattice == parameters.lattice())
+        field = read_field(point->start, parameters.accept_edited ? std::nullopt : point->identity);
     } catch (const std::exception& error) {
       if (warn) warn("checkpoint of update " + std::to_string(files.update_no) + " passed over: " + error.what());
       continue;
     }
     if (point->lattice != parameters.lattice())
       throw InputError(files.restart + " has another lattice than this input: choose another SavePrefix, or remove it");
-    parameters.start_field = std::make_shared<GaugeField>(std::move(u));
+    if (warn && !note.empty()) warn(note);
+    parameters.start_field = std::make_shared<GaugeField>(std::move(field.u));
+    parameters.start_report = field.report;
     parameters.cfg_type = "SZINQIO " + files.configuration;
     parameters.control.seed = point->control.seed;
     parameters.control.start_update = point->control.start_update;

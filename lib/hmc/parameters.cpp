@@ -111,14 +111,41 @@ const RunKind& hmc_run() {
 
 }  // namespace
 
+namespace {
+
+void read_monomial_states(const Input& mc_control, const MonomialMap& monomials) {
+  if (!mc_control.has("MonomialStates")) return;
+  MonomialStates states;
+  for (const Input& elem : mc_control.elements("MonomialStates"))
+    states.emplace(elem.word("monomial_id"), elem.word("state"));
+  try {
+    set_states(monomials, states);
+  } catch (const InputError& error) {
+    mc_control.error("MonomialStates", error.what(), "");
+  }
+}
+
+}  // namespace
+
 HmcParameters::HmcParameters() : RunParameters(hmc_run()) {}
 
 void HmcParameters::write_method_state(XMLWriter& xml) const {
   if (dynamics.tuner) dynamics.tuner->write_state(xml);
+  const MonomialStates states = states_of(dynamics.monomials);
+  if (states.empty()) return;
+  push(xml, "MonomialStates");
+  for (const auto& [id, state] : states) {
+    push(xml, "elem");
+    write(xml, "monomial_id", id);
+    write(xml, "state", state);
+    pop(xml);
+  }
+  pop(xml);
 }
 
 void HmcParameters::read_method_state(const Input& mc_control) {
   if (dynamics.tuner && mc_control.has("StepTuning")) dynamics.tuner->read_state(mc_control.group("StepTuning"));
+  read_monomial_states(mc_control, dynamics.monomials);
 }
 
 HmcParameters read_hmc_parameters(const Input& root) {
@@ -131,6 +158,7 @@ HmcParameters read_hmc_parameters(const Input& root) {
   p.memory.kept += need.kept;
   p.memory.working = std::max(p.memory.working, need.working);
   p.dynamics.tuner = StepTuner::read(trajectory.group("MDIntegrator"), root.group("MCControl"), *p.dynamics.integrator);
+  read_monomial_states(root.group("MCControl"), p.dynamics.monomials);
   return p;
 }
 

@@ -10,8 +10,8 @@ namespace qcd {
 using namespace QDP;
 
 unsigned long McControl::updates_to_do(unsigned long not_numbered) const {
-  if (start_update >= production_updates) return 0;
-  return std::min(updates_this_run, total_updates() - not_numbered - start_update);
+  const unsigned long all = total_updates() - not_numbered;
+  return start_update < all ? std::min(updates_this_run, all - start_update) : 0;
 }
 
 namespace {
@@ -66,6 +66,7 @@ void read_run_parameters(RunParameters& p, const Input& root) {
   p.cfg_type = cfg.word("cfg_type", "");
   p.start = read_gauge_init(cfg);
   p.control = read_mc_control(control);
+  p.identity = read_identity(control);
   p.measurements = read_measurements(outer, &p.memory.working);
   if (outer.has("InlineMeasurements")) p.measurements_xml = outer.group("InlineMeasurements").xml();
   if (root.has(p.kind->method)) p.method_xml = root.group(p.kind->method).xml();

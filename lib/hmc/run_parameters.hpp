@@ -2,12 +2,14 @@
 // measured.
 #pragma once
 
+#include "lib/hmc/restart_file.hpp"
 #include "lib/io/gauge_init.hpp"
 #include "lib/io/memory.hpp"
 #include "lib/meas/inline.hpp"
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +37,8 @@ struct McControl {
   bool monitor_forces = true;
 
   unsigned long total_updates() const { return warm_up_updates + production_updates; }
-  /// Updates that this run does: updates_this_run, cut at the total less `not_numbered`; none once start_update reaches
-  /// production_updates.
+  /// Updates that this run does: updates_this_run, cut at the total less `not_numbered`. Chroma also ends a run at once
+  /// that starts at NProductionUpdates or later, though NWarmUpUpdates of it may be missing; here it goes on.
   unsigned long updates_to_do(unsigned long not_numbered = 0) const;
 };
 
@@ -64,6 +66,9 @@ struct RunParameters {
   std::string cfg_type;
   GaugeInit start;
   std::shared_ptr<GaugeField> start_field;  ///< once it has been made: load_start, continue_from_newest
+  StartReport start_report;                 ///< of that
+  std::optional<CheckpointIdentity> identity;  ///< of the configuration that a restart file must come with
+  bool accept_edited = false;  ///< restart files changed by hand, also to another configuration, are taken as they are
   McControl control;
   std::vector<ScheduledMeasurement> measurements;
   std::string measurements_xml;  ///< verbatim, for restart files; may be empty

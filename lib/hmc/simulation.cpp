@@ -34,14 +34,19 @@ class Trajectories : public UpdateMethod {
     const Clock clock;
     Seed start_seed;
     GaugeField start;
+    MonomialStates start_states;
     if (check_repro) {
       RNG::savern(start_seed);
       start = u;
+      start_states = states_of(parameters_.dynamics.monomials);
     }
     const TrajectoryResult result =
         run_trajectory(u, hamiltonian_, *parameters_.dynamics.integrator, options, record, detail);
     record.write("seconds_for_trajectory", clock.seconds());
-    if (check_repro) repeat(n, result, std::move(start), start_seed, u, warm_up, record);
+    if (check_repro) {
+      set_states(parameters_.dynamics.monomials, start_states);
+      repeat(n, result, std::move(start), start_seed, u, warm_up, record);
+    }
     if (options.observer) tuner->end_trajectory(result.delta_h, record);
     return result;
   }

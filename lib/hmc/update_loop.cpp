@@ -12,14 +12,20 @@ using namespace QDP;
 
 namespace {
 
-/// The start field; links outside the group (files in single precision) are projected.
+/// The start field; links outside the group (files in single precision) are projected. A run that goes on has none.
 GaugeField make_start(RunParameters& parameters, const Log& record, const Warn& warn) {
   if (!parameters.start_field) load_start(parameters, warn);
   GaugeField u = std::move(*parameters.start_field);
   parameters.start_field = nullptr;
   const long projected = reunitarize(u);
+  const StartReport& report = parameters.start_report;
+  if (projected > 0 && parameters.control.start_update > 0 && !parameters.accept_edited)
+    throw FileError((report.file.empty() ? "the start field" : report.file) + ": expected links in SU(" +
+                    std::to_string(Nc) + "), as a run that continues leaves them, got " + std::to_string(projected) +
+                    " outside. The configuration is not the one that was saved; <reunit>true</reunit> in Cfg projects it.");
   const auto group = record.group("Config_info");
   record.write("cfg_type", parameters.cfg_type);
+  if (!report.verdict.empty()) record.write("checksum", report.verdict);
   record.write("reunitarized_links", static_cast<int>(projected));
   record.write("w_plaq", average_plaquette(u));
   return u;
@@ -64,7 +70,7 @@ class UpdateLoop {
     const auto group = record_.group("WarmUpdates");
     const unsigned long to_do = control_.warm_up_updates;
     for (unsigned long n = 1; n <= to_do && !summary_.stopped; ++n) {
-      update(n, true);
+      update_or_save(n, true, control_.start_update);
       --control_.warm_up_updates;
       const bool broken = documents_broken();
       summary_.stopped = broken || stop_requested();
@@ -77,7 +83,7 @@ class UpdateLoop {
     const unsigned long to_do = control_.updates_to_do();
     for (unsigned long i = 0; i < to_do && !summary_.stopped; ++i) {
       const unsigned long n = control_.start_update + i + 1;
-      update(n, n <= control_.warm_up_updates);
+      update_or_save(n, n <= control_.warm_up_updates, n - 1);
       summary_.last_update = n;
       const bool last = i + 1 == to_do, broken = documents_broken();
       if (broken || stop_requested()) summary_.stopped = !last;
@@ -106,8 +112,8 @@ class UpdateLoop {
     const bool due = last || n % control_.save_interval == 0;
     if (!due && !save_failed_) return;
     for (int attempt = 1;; ++attempt) try {
-        summary_.last_checkpoint = save_checkpoint(parameters_, n, u_);
-        save_failed_ = false;
+        summary_.last_checkpoint = save_checkpoint(parameters_, n, present_state(parameters_, u_));
+        save_failed_ = unsaved_ = false;
         if (!last) prepare_next_save();
         return;
       } catch (const FileError& error) {
@@ -140,6 +146,31 @@ class UpdateLoop {
     if (hooks_.warning) hooks_.warning(text);
   }
 
+  /// An update; if it throws, the state before it is saved as `before`, unless there is a checkpoint of it already.
+  void update_or_save(unsigned long n, bool warm_up, unsigned long before) {
+    const RunState state = present_state(parameters_, u_);
+    try {
+      update(n, warm_up);
+    } catch (const std::exception&) {
+      save_state_before(state, n, before);
+      throw;
+    }
+  }
+
+  void save_state_before(const RunState& state, unsigned long n, unsigned long before) {
+    const std::string failed = "update " + std::to_string(n) + " failed; ";
+    if (summary_.updates == 0 || (!summary_.last_checkpoint.restart.empty() && !unsaved_)) {
+      const std::string& restart = summary_.last_checkpoint.restart;
+      warn(failed + "the state before it is " + (restart.empty() ? "the start of this run" : restart));
+      return;
+    }
+    try {
+      warn(failed + "the state before it is saved: " + command(save_checkpoint(parameters_, before, state).restart));
+    } catch (const std::exception& error) {
+      warn(failed + "and the state before it could not be saved: " + error.what());
+    }
+  }
+
   void update(unsigned long n, bool warm_up) {
     const double begin = clock_.seconds();
     UpdateReport report;
@@ -157,6 +188,12 @@ class UpdateLoop {
     }
     data_.flush();
     log_.flush();
+    if (!std::isfinite(report.plaquette))
+      throw NumericsError("update " + std::to_string(n) + ": expected a finite plaquette, got " +
+                          std::to_string(report.plaquette) +
+                          ". The couplings are out of range, or a field holds values that are not finite; "
+                          "TESSERA_CHECK=1 names the first kernel that made one.");
+    unsaved_ = true;
 
     report.seconds = clock_.seconds() - begin;
     count(report);
@@ -209,6 +246,7 @@ class UpdateLoop {
   const Clock clock_;
   RunSummary summary_;
   unsigned long to_do_ = 0;   ///< updates of this run
+  bool unsaved_ = false;      ///< there are updates after the last checkpoint
   bool save_failed_ = false;  ///< the state has not been saved although it was due
   bool counting_warm_up_ = true;
   unsigned long counted_ = 0;

@@ -60,7 +60,7 @@ struct RunHooks {
 /// both are flushed after every update.
 /// A save that fails is tried again after each of the next updates, until the next save is due. Throws FileError
 /// if that fails as well (checkpoints saved before are untouched), or, after saving, if a document cannot be written,
-/// and what the method throws.
+/// and what the method throws, NumericsError if a plaquette is not finite: then the state before that update is saved.
 RunSummary run_updates(RunParameters& parameters, UpdateMethod& method, QDP::XMLFileWriter& data,
                        QDP::XMLFileWriter& log, const RunHooks& hooks);
 

@@ -33,7 +33,7 @@ struct Run {
 Run run(const std::string& arguments) {
   std::filesystem::create_directories(kFolder);
   const std::string printed = (kFolder / "printed").string();
-  const std::string command = kProgram.string() + " " + arguments + " > " + printed + " 2>&1";
+  const std::string command = kProgram.string() + " --overwrite " + arguments + " > " + printed + " 2>&1";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(printed)};
 }

@@ -30,12 +30,12 @@ for example in "$examples"/purgaug/*.xml; do
   sed -e 's#<nrow>[^<]*<#<nrow>4 4 4 4<#' -e 's#<NWarmUpUpdates>[^<]*<#<NWarmUpUpdates>2<#' \
       -e 's#<NUpdatesThisRun>[^<]*<#<NUpdatesThisRun>2<#' -e 's#<SaveInterval>[^<]*<#<SaveInterval>2<#' \
       -e 's#<Frequency>50<#<Frequency>2<#' "$example" > heatbath.xml
-  "$programs/purgaug" -i heatbath.xml -o heatbath.out.xml -l heatbath.log.xml > output.txt 2>&1 || fail "$example does not run"
+  "$programs/purgaug" -i heatbath.xml -o heatbath.out.xml -l heatbath.log.xml --overwrite > output.txt 2>&1 || fail "$example does not run"
   grep -q 'w_plaq' heatbath.out.xml || fail "$example: expected plaquettes"
   count=$((count + 1))
 done
 for example in "$examples"/measure/*.xml; do
-  "$programs/measure" -i "$example" -o measure.out.xml -l measure.log.xml > output.txt 2>&1 || fail "$example does not run"
+  "$programs/measure" -i "$example" -o measure.out.xml -l measure.log.xml --overwrite > output.txt 2>&1 || fail "$example does not run"
   grep -q '</chroma>' measure.out.xml || fail "$example: expected a complete document"
   count=$((count + 1))
 done

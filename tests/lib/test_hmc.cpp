@@ -80,7 +80,7 @@ TEST_CASE("hmc killed at any moment continues from its last saved state to the s
   kill(pid, SIGKILL);
   wait_for(pid);
   // Whatever restart file is there works; take the third.
-  REQUIRE(run_program({"-i", folder.file("killed_restart_3.xml"), "-o", folder.file("d3"), "-l", folder.file("l3")},
+  REQUIRE(run_program({"-i", folder.file("killed_restart_3.xml"), "-o", folder.file("d3"), "-l", folder.file("l3"), "--overwrite"},
                       folder.file("text3")) == 0);
   tests::use_lattice({2, 2, 2, 4});
   CHECK(tests::distance(saved_field(folder.file("killed_cfg_12.lime")),
@@ -93,7 +93,7 @@ TEST_CASE("one and two threads give the same bits") {
     const std::string name = "threads" + std::to_string(threads);
     std::ofstream(folder.file(name + ".xml")) << params(folder.file(name), 3, 3);
     const std::vector<std::string> arguments = {
-        "-i", folder.file(name + ".xml"), "-o", folder.file("d"), "-l", folder.file("l")};
+        "-i", folder.file(name + ".xml"), "-o", folder.file("d" + name), "-l", folder.file("l" + name)};
     REQUIRE(wait_for(start_program(arguments, folder.file("text"), threads)) == 0);
   }
   tests::use_lattice({2, 2, 2, 4});
@@ -101,8 +101,8 @@ TEST_CASE("one and two threads give the same bits") {
                         saved_field(folder.file("threads2_cfg_3.lime"))) == 0);
 }
 
-TEST_CASE("SIGTERM, SIGUSR1 and SIGINT finish the trajectory, save, and exit with status 0") {
-  for (int signal : {SIGTERM, SIGUSR1, SIGINT}) {
+TEST_CASE("SIGTERM, SIGUSR1, SIGHUP, SIGXCPU and SIGINT finish the trajectory, save, and exit with status 0") {
+  for (int signal : {SIGTERM, SIGUSR1, SIGHUP, SIGXCPU, SIGINT}) {
     CAPTURE(signal);
     const tests::ScratchFolder folder("hmc_signal");
     std::string text = params(folder.file("run"), 100000, 100000, "", 30);
@@ -122,6 +122,7 @@ TEST_CASE("SIGTERM, SIGUSR1 and SIGINT finish the trajectory, save, and exit wit
     kill(pid, signal);
     CHECK(wait_for(pid) == 0);
     const std::string output = read_text(folder.file("text"));
+    CHECK(output.find("signal received, stopping after this update") != std::string::npos);
     CHECK(output.find("stopped by signal") != std::string::npos);
     CHECK(output.find("continue with  hmc -i " + folder.file("run_restart_")) != std::string::npos);
     XMLReader log(folder.file("l"));  // closed properly
