@@ -13,7 +13,7 @@ endfunction()
 
 tessera_choice(QDP_PRECISION double "Word behind Real and the unsuffixed types" double single)
 tessera_choice(QDP_ND 4 "Space-time dimensions" 2 3 4)
-tessera_choice(QDP_NC 3 "Colours" 1 2 3)
+tessera_choice(QDP_NC 3 "Colours" 1 2 3 4)
 tessera_choice(QDP_NS 4 "Spin components" 4)
 tessera_choice(TESSERA_SANITIZE none "Sanitizers to build with" none address thread)
 option(TESSERA_BUNDLE "LLVM linked statically, programs that can be moved: what scripts/bundle needs" OFF)

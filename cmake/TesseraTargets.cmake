@@ -25,8 +25,12 @@ function(tessera_include_directories target scope)
   target_compile_features(${target} ${scope} cxx_std_20)
 endfunction()
 
-# tessera_program(hmc source...): program build/<preset>/bin/hmc, linked with the whole of Tessera.
+# tessera_program(hmc source...): program build/<preset>/bin/hmc, linked with the whole of Tessera. Target `programs`: all of them.
 function(tessera_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE Tessera::qcd)
+  if(NOT TARGET programs)
+    add_custom_target(programs)   # everything but the tests
+  endif()
+  add_dependencies(programs ${name})
 endfunction()
