@@ -84,6 +84,9 @@ Extent extent(Level l) {
   }
 }
 
+/// The component that component i of a level's transpose comes from.
+int flipped(Extent e, int i) { return e.cols == 1 ? i : i % e.cols * e.cols + i / e.cols; }
+
 /// The terms of component i of a level's product: pairs of component numbers (left, right), each advancing by a constant.
 struct Terms {
   int left, right, left_step = 0, right_step = 0, n = 1;
@@ -186,7 +189,6 @@ Tensor Algebra::structural(Op op, Shape shape, std::uint64_t attribute, std::spa
   const Tensor& a = x[0];
   Tensor r(shape);
   const Extent es = extent(a.shape.spin), ec = extent(a.shape.color);
-  auto flipped = [](Extent e, int i) { return e.cols == 1 ? i : i % e.cols * e.cols + i / e.cols; };
   const int row = static_cast<int>(attribute & 0xFFFF), column = static_cast<int>(attribute >> 16);
   auto index = [&](Extent e) { return e.cols == 1 ? row : row * e.cols + column; };
   const bool all = op == Op::adj || op == Op::transpose;
@@ -293,25 +295,32 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
       break;
     }
     case Op::local_inner_product: case Op::local_inner_product_real: {
-      Cplx sum;
-      for (int s = 0; s < ns; ++s)
-        for (int c = 0; c < nc; ++c) sum = madd(conj(in(0, s, c)), in(1, s, c), sum);
+      Cplx sum;  // a number beside a matrix is that multiple of one
+      const Shape &l = x[0].shape, &m = x[1].shape;
+      for (int s = 0; s < both(l.spin, m.spin).size(); ++s)
+        for (int c = 0; c < both(l.color, m.color).size(); ++c) {
+          const auto p = sum_terms(l.spin, m.spin, s), q = sum_terms(l.color, m.color, c);
+          if (p[0] >= 0 && p[1] >= 0 && q[0] >= 0 && q[1] >= 0) sum = madd(conj(in(0, p[0], q[0])), in(1, p[1], q[1]), sum);
+        }
       r.set(0, 0, sum);
       break;
     }
-    case Op::local_color_inner_product: case Op::color_vector_contract:
+    case Op::local_color_inner_product: case Op::color_vector_contract: {  // over spin adj(x) y and x y
+      const bool adjoint = op == Op::local_color_inner_product;
+      const Extent es = extent(x[0].shape.spin);
       for (int s = 0; s < shape.spin.size(); ++s) {
         Cplx sum;
         const Terms ts = product_terms(x[0].shape.spin, x[1].shape.spin, s);
         for (int i = 0; i < ts.n; ++i)
           for (int c = 0; c < nc; ++c) {
             const auto p = ts.pair(i);
-            Cplx l = in(0, p[0], c);
-            sum = madd(op == Op::local_color_inner_product ? conj(l) : l, in(1, p[1], c), sum);
+            const Cplx l = in(0, adjoint ? flipped(es, p[0]) : p[0], c);
+            sum = madd(adjoint ? conj(l) : l, in(1, p[1], c), sum);
           }
         r.set(s, 0, sum);
       }
       break;
+    }
     case Op::outer_product: {  // x_i conj(y_j) at every level
       const int bs = x[1].shape.spin.size(), bc = x[1].shape.color.size();
       for (int s = 0; s < shape.spin.size(); ++s)

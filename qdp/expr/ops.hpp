@@ -61,21 +61,22 @@ constexpr Shape rule_compare(Shape a, Shape b, Shape) {
   return a.scalar_levels() && b.scalar_levels() ? Shape{.word = Type::b1, .depth = deeper(a, b)} : kInvalid;
 }
 constexpr Shape rule_logic(Shape a, Shape b, Shape) {
-  return a.scalar_levels() && b.scalar_levels() && a.word == Type::b1 && b.word == Type::b1 ? combine(a.spin, a.color, a, b) : kInvalid;
+  return a.scalar_levels() && b.scalar_levels() && !a.complex && !b.complex ? combine(a.spin, a.color, a, b).with_word(Type::b1) : kInvalid;
 }
 constexpr Shape rule_cmplx(Shape a, Shape b, Shape) {
-  return !a.complex && !b.complex && a.spin == b.spin && a.color == b.color ? combine(a.spin, a.color, a, b).with_complex(true) : kInvalid;
+  return !a.complex && !b.complex && a.spin == b.spin && a.color == b.color ? arithmetic(combine(a.spin, a.color, a, b)).with_complex(true) : kInvalid;
 }
 constexpr Level outer(Level a, Level b) {
   if (a.is_scalar() && b.is_scalar()) return a;
   return a.kind == Kind::vector && b == a ? Level{Kind::matrix, a.n} : Level{Kind::seed, 0};
 }
-constexpr Shape rule_outer(Shape a, Shape b, Shape) { return combine(outer(a.spin, b.spin), outer(a.color, b.color), a, b); }
-constexpr Level inner(Level a, Level b) { return a == b && a.kind != Kind::seed ? Level{} : Level{Kind::seed, 0}; }
-constexpr Shape widened(Shape a) { return a.word == Type::f32 ? a.with_word(Type::f64) : a; }  // sums are at least double
+constexpr Shape rule_outer(Shape a, Shape b, Shape) { return arithmetic(combine(outer(a.spin, b.spin), outer(a.color, b.color), a, b)); }
+constexpr Level inner(Level a, Level b) { return a.kind == Kind::seed ? Level{Kind::seed, 0} : bad(both(a, b)) ? both(a, b) : Level{}; }
+constexpr Level same(Level a, Level b) { return a == b ? inner(a, b) : Level{Kind::seed, 0}; }
+constexpr Shape widened(Shape a) { return a.word == Type::f32 ? a.with_word(Type::f64) : arithmetic(a); }  // sums are at least double
 constexpr Shape rule_inner(Shape a, Shape b, Shape) { return widened(combine(inner(a.spin, b.spin), inner(a.color, b.color), a, b)); }
 constexpr Shape rule_inner_real(Shape a, Shape b, Shape c) { return rule_inner(a, b, c).with_complex(false); }
-constexpr Shape rule_color_inner(Shape a, Shape b, Shape) { return widened(combine(product(a.spin, b.spin), inner(a.color, b.color), a, b)); }
+constexpr Shape rule_color_inner(Shape a, Shape b, Shape) { return widened(combine(product(a.spin, b.spin), same(a.color, b.color), a, b)); }
 constexpr Shape rule_real_function2(Shape a, Shape b, Shape) {
   if (a.complex || b.complex || !a.scalar_levels() || !b.scalar_levels()) return kInvalid;
   Type w = promote(a.word, b.word);
@@ -94,7 +95,7 @@ constexpr Shape rule_quark_contract(Shape a, Shape b, Shape) {
 
 constexpr Shape rule_same(Shape a, Shape, Shape) { return a; }
 constexpr Shape rule_numeric(Shape a, Shape, Shape) { return has_seed(a) ? kInvalid : arithmetic(a); }
-constexpr Shape rule_not(Shape a, Shape, Shape) { return a.word == Type::b1 && a.scalar_levels() ? a : kInvalid; }
+constexpr Shape rule_not(Shape a, Shape, Shape) { return a.scalar_levels() && !a.complex ? a.with_word(Type::b1) : kInvalid; }
 constexpr Shape rule_bit_not(Shape a, Shape, Shape) { return !is_float(a.word) && a.scalar_levels() && !a.complex ? a : kInvalid; }
 constexpr Shape rule_spin_transpose(Shape a, Shape, Shape) { return a.spin.kind == Kind::vector ? kInvalid : a; }
 constexpr Shape rule_square(Shape a, Shape, Shape) { return has_seed(a) ? kInvalid : a; }  // adj of a vector: conjugate, as QDP++ tolerates
@@ -103,7 +104,7 @@ constexpr Shape rule_trace(Shape a, Shape, Shape) { return a.with_levels(traced(
 constexpr Shape rule_trace_color(Shape a, Shape, Shape) { return a.with_levels(a.spin, traced(a.color)); }
 constexpr Shape rule_trace_spin(Shape a, Shape, Shape) { return a.with_levels(traced(a.spin), a.color); }
 constexpr Shape rule_real(Shape a, Shape, Shape) { return a.with_complex(false); }
-constexpr Shape rule_complex(Shape a, Shape, Shape) { return has_seed(a) ? kInvalid : a.with_complex(true); }
+constexpr Shape rule_complex(Shape a, Shape, Shape) { return has_seed(a) ? kInvalid : arithmetic(a).with_complex(true); }
 constexpr Shape rule_norm2(Shape a, Shape, Shape) {
   return {.word = is_float(a.word) ? Type::f64 : arithmetic(a).word, .depth = a.depth};
 }

@@ -4,13 +4,21 @@
 #include "qdp/layout/layout.hpp"
 
 #include <array>
+#include <numeric>
 #include <vector>
 
 namespace tests {
 
-using Extents = std::array<int, QDP_ND>;
+/// Extents or coordinates. Written for four dimensions; fewer leave off the last ones.
+struct Extents : std::array<int, QDP_ND> {
+  Extents() = default;
+  constexpr Extents(int x, int y, int z, int t) : std::array<int, QDP_ND>{} {
+    const int all[] = {x, y, z, t};
+    for (std::size_t mu = 0; mu < size(); ++mu) (*this)[mu] = all[mu];
+  }
+};
 
-/// 4x4x4x8 and 8x4x8x4 can be cut into 16 sub-lattices, 4x6x8x4 into 8, 3x5x4x8 into 4; 3x5x7x2, 2^4 and 1^4 not at
+/// In four dimensions 4x4x4x8 and 8x4x8x4 can be cut into 16 sub-lattices, 4x6x8x4 into 8, 3x5x4x8 into 4; 3x5x7x2, 2^4 and 1^4 not at
 /// all.
 inline const std::vector<Extents>& lattices() {
   static const std::vector<Extents> all{{4, 4, 4, 8}, {8, 4, 8, 4}, {4, 6, 8, 4}, {3, 5, 4, 8},
@@ -41,13 +49,15 @@ inline int volume(const Extents& extents) {
   return v;
 }
 
+inline int parity_of(const Extents& x) { return std::accumulate(x.begin(), x.end(), 0) & 1; }
+
 /// Sites in host order: even ones first, lexicographic within a parity.
 inline std::vector<Extents> sites_in_host_order(const Extents& extents) {
   std::vector<Extents> sites;
   for (int parity = 0; parity < 2; ++parity)
     for (int n = 0; n < volume(extents); ++n) {
       const Extents x = lexicographic_coordinates(n, extents);
-      if (((x[0] + x[1] + x[2] + x[3]) & 1) == parity) sites.push_back(x);
+      if (parity_of(x) == parity) sites.push_back(x);
     }
   return sites;
 }

@@ -51,22 +51,27 @@ struct NamedSubset {
   std::function<bool(const Extents&)> contains;
 };
 
-/// Checkerboards, three-dimensional checkerboards, a time slice, scattered sites and no site at all.
+/// A number without a pattern: members of the scattered subset have a multiple of three.
+inline int scatter(const Extents& x) {
+  int product = QDP_ND > 2;
+  for (std::size_t mu = 2; mu < x.size(); ++mu) product *= x[mu];
+  return x[0] + 2 * x[1] + product;
+}
+
+/// Checkerboards, those of up to three dimensions, a time slice, scattered sites and no site at all.
 inline std::vector<NamedSubset> subsets(const Extents& extents) {
-  const int last = extents[3] - 1;
-  const QDP::Set slices(Coloring(extents[3], [](const Extents& x) { return x[3]; }));
-  const QDP::Set scattered(
-      Coloring(3, [](const Extents& x) { return (x[0] + 2 * x[1] + x[2] * x[3]) % 3 == 0 ? 0 : 1; }));
-  auto parity4 = [](const Extents& x) { return (x[0] + x[1] + x[2] + x[3]) % 2; };
-  auto parity3 = [](const Extents& x) { return (x[0] + x[1] + x[2]) % 2; };
+  const int last = extents.back() - 1;
+  const QDP::Set slices(Coloring(extents.back(), [](const Extents& x) { return x.back(); }));
+  const QDP::Set scattered(Coloring(3, [](const Extents& x) { return scatter(x) % 3 == 0 ? 0 : 1; }));
+  auto parity3 = [](const Extents& x) { return std::accumulate(x.begin(), x.begin() + std::min(QDP_ND, 3), 0) & 1; };
   return {
       {"all", QDP::all, [](const Extents&) { return true; }},
-      {"rb[0]", QDP::rb[0], [=](const Extents& x) { return parity4(x) == 0; }},
-      {"rb[1]", QDP::rb[1], [=](const Extents& x) { return parity4(x) == 1; }},
+      {"rb[0]", QDP::rb[0], [=](const Extents& x) { return parity_of(x) == 0; }},
+      {"rb[1]", QDP::rb[1], [=](const Extents& x) { return parity_of(x) == 1; }},
       {"rb3[0]", QDP::rb3[0], [=](const Extents& x) { return parity3(x) == 0; }},
       {"rb3[1]", QDP::rb3[1], [=](const Extents& x) { return parity3(x) == 1; }},
-      {"time slice", slices[last], [=](const Extents& x) { return x[3] == last; }},
-      {"scattered", scattered[0], [](const Extents& x) { return (x[0] + 2 * x[1] + x[2] * x[3]) % 3 == 0; }},
+      {"time slice", slices[last], [=](const Extents& x) { return x.back() == last; }},
+      {"scattered", scattered[0], [](const Extents& x) { return scatter(x) % 3 == 0; }},
       {"none", scattered[2], [](const Extents&) { return false; }},
   };
 }
@@ -77,7 +82,9 @@ inline const std::vector<Extents>& language_lattices() {
 }
 
 inline std::string name_of(const Extents& e) {
-  return std::to_string(e[0]) + "x" + std::to_string(e[1]) + "x" + std::to_string(e[2]) + "x" + std::to_string(e[3]);
+  std::string name = std::to_string(e[0]);
+  for (std::size_t mu = 1; mu < e.size(); ++mu) name += "x" + std::to_string(e[mu]);
+  return name;
 }
 
 /// Runs body(places) on each lattice.

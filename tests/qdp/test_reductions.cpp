@@ -50,7 +50,7 @@ std::string fingerprint() {
     const auto chi = random_lattice<F::Fermion>();
     for (const NamedSubset& s : subsets(extents)) {
       print(toDouble(sum(r, s.subset)));
-      print(toDouble(sum(r * shift(r, FORWARD, 3), s.subset)));
+      print(toDouble(sum(r * shift(r, FORWARD, Nd - 1), s.subset)));
       print(toDouble(norm2(psi, s.subset)));
       print(toDouble(real(innerProduct(psi, chi, s.subset))));
       print(toDouble(imag(innerProduct(psi, chi, s.subset))));
@@ -137,25 +137,25 @@ TEST_CASE("reductions of shifted expressions") {
     for (std::size_t i = 0; i < v.size(); ++i)
       expected = reference::add(
           expected, reference::real_part(reference::trace(
-                        reference::multiply(v[i], reference::adjoint(v[places.neighbour(i, 2, 1)])), true, true)));
-    check_site("sum(real(trace(u shift(u)^+)))", sum(real(trace(u * adj(shift(u, FORWARD, 2))))).elem(), expected,
+                        reference::multiply(v[i], reference::adjoint(v[places.neighbour(i, Nd - 2, 1)])), true, true)));
+    check_site("sum(real(trace(u shift(u)^+)))", sum(real(trace(u * adj(shift(u, FORWARD, Nd - 2))))).elem(), expected,
                tol<double>(4000));
   });
 }
 
 TEST_CASE("sumMulti gives one sum per subset") {
   on_every_lattice([](const Places& places) {
-    const Set slices(Coloring(places.extents()[3], [](const Extents& x) { return x[3]; }));
+    const Set slices(Coloring(places.extents().back(), [](const Extents& x) { return x.back(); }));
     const auto z = random_lattice<D::Complex>();
     const auto v = values(z);
     const multi1d<DComplex> sums = sumMulti(z, slices);
-    REQUIRE(sums.size() == places.extents()[3]);
+    REQUIRE(sums.size() == places.extents().back());
     multi1d<LatticeComplexD> two(2);
     two[0] = z;
     two[1] = 2.0 * z;
     const multi2d<DComplex> both = sumMulti(two, slices);
     for (int t = 0; t < sums.size(); ++t) {
-      const NamedSubset slice{"slice", slices[t], [t](const Extents& x) { return x[3] == t; }};
+      const NamedSubset slice{"slice", slices[t], [t](const Extents& x) { return x.back() == t; }};
       check_site("sumMulti", sums[t].elem(), total(places, slice, v), tol<double>(600));
       CHECK(toDouble(norm2(both(0, t) - sums[t])) == 0.0);
       CHECK(toDouble(norm2(both[1][t] - 2.0 * sums[t])) == 0.0);

@@ -85,15 +85,16 @@ TEST_CASE("shifts nest four deep, alone and with products between them") {
     const auto u = random_lattice<D::ColorMatrix>();
     const auto v = values(u);
     LatticeColorMatrixD r;
-    r = shift(shift(shift(shift(u, FORWARD, 0), FORWARD, 1), BACKWARD, 2), BACKWARD, 3);
+    constexpr int z = Nd > 2 ? 2 : 0, t = Nd - 1;
+    r = shift(shift(shift(shift(u, FORWARD, 0), FORWARD, 1), BACKWARD, z), BACKWARD, t);
     auto step = [&](std::size_t i, int mu, int sign) { return places.neighbour(i, mu, sign); };
     check_field(
-        "four deep", r, [&](std::size_t i) { return v[step(step(step(step(i, 3, -1), 2, -1), 1, 1), 0, 1)]; }, 0);
-    r = shift(u * shift(adj(u) * shift(u + shift(u, BACKWARD, 0), FORWARD, 3), BACKWARD, 1), FORWARD, 2);
+        "four deep", r, [&](std::size_t i) { return v[step(step(step(step(i, t, -1), z, -1), 1, 1), 0, 1)]; }, 0);
+    r = shift(u * shift(adj(u) * shift(u + shift(u, BACKWARD, 0), FORWARD, t), BACKWARD, 1), FORWARD, z);
     check_field(
         "four deep with products", r,
         [&](std::size_t i) {
-          const std::size_t a = step(i, 2, 1), b = step(a, 1, -1), c = step(b, 3, 1), d = step(c, 0, -1);
+          const std::size_t a = step(i, z, 1), b = step(a, 1, -1), c = step(b, t, 1), d = step(c, 0, -1);
           return multiply(v[a], multiply(reference::adjoint(v[b]), add(v[c], v[d])));
         },
         tol<double>(60));
@@ -134,7 +135,7 @@ TEST_CASE("the hopping term of one checkerboard") {
           "hopping term", chi,
           [&](std::size_t i) {
             const Extents& x = places.at(i);
-            if ((x[0] + x[1] + x[2] + x[3]) % 2 == 0) return before[i];
+            if (parity_of(x) == 0) return before[i];
             const std::size_t f = places.neighbour(i, mu, 1), b = places.neighbour(i, mu, -1);
             const SiteValue forward = multiply(vu[i], vp[f]), backward = multiply(reference::adjoint(vu[b]), vp[b]);
             const SiteValue g = reference::gamma(1 << mu);
@@ -152,11 +153,12 @@ TEST_CASE("shifts of differently typed fields in one statement") {
     const auto n = random_lattice<Integer::Subtype_t>();
     const auto vf = values(f), vd = values(d), vn = values(n);
     LatticeColorVectorD r;
-    r = shift(f, FORWARD, 3) * shift(d, FORWARD, 3) + shift(n, BACKWARD, 3) * d;
+    constexpr int t = Nd - 1;
+    r = shift(f, FORWARD, t) * shift(d, FORWARD, t) + shift(n, BACKWARD, t) * d;
     check_field(
         "float, double and integer", r,
         [&](std::size_t i) {
-          const std::size_t a = places.neighbour(i, 3, 1), b = places.neighbour(i, 3, -1);
+          const std::size_t a = places.neighbour(i, t, 1), b = places.neighbour(i, t, -1);
           return add(multiply(vf[a], vd[a]), multiply(vn[b], vd[i]));
         },
         tol<double>(40));
@@ -170,13 +172,13 @@ TEST_CASE("maps of the user: any source for each site") {
         {"time reversal",
          [=](const Extents& x) {
            Extents y = x;
-           y[3] = (e[3] - x[3]) % e[3];
+           y.back() = (e.back() - x.back()) % e.back();
            return y;
          }},
         {"point reflection",
          [=](const Extents& x) {
            Extents y = x;
-           for (int mu = 0; mu < 4; ++mu) y[mu] = e[mu] - 1 - x[mu];
+           for (int mu = 0; mu < Nd; ++mu) y[mu] = e[mu] - 1 - x[mu];
            return y;
          }},
         {"diagonal",
@@ -188,7 +190,7 @@ TEST_CASE("maps of the user: any source for each site") {
         {"first time slice",
          [](const Extents& x) {
            Extents y = x;
-           y[3] = 0;
+           y.back() = 0;
            return y;
          }},
         {"origin",
@@ -198,7 +200,7 @@ TEST_CASE("maps of the user: any source for each site") {
         {"three steps",
          [=](const Extents& x) {
            Extents y = x;
-           y[2] = (x[2] + 3) % e[2];
+           y[Nd - 2] = (x[Nd - 2] + 3) % e[Nd - 2];
            return y;
          }},
     };
@@ -220,11 +222,11 @@ TEST_CASE("maps of the user: any source for each site") {
             return multiply(reference::adjoint(v[j]), v[places.neighbour(j, 1, 1)]);
           },
           tol<float>(12));
-      r = shift(map(map(x)) + x, BACKWARD, 2);
+      r = shift(map(map(x)) + x, BACKWARD, Nd - 2);
       check_field(
           "shift of a map of a map", r,
           [&](std::size_t i) {
-            const std::size_t j = places.neighbour(i, 2, -1);
+            const std::size_t j = places.neighbour(i, Nd - 2, -1);
             return add(v[from(from(j))], v[j]);
           },
           tol<float>(2));
@@ -236,7 +238,7 @@ TEST_CASE("maps restrict where, not whence: on subsets") {
   on_every_lattice([](const Places& places) {
     const Map reflect{SimpleMap([e = places.extents()](const Extents& x) {
       Extents y = x;
-      for (int mu = 0; mu < 4; ++mu) y[mu] = e[mu] - 1 - x[mu];
+      for (int mu = 0; mu < Nd; ++mu) y[mu] = e[mu] - 1 - x[mu];
       return y;
     })};
     const auto src = random_lattice<D::Complex>();
@@ -251,7 +253,7 @@ TEST_CASE("maps restrict where, not whence: on subsets") {
           [&](std::size_t i) {
             if (!s.contains(places.at(i))) return before[i];
             Extents y = places.at(i);
-            for (int mu = 0; mu < 4; ++mu) y[mu] = places.extents()[mu] - 1 - y[mu];
+            for (int mu = 0; mu < Nd; ++mu) y[mu] = places.extents()[mu] - 1 - y[mu];
             return add(v[places.index(y)], v[places.neighbour(i, 0, 1)]);
           },
           tol<double>(1));
@@ -287,21 +289,23 @@ TEST_CASE("the shift of a scalar is the scalar") {
 }
 
 TEST_CASE("maps and sets made between statements work at once") {
-  create_lattice({4, 4, 4, 8});
-  const Places places({4, 4, 4, 8});
+  const Extents extents{4, 4, 4, 8};
+  const int last = Nd - 1, n = extents.back();
+  create_lattice(extents);
+  const Places places(extents);
   auto x = random_lattice<D::Real>();
   for (int round = 0; round < 3; ++round) {
     const auto v = values(x);
-    const Map roll{SimpleMap([round](const Extents& y) {
+    const Map roll{SimpleMap([round, n](const Extents& y) {
       Extents z = y;
-      z[3] = (y[3] + round + 1) % 8;
+      z.back() = (y.back() + round + 1) % n;
       return z;
     })};
-    const Set slices(Coloring(8, [round](const Extents& y) { return (y[3] + round) % 8; }));
+    const Set slices(Coloring(n, [round, n](const Extents& y) { return (y.back() + round) % n; }));
     x[slices[2]] = roll(x);
     check_field(
         "round", x,
-        [&](std::size_t i) { return (places.at(i)[3] + round) % 8 == 2 ? v[places.neighbour(i, 3, round + 1)] : v[i]; },
+        [&](std::size_t i) { return (places.at(i).back() + round) % n == 2 ? v[places.neighbour(i, last, round + 1)] : v[i]; },
         0);
   }
 }

@@ -33,8 +33,8 @@ ProductIndex product_index(Index a, Index b) {
   if (a.is_number()) return {b, b.rows};
   if (b.is_number()) return {a, a.cols};
   if (a.is_column() && b.is_column()) return {a, 1, true};
-  if (a.cols != b.rows) throw std::logic_error("reference: extents of a product differ");
-  return {{a.rows, b.cols, true}, a.cols};
+  if (a.cols != b.rows || a.is_column()) throw std::logic_error("reference: extents of a product differ");
+  return {{a.rows, b.cols, b.kind}, a.cols};
 }
 
 int epsilon(int i, int j, int k) { return (i - j) * (j - k) * (k - i) / 2; }  // of 0, 1, 2
@@ -188,10 +188,15 @@ SiteValue local_norm2(const SiteValue& x) {
 }
 
 SiteValue local_inner_product(const SiteValue& x, const SiteValue& y) {
-  SiteValue r(Index::number(), Index::number(), x.complex || y.complex);
-  for (std::size_t i = 0; i < x.components.size(); ++i)
-    r.components[0] = r.components[0] + conj(x.components[i]) * y.components[i];
-  return r;
+  const Index spin = sum_index(x.spin, y.spin), color = sum_index(x.color, y.color);
+  return build(Index::number(), Index::number(), x.complex || y.complex, [&](int, int, int, int) {
+    Number sum;
+    for (int s = 0; s < spin.rows; ++s)
+      for (int t = 0; t < spin.cols; ++t)
+        for (int a = 0; a < color.rows; ++a)
+          for (int b = 0; b < color.cols; ++b) sum = sum + conj(x.get(s, t, a, b)) * y.get(s, t, a, b);
+    return sum;
+  });
 }
 
 namespace {
@@ -209,7 +214,9 @@ SiteValue contract_colors(const SiteValue& x, const SiteValue& y) {
 
 }  // namespace
 
-SiteValue local_color_inner_product(const SiteValue& x, const SiteValue& y) { return contract_colors(conjugate(x), y); }
+SiteValue local_color_inner_product(const SiteValue& x, const SiteValue& y) {
+  return contract_colors(transpose(conjugate(x), true, false), y);
+}
 SiteValue color_vector_contract(const SiteValue& x, const SiteValue& y) { return contract_colors(x, y); }
 
 SiteValue color_cross_product(const SiteValue& x, const SiteValue& y) {
@@ -326,12 +333,12 @@ SiteValue gamma(int n, Basis basis) {
 
 SiteValue spin_project(const SiteValue& x, int mu, int sign) {
   const SiteValue full = sign > 0 ? add(x, multiply(gamma(1 << mu), x)) : subtract(x, multiply(gamma(1 << mu), x));
-  return build({2, x.spin.cols, true}, x.color, true, [&](int s, int t, int a, int b) { return full.at(s, t, a, b); });
+  return build({2, x.spin.cols, x.spin.kind}, x.color, true, [&](int s, int t, int a, int b) { return full.at(s, t, a, b); });
 }
 
 SiteValue spin_reconstruct(const SiteValue& h, int mu, int sign) {
   // the lower half of sign gamma_mu (h, 0): gamma_mu has no diagonal blocks in this basis
-  const SiteValue upper = build({4, h.spin.cols, true}, h.color, true,
+  const SiteValue upper = build({4, h.spin.cols, h.spin.kind}, h.color, true,
                                 [&](int s, int t, int a, int b) { return s < 2 ? h.at(s, t, a, b) : O; });
   const SiteValue turned = multiply(gamma(1 << mu), upper);
   return build(upper.spin, h.color, true, [&](int s, int t, int a, int b) {

@@ -22,16 +22,18 @@ inline Number operator*(Number a, Number b) { return {a.re * b.re - a.im * b.im,
 inline Number conj(Number a) { return {a.re, -a.im}; }
 inline Number times_i(Number a) { return {-a.im, a.re}; }
 
+/// A number (whatever the extents of its partner), a column or a square matrix; extents of one leave them apart.
 struct Index {
+  enum class Kind { number, column, matrix };
   int rows = 1, cols = 1;
-  bool matrix_like = false;  ///< false: a number, whatever the extents of its partner
+  Kind kind = Kind::number;
 
   static Index number() { return {}; }
-  static Index column(int n) { return {n, 1, true}; }
-  static Index matrix(int n) { return {n, n, true}; }
-  bool is_number() const { return !matrix_like; }
-  bool is_column() const { return matrix_like && cols == 1 && rows > 1; }
-  bool is_matrix() const { return matrix_like && (cols > 1 || rows == 1); }
+  static Index column(int n) { return {n, 1, Kind::column}; }
+  static Index matrix(int n) { return {n, n, Kind::matrix}; }
+  bool is_number() const { return kind == Kind::number; }
+  bool is_column() const { return kind == Kind::column; }
+  bool is_matrix() const { return kind == Kind::matrix; }
   int size() const { return rows * cols; }
   bool operator==(const Index&) const = default;
 };
