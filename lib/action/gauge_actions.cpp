@@ -271,7 +271,7 @@ const Table<ActionPtr>& gauge_action_table() {
            read_rectangles},
 
           {"PG_GAUGEACT", "coeff: S = -coeff/Nc sum Re tr U_pg, the parallelograms (+mu +nu +rho -mu -nu -rho)",
-           [](const Input& in) { return loop_action(all_parallelograms(in.real("coeff"))); }},
+           [](const Input& in) { return loop_action(all_parallelograms(in.real("coeff"))); }, lacks_unless(Nd > 2, "three dimensions")},
 
           // The 5/3 of the tree-level coefficient is part of beta. AnisoParam acts on the plaquettes only (Chroma).
           {"LW_TREE_GAUGEACT", "beta, u0, [AnisoParam]: S = -beta/Nc [ sum Re tr P - 1/(20 u0^2) sum Re tr R ]",

@@ -164,7 +164,7 @@ ColorMatrixExpr field_strength(const GaugeField& v, int mu, int nu) {
 template <class F>
 CloverTerm<F>::CloverTerm(const GaugeField& v, double a, PlaneCoefficient c, double twist)
     : c_(std::move(c)), mu_(twist) {
-  static_assert(Nd == 4 && Ns == 4, "the clover term needs four dimensions and four spins");
+  if (Nd != 4) throw ShapeError("clover term: expected four dimensions, got " + std::to_string(Nd));
   SpinColorExpr t = spin_diagonal(LatticeColorMatrix(Real(a)));
   for (const auto& [mu, nu, none] : planes())
     t = t + Real(-0.5 * c_(mu, nu)) * (gammas(mu, nu) * spin_diagonal(field_strength(v, mu, nu)));

@@ -89,7 +89,8 @@ WilsonRow row(const char* name, Preconditioning preconditioning, const char* sch
               require_checkerboard(in, "FermAct", "an action on all sites (UNPRECONDITIONED_...)");
             return std::make_shared<const OperatorAction<LatticeFermion, Operator, Parameters>>(
                 read_fermion_state(in), read(in), preconditioning, twist ? in.real(twist, {}, 0) : 0);
-          }};
+          },
+          lacks_unless(Nd == 4 || !std::is_same_v<Parameters, CloverParameters>, "four dimensions")};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "lib/gauge/su3.hpp"
 
+#include <array>
 #include <cmath>
 #include <sstream>
 #include <vector>
@@ -12,7 +13,7 @@ namespace site {
 
 Sym taproj(const Sym& m) {
   const Sym anti = 0.5 * (m - adj(m));
-  return anti - trace(anti) * (1.0 / Nc);
+  return Nc == 1 ? anti : anti - trace(anti) * (1.0 / Nc);
 }
 
 Sym exp12(const Sym& x) {
@@ -92,9 +93,23 @@ struct CayleyHamilton {
 
 }  // namespace
 
+namespace {
+
+/// exp(x) = exp(x/16)^16: the powers 1, 2, 4, 8 of exp12(x/16). What exp12 leaves out is 16 |x/16|^13/13!, below
+/// 3e-13 for |x| < 8.
+constexpr int kSquarings = 4;
+std::array<Sym, kSquarings> powers_of_exp(const Sym& x) {
+  std::array<Sym, kSquarings> p{exp12(x * (1.0 / (1 << kSquarings)))};
+  for (int k = 1; k < kSquarings; ++k) p[k] = p[k - 1] * p[k - 1];
+  return p;
+}
+
+}  // namespace
+
 Sym exp(const Sym& x) {
   if constexpr (Nc != 3) {
-    return exp12(x);
+    const Sym root = powers_of_exp(x).back();
+    return root * root;
   } else {
     const CayleyHamilton e(x);
     const Sym &c0 = e.c0, &c1 = e.c1;
@@ -201,16 +216,21 @@ ExponentialDerivatives derivatives(const CayleyHamilton& e) {
 
 Sym exp_pull_back(const Sym& x, const Sym& m) {
   if constexpr (Nc != 3) {
-    // Term n of the series contributes sum_k x^k m x^(n-1-k) / n!.
-    Sym power = 1.0, term = m, total = m;
+    // Back through the squarings, d(p p) = dp p + p dp, to the series of y = x/16, whose term n contributes
+    // sum_k y^k m y^(n-1-k) / n!.
+    const auto powers = powers_of_exp(x);
+    Sym left = m;
+    for (int k = kSquarings - 1; k >= 0; --k) left = left * powers[k] + powers[k] * left;
+    const Sym y = x * (1.0 / (1 << kSquarings));
+    Sym power = 1.0, term = left, total = left;
     double factorial = 1;
     for (int n = 2; n <= 12; ++n) {
-      power = n == 2 ? x : power * x;
-      term = x * term + m * power;
+      power = n == 2 ? y : power * y;
+      term = y * term + left * power;
       factorial *= n;
       total = total + term * (1.0 / factorial);
     }
-    return taproj(total);
+    return taproj(total * (1.0 / (1 << kSquarings)));
   } else {
     const CayleyHamilton e(x);
     const ExponentialDerivatives closed = derivatives(e), series = small_derivatives(e.c0, e.c1);
@@ -230,8 +250,25 @@ Sym exp_pull_back(const Sym& x, const Sym& m) {
   }
 }
 
+namespace {
+
+/// Determinant of the rows `rows` of the first rows.size() columns, along the last of these.
+Sym determinant(const std::vector<std::vector<Sym>>& column, const std::vector<int>& rows) {
+  const std::size_t n = rows.size();
+  if (n == 1) return column[0][rows[0]];
+  Sym sum;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<int> others = rows;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const Sym term = column[n - 1][rows[i]] * determinant(column, others);
+    sum = i == 0 ? (n % 2 ? term : -term) : (n - 1 - i) % 2 ? sum - term : sum + term;
+  }
+  return sum;
+}
+
+}  // namespace
+
 Sym unitarize(const Sym& m) {
-  static_assert(Nc <= 3, "the last column needs a formula for more than three colours");
   std::vector<std::vector<Sym>> column(Nc);
   for (int j = 0; j < Nc; ++j)
     for (int c = 0; c < Nc; ++c) column[j].push_back(m.color(c, j));
@@ -249,6 +286,14 @@ Sym unitarize(const Sym& m) {
   } else if constexpr (Nc == 3) {
     const auto cross = [&](int a, int b) { return conj(column[0][a] * column[1][b] - column[0][b] * column[1][a]); };
     column[2] = {cross(1, 2), cross(2, 0), cross(0, 1)};
+  } else if constexpr (Nc > 3) {
+    for (int c = 0; c < Nc; ++c) {
+      std::vector<int> rows;
+      for (int i = 0; i < Nc; ++i)
+        if (i != c) rows.push_back(i);
+      const Sym minor = conj(determinant(column, rows));
+      column[Nc - 1][c] = (Nc - 1 - c) % 2 ? -minor : minor;
+    }
   }
 
   Sym u = zero_like(m);

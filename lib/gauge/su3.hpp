@@ -1,4 +1,4 @@
-// The group SU(Nc) at one site: projections to the algebra and to the group, and the exponential between them.
+// The group SU(Nc), for one colour U(1), at one site: projections to the algebra and to the group, and the exponential between them.
 //
 // Each is a site function (traced once, used in expressions like any other function); the formulas are in su3.cpp.
 #pragma once
@@ -16,11 +16,14 @@ QDP::Sym unitarize(const QDP::Sym& u);
 QDP::Sym unitarity_defect(const QDP::Sym& u);
 }  // namespace site
 
-/// taproj(m) = (m - m^+)/2 - tr(m - m^+)/(2 Nc): the traceless anti-Hermitian part. Idempotent.
+/// Dimension of the group. One colour is U(1), whose algebra has a trace, as in Chroma.
+constexpr int kGenerators = QDP::Nc == 1 ? 1 : QDP::Nc * QDP::Nc - 1;
+
+/// taproj(m) = (m - m^+)/2 - tr(m - m^+)/(2 Nc): the traceless anti-Hermitian part; for one colour i Im m. Idempotent.
 inline const auto taproj = QDP::siteFunction<1>("taproj", site::taproj);
 
-/// exp(x) in SU(Nc) of a traceless anti-Hermitian x, exact to working precision for Nc = 3:
-/// f0 + f1 Q + f2 Q^2 with Q = -i x, from the Cayley-Hamilton theorem.  Other Nc: su3_exp12.
+/// exp(x) in SU(Nc) of a traceless anti-Hermitian x, exact to working precision. Nc = 3:
+/// f0 + f1 Q + f2 Q^2 with Q = -i x, from the Cayley-Hamilton theorem.  Other Nc: the series of x/16, squared four times.
 /// Source: Morningstar and Peardon, Phys. Rev. D69 (2004) 054501 (hep-lat/0311018), eqs. (19) to (34).
 inline const auto su3_exp = QDP::siteFunction<1>("su3_exp", site::exp);
 
@@ -29,12 +32,12 @@ inline const auto su3_exp12 = QDP::siteFunction<1>("su3_exp12", site::exp12);
 
 /// The derivative of the exponential: su3_exp_pull_back(x, m) is the traceless anti-Hermitian a with
 ///   Re tr(m d exp(x)) = Re tr(a dx)  for every traceless anti-Hermitian dx.
-/// Exact to working precision, whatever the eigenvalues of x. Other Nc: of su3_exp12.
+/// Exact to working precision, whatever the eigenvalues of x.
 /// Source: hep-lat/0311018, eqs. (57) to (74).
 inline const auto su3_exp_pull_back = QDP::siteFunction<2>("su3_exp_pull_back", site::exp_pull_back);
 
 /// The nearby matrix of SU(Nc) by Gram-Schmidt on the columns: the first is normalised, each next one made orthogonal
-/// and normalised, the last is the conjugate cross product of the others (so det = 1). Nc <= 3.
+/// and normalised, the last is the conjugate cross product of the others (so det = 1); for one colour u/|u|.
 inline const auto su3_unitarize = QDP::siteFunction<1>("su3_unitarize", site::unitarize);
 
 /// Real, 0 in SU(Nc): sqrt( |u^+ u - 1|^2 + |u - su3_unitarize(u)|^2 ), Frobenius norms; the second term sees the

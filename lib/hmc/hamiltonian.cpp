@@ -18,7 +18,7 @@ void refresh_momenta(GaugeField& p) {
 Double kinetic_energy(const GaugeField& p) {
   require_gauge_field(p, "kinetic_energy");
   // Subtracted site by site: the sum stays small, and so does its rounding.
-  const Double mean = (Nc * Nc - 1) / 2.0;
+  const Double mean = kGenerators / 2.0;
   Double energy = zero;
   for (int mu = 0; mu < Nd; ++mu) energy += sum(localNorm2(p[mu]) - mean);
   return energy;

@@ -3,12 +3,18 @@
 
 #include "lib/io/input.hpp"
 #include "lib/io/spelling.hpp"
+#include "qdp/types/primitives.hpp"
 
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace qcd {
+
+/// "Nd = 2, Nc = 1", for messages.
+inline std::string size_of_build() { return "Nd = " + std::to_string(QDP::Nd) + ", Nc = " + std::to_string(QDP::Nc); }
+/// Row::lacks: nothing where this build meets the demand.
+inline const char* lacks_unless(bool met, const char* demand) { return met ? nullptr : demand; }
 
 /// `T` is what a row makes; `Context` is what making it needs besides the input.
 template <class T, class... Context>
@@ -18,10 +24,13 @@ class Table {
     std::string name;
     std::string schema;  ///< elements read, [optional] ones in brackets, and what it means
     std::function<T(const Input&, Context...)> make;
+    const char* lacks = nullptr;  ///< what the row needs and this build does not have: the row is not in the table
   };
 
   /// `kind` with its article: "a gauge action".
-  Table(std::string kind, std::vector<Row> rows) : kind_(std::move(kind)), rows_(std::move(rows)) {}
+  Table(std::string kind, std::vector<Row> rows) : kind_(std::move(kind)) {
+    for (Row& row : rows) (row.lacks ? absent_ : rows_).push_back(std::move(row));
+  }
 
   const std::string& kind() const { return kind_; }
   const std::vector<Row>& rows() const { return rows_; }
@@ -31,6 +40,11 @@ class Table {
     const std::string name = input.word(tag);
     for (const Row& row : rows_)
       if (row.name == name) return &row;
+    for (const Row& row : absent_)
+      if (row.name == name) {
+        input.error(tag, kind_ + " that this build has", name + ", not available for " + size_of_build() + ": it needs " + row.lacks);
+        return nullptr;
+      }
     if (!name.empty()) {
       std::string valid = kind_ + ", one of";
       std::vector<std::string> names;
@@ -52,7 +66,7 @@ class Table {
 
  private:
   std::string kind_;
-  std::vector<Row> rows_;
+  std::vector<Row> rows_, absent_;
 };
 
 }  // namespace qcd

@@ -1,14 +1,19 @@
 #include "lib/meas/baryons.hpp"
 
+#include "lib/error.hpp"
+
 namespace qcd {
 
 using namespace QDP;
 
 namespace {
 
-LatticePropagator diquark(const LatticePropagator& q1, const SpinMatrix& a, const LatticePropagator& q2) {
-  LatticePropagator d;
-  d = quarkContract13(q1 * a, a * q2);
+/// A template, since there is no such contraction unless there are three colours.
+template <class Propagator>
+Propagator diquark(const Propagator& q1, const SpinMatrix& a, const Propagator& q2) {
+  Propagator d;
+  if constexpr (Nc == 3) d = quarkContract13(q1 * a, a * q2);
+  else throw ShapeError("baryons: expected three colours, got " + std::to_string(Nc));
   return d;
 }
 
@@ -108,7 +113,6 @@ const std::vector<BaryonOperator>& baryon_operators() {
 
 std::vector<multi2d<DComplex>> baryon_correlators(const LatticePropagator& s, const LatticePropagator& u,
                                                   const Momenta& momenta) {
-  static_assert(Ns == 4 && Nc == 3, "baryons of three quarks with four spin components");
   std::vector<multi2d<DComplex>> correlators;
   for (const BaryonOperator& b : baryon_operators())
     correlators.push_back(momenta.project(LatticeComplex(Real(b.factor) * b.contract(s, u, b.projector, b.diquark))));

@@ -105,8 +105,8 @@ LatticeColorMatrix field_strength(const GaugeField& u, int mu, int nu, const Fie
 }
 
 Double topological_charge(const GaugeField& u, const FieldStrengthDefinition& definition) {
-  static_assert(Nd == 4, "the topological charge needs four dimensions");
   require_gauge_field(u, "topological_charge");
+  if (Nd != 4) throw ShapeError("topological_charge: expected four dimensions, got " + std::to_string(Nd));
   const auto g = [&](int mu, int nu) { return field_strength(u, mu, nu, definition); };
   Double total = sum(real(trace(g(0, 1) * g(2, 3))));
   total -= sum(real(trace(g(0, 2) * g(1, 3))));

@@ -89,7 +89,7 @@ FlowResult gradient_flow(GaugeField& v, const GaugeAction& action, int steps, do
   FlowResult result;
   for (int i = 0; i <= steps; ++i) {
     if (i > 0) flow_step(v, action, eps);
-    result.points.push_back({i * eps, energy_density(v, t_dir), with_charge ? topological_charge(v) : Double(0)});
+    result.points.push_back({i * eps, energy_density(v, t_dir), with_charge && Nd == 4 ? topological_charge(v) : Double(0)});
   }
   return result;
 }

@@ -28,7 +28,7 @@ LoopAction symanzik_flow_action();
 struct FlowPoint {
   double t = 0;
   EnergyDensity energy;
-  QDP::Double charge;  ///< clover definition
+  QDP::Double charge;  ///< clover definition; 0 unless there are four dimensions
 };
 
 struct FlowResult {

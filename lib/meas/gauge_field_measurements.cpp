@@ -136,7 +136,7 @@ class FlowMeasurement : public Measurement {
     column("wflow_gactij", [](const FlowPoint& p) { return p.energy.space; });
     column("t2E_plaquette", [](const FlowPoint& p) { return Double(p.t * p.t) * p.energy.plaquette; });
     column("t2E_clover", [](const FlowPoint& p) { return Double(p.t * p.t) * p.energy.clover; });
-    column("qtop", [](const FlowPoint& p) { return p.charge; });
+    if (Nd == 4) column("qtop", [](const FlowPoint& p) { return p.charge; });
     const auto scale = [&](const std::string& tag, const std::optional<double>& value) {
       if (value) log.write(tag, *value);
     };

@@ -230,7 +230,8 @@ MeasurementRows gluonic_measurements() {
           "QTOP_NAIVE",
           "[Param{version 1, [k5], [GaugeState]}], [NamedObject{gauge_id}]: topological charge and energy density; "
           "with "
-          "k5 from the field strength of five loop sizes (hep-lat/0203008), without it from plaquettes"),
+          "k5 from the field strength of five loop sizes (hep-lat/0203008), without it from plaquettes",
+          lacks_unless(Nd == 4, "four dimensions")),
   };
 }
 
