@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "jit/gpu/process_device.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"

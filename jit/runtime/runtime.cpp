@@ -10,6 +10,7 @@
 #include "jit/codegen/codegen.hpp"
 #include "jit/device/cpu_device.hpp"
 #include "jit/device/processor.hpp"
+#include "jit/gpu/process_device.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/residency.hpp"
 #include "jit/runtime/checks.hpp"

@@ -8,7 +8,7 @@
 // Source: Sheikholeslami and Wohlert, Nucl. Phys. B259 (1985) 572; Chroma's normalisation and anisotropic coefficients.
 #pragma once
 
-#include "lib/dirac/linear_operator.hpp"
+#include "lib/solver/linear_operator.hpp"
 
 #include <functional>
 

@@ -3,7 +3,7 @@
 // (preconditioned.hpp).
 #pragma once
 
-#include "lib/dirac/linear_operator.hpp"
+#include "lib/solver/linear_operator.hpp"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // M + i mu gamma_5 for a given M: a mass shift that commutes with preconditioning, for Hasenbusch ratios in mu.
 #pragma once
 
-#include "lib/dirac/linear_operator.hpp"
+#include "lib/solver/linear_operator.hpp"
 
 #include <memory>
 

@@ -6,7 +6,7 @@
 #include "lib/meas/flow.hpp"
 #include "lib/meas/gauge_fix.hpp"
 #include "lib/meas/measurement.hpp"
-#include "lib/smear/link_smearing.hpp"
+#include "lib/meas/link_smearing.hpp"
 
 #include <algorithm>
 

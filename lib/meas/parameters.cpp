@@ -5,7 +5,7 @@
 #include "lib/gauge/su3.hpp"
 #include "lib/io/fermion_state.hpp"
 #include "lib/io/seed.hpp"
-#include "lib/smear/link_smearing.hpp"
+#include "lib/meas/link_smearing.hpp"
 #include "lib/solver/solver_table.hpp"
 
 namespace qcd {

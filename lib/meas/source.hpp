@@ -6,7 +6,7 @@
 
 #include "lib/gauge/gauge_field.hpp"
 #include "lib/io/table.hpp"
-#include "lib/smear/link_smearing.hpp"
+#include "lib/meas/link_smearing.hpp"
 
 #include <array>
 #include <functional>

@@ -1,7 +1,7 @@
 // Solving A x = b: what every solver takes and returns.
 #pragma once
 
-#include "lib/dirac/linear_operator.hpp"
+#include "lib/solver/linear_operator.hpp"
 
 #include <functional>
 #include <memory>

@@ -18,7 +18,7 @@
 #include "qdp/types/reductions.hpp"
 #include "qdp/types/shift.hpp"
 #include "qdp/types/typedefs.hpp"
-#include "qdp/util/flop_counter.hpp"
+#include "qdp/init/flop_counter.hpp"
 #include "qdp/util/multi.hpp"
 #include "qdp/util/singleton.hpp"
 #include "qdp/util/stopwatch.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 #include "qdp/util/terminate.hpp"
 
 namespace QDP {

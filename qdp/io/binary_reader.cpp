@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "jit/support/error.hpp"
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 

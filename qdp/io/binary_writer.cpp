@@ -9,7 +9,7 @@
 
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 

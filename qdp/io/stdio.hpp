@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 #include "qdp/util/multi.hpp"
 
 namespace QDP {

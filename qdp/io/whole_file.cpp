@@ -3,7 +3,7 @@
 #include "jit/support/file.hpp"
 #include "jit/support/hash.hpp"
 #include "qdp/io/input_file.hpp"
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 

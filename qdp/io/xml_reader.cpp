@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "qdp/io/input_file.hpp"
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 #include "qdp/io/xml_writer.hpp"
 
 namespace QDP {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "jit/support/log.hpp"
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 #include "qdp/io/xml_reader.hpp"
 
 namespace QDP {

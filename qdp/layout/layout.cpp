@@ -1,6 +1,6 @@
 #include "qdp/layout/layout.hpp"
 
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"

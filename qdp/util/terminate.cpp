@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 namespace {

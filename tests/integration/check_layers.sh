@@ -2,6 +2,8 @@
 # Includes point down only: SOURCE_FOLDER. Prints each line that breaks a rule.
 #   jit/ knows nothing of qdp/, lib/, apps/; qdp/ nothing of lib/, apps/; lib/ nothing of jit/, apps/;
 #   LLVM is seen by jit/codegen/ only; nothing includes tests/ or examples/ but tests and examples.
+# Inside jit, qdp and lib the folders use each other as the table with the column "may use" in <layer>/README.md says: those
+# that stand above them in it. A name in parentheses points up, and is there until somebody finds a better place.
 set -eu
 cd "$1"
 status=0
@@ -15,4 +17,43 @@ forbid 'lib/|apps/' qdp
 forbid 'jit/|apps/' lib
 forbid 'llvm[/-]' qdp lib apps examples $(find jit -mindepth 1 -maxdepth 1 ! -name codegen ! -name CMakeLists.txt ! -name README.md)
 forbid 'tests/|examples/' jit qdp lib apps
+
+# The words of a row's last cell that stand in backticks, with their parentheses: "folder use1 use2 (use3)".
+table() {  # LAYER
+  awk -F'|' '/^\|/ && $(NF-1) ~ /^ *may use *$/ { inside = 1; next }
+    !/^\|/ { inside = 0 }
+    inside && $2 ~ /`/ { folder = $2; uses = $(NF-1); gsub(/[`\/ ]/, "", folder); gsub(/[`,\/]/, " ", uses); gsub(/\( */, "(", uses)
+      gsub(/ *\)/, ")", uses); print folder, uses }' "$1/README.md"
+}
+# What the sources of a layer's folders include of its other folders: "folder use file".
+uses() {  # LAYER
+  find "$1" -mindepth 2 \( -name '*.hpp' -o -name '*.cpp' -o -name '*.h' \) -exec grep -HE "^ *# *include *\"$1/" {} + |
+    sed -E "s#^($1/([a-z_]+)/[^:]*):[^\"]*\"$1/([a-z_]+)[./].*#\2 \3 \1#" | awk '$1 != $2'
+}
+for layer in jit qdp lib; do
+  { table "$layer" | sed 's/^/T /'; find "$layer" -mindepth 1 -maxdepth 1 -type d | sed 's#.*/#F #'; uses "$layer" | sed 's/^/U /'; } | awk -v layer="$layer" '
+    function wrong(text) { print layer "/README.md: " text; bad = 1 }
+    $1 == "T" {
+      row[$2] = ++rows
+      for (i = 3; i <= NF; i++) {
+        name = $i
+        up = gsub(/[()]/, "", name)
+        may[$2, name] = up ? "up" : "down"
+        if (name == "all") all[$2] = 1
+        else if (up && name in row) wrong("`" $2 "` uses `" name "`, which stands above: no parentheses")
+        else if (!up && !(name in row)) wrong("`" $2 "` uses `" name "`, which does not stand above it")
+      }
+    }
+    $1 == "F" && !($2 in row) { wrong("no row for the folder `" $2 "`") }
+    $1 == "U" && ($3 in row) {  # others are files beside the folders, for all
+      used[$2, $3] = 1
+      if (!(($2, $3) in may) && !(all[$2] && row[$3] < row[$2]))
+        wrong($4 " includes " $3 "/, which `" $2 "` may not use")
+    }
+    END {
+      if (rows == 0) wrong("no table with a column \"may use\"")
+      for (pair in may) if (may[pair] == "up" && !(pair in used)) { split(pair, part, SUBSEP); wrong("`" part[1] "` no longer uses (`" part[2] "`)") }
+      exit bad
+    }' || status=1
+done
 exit $status

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "jit/device/cpu_device.hpp"
+#include "jit/gpu/process_device.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/field.hpp"
 #include "jit/memory/memory.hpp"

@@ -3,6 +3,7 @@
 
 #include "jit/device/device.hpp"
 #include "jit/gpu/gpu_device.hpp"
+#include "jit/gpu/process_device.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/residency.hpp"
 #include "jit/support/env.hpp"

@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "jit/support/log.hpp"
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp/util/byte_order.hpp"
-#include "qdp/util/flop_counter.hpp"
+#include "qdp/init/flop_counter.hpp"
 
 using namespace QDP;
 

@@ -1,4 +1,4 @@
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "jit/device/device.hpp"
+#include "jit/gpu/process_device.hpp"
 
 #include <cstdlib>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "lib/smear/link_smearing.hpp"
+#include "lib/meas/link_smearing.hpp"
 
 #include "lib/smear/ape.hpp"
 #include "lib/smear/hyp.hpp"

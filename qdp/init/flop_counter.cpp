@@ -1,8 +1,8 @@
-#include "qdp/util/flop_counter.hpp"
+#include "qdp/init/flop_counter.hpp"
 
 #include <ostream>
 
-#include "qdp/io/primary.hpp"
+#include "qdp/util/primary.hpp"
 #include "qdp/io/stdio.hpp"
 
 namespace QDP {

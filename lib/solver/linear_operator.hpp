@@ -1,7 +1,7 @@
 // Linear operators on fermion fields: what a solver sees, and what molecular dynamics needs besides.
 #pragma once
 
-#include "lib/dirac/fermion.hpp"
+#include "lib/solver/fermion.hpp"
 
 #include <vector>
 
