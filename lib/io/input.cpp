@@ -1,6 +1,6 @@
 #include "lib/io/input.hpp"
 
-#include "lib/io/spelling.hpp"
+#include "qdp/util/spelling.hpp"
 
 #include "qdp/io/xml.hpp"
 
@@ -141,7 +141,7 @@ bool Input::expect(const std::string& name, const std::string& expected) const {
     std::vector<std::string> names;
     const auto children = document_->children(path_);
     for (const auto& child : children) names.push_back(child.name);
-    const std::string near = nearest_word(name, names);
+    const std::string near = QDP::nearest_word(name, names);
     for (const auto& child : children)
       if (child.name == near) {
         got += "; is <" + near + "> in " + document_->line(child.path) + " meant to be it?";
@@ -359,7 +359,7 @@ std::vector<std::string> InputFile::unused_elements() const {
     for (const auto& [name, path] : document.children(group)) {
       if (name == "annotation" || names.contains(name)) continue;
       std::string text = group + '/' + name + " (" + document.line(path) + ")";
-      const std::string near = did_you_mean(name, {names.begin(), names.end()});
+      const std::string near = QDP::did_you_mean(name, {names.begin(), names.end()});
       const auto elsewhere = std::find_if(document.asked.begin(), document.asked.end(),
                                           [&](const auto& other) { return other.second.contains(name); });
       if (near.empty() && elsewhere != document.asked.end())

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/io/input.hpp"
-#include "lib/io/spelling.hpp"
+#include "qdp/util/spelling.hpp"
 #include "qdp/types/primitives.hpp"
 
 #include <functional>
@@ -52,7 +52,7 @@ class Table {
         valid += ' ' + row.name;
         names.push_back(row.name);
       }
-      input.error(tag, valid, name + did_you_mean(name, names));
+      input.error(tag, valid, name + QDP::did_you_mean(name, names));
     }
     return nullptr;
   }

@@ -2,7 +2,7 @@
 
 #include "lib/io/lattice.hpp"
 #include "lib/io/output_name.hpp"
-#include "lib/io/spelling.hpp"
+#include "qdp/util/spelling.hpp"
 
 #include <sstream>
 
@@ -74,7 +74,7 @@ std::string ObjectPlan::uses(const Input& group, const std::string& name, const 
   if (found == types_.end() && assumed_.contains(id)) return id;
   if (found == types_.end() || found->second != type)
     group.error(name, "the id of a " + type + " made before, one of" + known(type),
-                found == types_.end() ? id + did_you_mean(id, ids()) : id + ", a " + found->second);
+                found == types_.end() ? id + QDP::did_you_mean(id, ids()) : id + ", a " + found->second);
   return id;
 }
 
@@ -94,7 +94,7 @@ std::string ObjectPlan::erases(const Input& group, const std::string& name) {
     bytes_ -= bytes_of_object(found->second);
     types_.erase(found);
   } else if (!id.empty() && !assumed_.contains(id)) {
-    group.error(name, "the id of an object made before, one of" + known(""), id + did_you_mean(id, ids()));
+    group.error(name, "the id of an object made before, one of" + known(""), id + QDP::did_you_mean(id, ids()));
   }
   return id;
 }

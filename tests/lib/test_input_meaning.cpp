@@ -3,7 +3,7 @@
 #include "lib/gauge/start.hpp"
 #include "lib/heatbath/run.hpp"
 #include "lib/io/memory.hpp"
-#include "lib/io/spelling.hpp"
+#include "qdp/util/spelling.hpp"
 #include "lib/meas/parameters.hpp"
 #include "lib/rational/rational.hpp"
 #include "tests/lib/hmc_input.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace qcd {
+namespace QDP {
 
 /// The candidate that differs least from `word`: by few letters that are missing, too many, wrong or exchanged, capitals
 /// aside. Empty if none is near.
@@ -13,4 +13,4 @@ std::string nearest_word(const std::string& word, const std::vector<std::string>
 /// "; did you mean <candidate>?", or nothing.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
 
-}  // namespace qcd
+}  // namespace QDP
