@@ -429,14 +429,14 @@ TEST_CASE("a required element that is misspelt is found under its wrong name") {
 
 TEST_CASE("the nearest word") {
   const std::vector<std::string> words = {"WILSON", "CLOVER", "SEOPREC_CLOVER", "UNPRECONDITIONED_WILSON"};
-  CHECK(nearest_word("WILSN", words) == "WILSON");
-  CHECK(nearest_word("WISLON", words) == "WILSON");
-  CHECK(nearest_word("clover", words) == "CLOVER");
-  CHECK(nearest_word("SEOPERC_CLOVER", words) == "SEOPREC_CLOVER");
-  CHECK(nearest_word("STAGGERED", words) == "");
-  CHECK(nearest_word("x", words) == "");
-  CHECK(did_you_mean("CLOVR", words) == "; did you mean CLOVER?");
-  CHECK(did_you_mean("DWF", words) == "");
+  CHECK(QDP::nearest_word("WILSN", words) == "WILSON");
+  CHECK(QDP::nearest_word("WISLON", words) == "WILSON");
+  CHECK(QDP::nearest_word("clover", words) == "CLOVER");
+  CHECK(QDP::nearest_word("SEOPERC_CLOVER", words) == "SEOPREC_CLOVER");
+  CHECK(QDP::nearest_word("STAGGERED", words) == "");
+  CHECK(QDP::nearest_word("x", words) == "");
+  CHECK(QDP::did_you_mean("CLOVR", words) == "; did you mean CLOVER?");
+  CHECK(QDP::did_you_mean("DWF", words) == "");
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------
