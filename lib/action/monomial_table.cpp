@@ -56,7 +56,7 @@ std::vector<std::string> read_monomial_ids(const Input& input, const std::string
       for (const auto& [name, monomial] : monomials) known += ' ' + name;
       std::vector<std::string> ids;
       for (const auto& [name, monomial] : monomials) ids.push_back(name);
-      input.error(tag, known, id + did_you_mean(id, ids));
+      input.error(tag, known, id + QDP::did_you_mean(id, ids));
     }
   return read;
 }
