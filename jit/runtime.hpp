@@ -48,7 +48,8 @@ class Runtime {
   static Runtime& instance();
   ~Runtime();
 
-  /// The kernel for a key, or nullptr if none was made yet. The key says everything that shapes the IR.
+  /// The kernel for a key, or nullptr if none was made yet, or not for long (TESSERA_KERNEL_MAX). The key says everything that
+  /// shapes the IR. The pointer is good until another 64 kernels have been asked for.
   KernelHandle* find(const TableKey& key) const;
   /// Registers the IR under the key, which is copied (compiled at its first launch, per variant).
   KernelHandle* add(const TableKey& key, ir::Kernel kernel);

@@ -23,6 +23,7 @@ struct Variant {
   KernelCode code = nullptr;  ///< nullptr: the compiler or the device refused it
   KernelResources resources;
   std::string hash;
+  std::size_t bytes = 0;  ///< of the object
 };
 
 /// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.
@@ -43,6 +44,8 @@ class KernelHandle {
   const SizeClass* largest_class() const;
   /// Of the code that runs there; empty before the first launch.
   std::string hash() const { return largest_class() == nullptr ? "" : largest_class()->variant->hash; }
+  /// About what the process keeps for it, with its code.
+  std::size_t memory() const;
 
   std::vector<std::byte> key;  ///< the bytes
   std::uint64_t key_hash;
@@ -50,6 +53,7 @@ class KernelHandle {
   KernelCost cost;
   std::vector<std::unique_ptr<Variant>> variants;
   std::vector<SizeClass> classes;  ///< [log2(groups) + 1], grown on demand
+  std::uint64_t used = 0;          ///< when it was last found: the table's clock
 
   // Counters since the last reset of the profile; the compile times are since the start.
   std::int64_t calls = 0;
@@ -70,15 +74,23 @@ class KernelHandle {
 class KernelTable {
  public:
   KernelTable();
-  KernelHandle* find(const TableKey& key) const {
+  KernelHandle* find(const TableKey& key) {
     for (std::size_t i = key.hash & mask_;; i = (i + 1) & mask_) {
       KernelHandle* handle = slots_[i].handle;
-      if (handle == nullptr || (slots_[i].hash == key.hash && same(handle->key, key.bytes))) return handle;
+      if (handle == nullptr) return nullptr;
+      if (slots_[i].hash != key.hash || !same(handle->key, key.bytes)) continue;
+      handle->used = ++clock_;
+      return handle;
     }
   }
   /// The key must be new.
   KernelHandle* add(const TableKey& key, ir::Kernel kernel);
+  /// Takes those out that were found least recently, if the table keeps more than `most` bytes: then so many that it has
+  /// room for some time. Looks now and then only. INVARIANT: the kLeast that were found last stay.
+  std::vector<std::unique_ptr<KernelHandle>> shed(std::size_t most);
   const std::vector<std::unique_ptr<KernelHandle>>& handles() const { return handles_; }
+
+  static constexpr std::size_t kLeast = 64;
 
  private:
   struct Slot {
@@ -89,7 +101,10 @@ class KernelTable {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
   }
   void place(KernelHandle* handle);
+  void place_all(std::size_t slots);
 
+  std::uint64_t clock_ = 0;
+  std::size_t next_look_ = kLeast;  ///< number of handles at which shed() looks again
   std::vector<Slot> slots_;
   std::size_t mask_;
   std::vector<std::unique_ptr<KernelHandle>> handles_;

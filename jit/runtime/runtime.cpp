@@ -120,7 +120,27 @@ struct Runtime::State {
   std::vector<Pending> pending;
 
   void collect_times(std::size_t leave = 0);
+
+  KernelInfo dropped;  ///< the counters of kernels that have left the table
+  void drop_kernels();
 };
+
+/// Kernels that were not used for long make room for others. They may still run, or have times to be asked for.
+void Runtime::State::drop_kernels() {
+  const auto old = table.shed(env().kernel_max);
+  if (old.empty()) return;
+  collect_times();
+  device.synchronize();
+  for (const auto& kernel : old) {
+    dropped.calls += kernel->calls;
+    dropped.seconds += kernel->seconds;
+    dropped.bytes += kernel->bytes;
+    dropped.flops += kernel->flops;
+    dropped.compile_seconds += kernel->compile_seconds;
+    variants.release(*kernel);
+  }
+  log_debug("memory", old.size(), " kernels are no longer kept, ", table.handles().size(), " are");
+}
 
 /// The times of all launches but the newest.
 void Runtime::State::collect_times(std::size_t leave) {
@@ -156,7 +176,9 @@ KernelHandle* Runtime::add(const TableKey& key, ir::Kernel kernel) {
   const RuntimeLock lock;
   if (find(key) != nullptr)
     throw InternalError({.what = "Runtime::add", .expected = "a new key", .got = "one of " + std::to_string(key.bytes.size()) + " bytes again", .where = kernel.name});
-  return state_->table.add(key, std::move(kernel));
+  KernelHandle* made = state_->table.add(key, std::move(kernel));
+  state_->drop_kernels();
+  return made;
 }
 
 void Runtime::launch(const Launch& launch) {
@@ -259,6 +281,10 @@ std::vector<KernelInfo> Runtime::kernels() const {
                      .from_cache = kernel->from_cache > 0 && kernel->compiled == 0,
                      .bytes = kernel->bytes,
                      .flops = kernel->flops});
+  if (state_->dropped.calls > 0) {
+    infos.push_back(state_->dropped);
+    infos.back().name = "(no longer kept)";
+  }
   return infos;
 }
 
@@ -308,6 +334,7 @@ void Runtime::reset_profile() {
     kernel->seconds = 0;
     kernel->bytes = kernel->flops = 0;
   }
+  state_->dropped = {};
 }
 
 std::string Runtime::profile_report() const {

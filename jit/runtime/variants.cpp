@@ -97,12 +97,17 @@ const Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) 
   if (const Variant* known = find(kernel, options)) return *known;
   const CompiledKernel made = compiler().compile(kernel.ir, options);
   const double seconds = made.codegen_seconds + made.compile_seconds + made.load_seconds;
-  kernel.variants.push_back(std::make_unique<Variant>(Variant{options, made.code, made.resources, made.hash}));
+  kernel.variants.push_back(std::make_unique<Variant>(Variant{options, made.code, made.resources, made.hash, made.code_bytes}));
   kernel.compile_seconds += seconds;
   kernel.costliest_compile = std::max(kernel.costliest_compile, seconds);
   ++(made.from_cache ? kernel.from_cache : kernel.compiled);
   if (!made.from_cache) ++compilations_;
   return *kernel.variants.back();
+}
+
+void Variants::release(const KernelHandle& kernel) noexcept {
+  for (const auto& variant : kernel.variants)
+    if (variant->code != nullptr) compiler_->release(variant->code);
 }
 
 /// Whether it is worth a launch. A variant that cannot be made is out; a run does not fail for it.
@@ -118,7 +123,7 @@ bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) 
       variant = &make(kernel, configuration.code);
     } catch (const std::exception& error) {
       log_warn("tune", "kernel ", kernel.ir.name, " runs without ", jit::describe(configuration), ": ", error.what());
-      kernel.variants.push_back(std::make_unique<Variant>(Variant{configuration.code, nullptr, {}, {}}));
+      kernel.variants.push_back(std::make_unique<Variant>(Variant{.options = configuration.code, .code = nullptr, .resources = {}, .hash = {}, .bytes = 0}));
       return false;
     }
   }

@@ -24,6 +24,9 @@ class Variants {
   /// After a launch in a size class that has a tuner, with the launch's time if it was taken.
   void launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds);
 
+  /// Gives the kernel's code up. The device must be idle.
+  void release(const KernelHandle& kernel) noexcept;
+
   /// How the kernel runs on the largest domain, for people: "block 256, sites 2, 48 registers, occupancy 0.62".
   std::string describe(const KernelHandle& kernel);
   /// Kernels that were compiled, not found in the kernel cache.

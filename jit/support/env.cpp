@@ -16,7 +16,7 @@ namespace jit {
 namespace {
 
 enum Row {
-  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
+  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay
 };
 
@@ -170,6 +170,7 @@ Env read_all() {
   values.cache_dir = read_cache_dir();
   values.cache_max = read_bytes(kCacheMax);
   values.cache = read_bool(kCache);
+  values.kernel_max = read_bytes(kKernelMax);
   values.sync = read_bool(kSync);
   values.check = read_bool(kCheck);
   values.device = read_device();
@@ -205,6 +206,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_CACHE_DIR", "folder", "", "kernel cache; default $XDG_CACHE_HOME/tessera or ~/.cache/tessera"},
       {"TESSERA_CACHE_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "size bound of the kernel cache, least recently used go first"},
       {"TESSERA_CACHE", "0|1", "1", "0: no kernel cache on disk"},
+      {"TESSERA_KERNEL_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "256MiB", "about what compiled kernels take of the host's memory, least recently used go first"},
       {"TESSERA_SYNC", "0|1", "0", "1: wait after each launch, so that an error names its kernel"},
       {"TESSERA_CHECK", "0|1", "0", "1: stop at the first NaN that a kernel makes, and at reads of fields that were never written"},
       {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>,sim", "auto", "devices in order of preference; sim: a GPU simulated on the CPU (tests)"},

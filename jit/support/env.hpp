@@ -30,6 +30,7 @@ struct Env {
   std::string cache_dir;            ///< empty: there is no place for a cache
   std::uint64_t cache_max = 0;      ///< bytes
   bool cache = true;
+  std::uint64_t kernel_max = 0;     ///< bytes
   bool sync = false;
   bool check = false;
   std::vector<std::string> device;  ///< in order of preference: cpu, cuda, cuda:<n>, sim; empty means auto
