@@ -11,9 +11,11 @@
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 #include "qdp/expr/lowering.hpp"
+#include "qdp/expr/pieces.hpp"
 #include "qdp/expr/site_function.hpp"
 #include "qdp/expr/statement.hpp"
 #include "qdp/layout/layout.hpp"
+#include "qdp/layout/subset.hpp"
 
 namespace QDP::detail {
 
@@ -90,7 +92,33 @@ void run_divided(const Statement& statement, const Execution& how, int part) {
   run(step, how);
 }
 
+/// A long statement, piece by piece. Those below shifts are needed at other sites: they are computed on all.
+void run_in_pieces(const Statement& statement, const Execution& how, std::span<const int> cuts) {
+  const Statement whole = statement;
+  const std::vector<int> readers = last_readers(whole.records(), cuts);
+  std::multimap<int, int> ends;  // pieces by their last reader
+  Statement step;
+  Statement::Asides asides;
+  for (const int cut : cuts) {
+    const Record& r = whole.records()[static_cast<std::size_t>(cut)];
+    const auto aside = new_field(r.shape());
+    const jit::Domain& domain = r.frame() == 0 ? how.domain : all.domain();
+    step.clear(aside.get());
+    step.copy(whole, cut, asides);
+    run(step, {{.dest = r.shape(), .lanes = how.purpose.lanes, .listed = domain.listed}, aside.get(), domain, nullptr});
+    const auto [first, last] = ends.equal_range(cut);
+    for (auto i = first; i != last; ++i) asides.erase(i->second);
+    asides.emplace(cut, aside);
+    ends.emplace(readers[static_cast<std::size_t>(cut)], cut);
+  }
+  step.clear(how.dest);
+  step.copy(whole, whole.root(), asides);
+  run(step, how);
+}
+
 void run(Statement& statement, const Execution& how) {
+  const std::size_t arguments = statement.fields().size() + statement.maps().size() + statement.scalars().size();
+  if (const std::vector<int> cuts = pieces(statement.records(), arguments); !cuts.empty()) return run_in_pieces(statement, how, cuts);
   jit::Runtime& rt = jit::Runtime::instance();
   const jit::TableKey key = statement.identify(how.purpose);
   jit::KernelHandle* kernel = rt.find(key);

@@ -61,7 +61,7 @@ Lowering::Lowering(std::span<const Record> records)
     } else if (r.op() == Op::shift) {
       const ShiftTo to = ShiftTo::unpack(r.attribute);
       grown(kernel_.slots, static_cast<std::size_t>(narrow(static_cast<std::uint64_t>(to.inner), "different shifts"))) = {
-          static_cast<std::int16_t>(r.frame), to.gathered, static_cast<std::int16_t>(to.lane_xor)};
+          static_cast<std::int16_t>(r.frame()), to.gathered, static_cast<std::int16_t>(to.lane_xor)};
     }
   }
   for (const Shape& s : values) {
@@ -74,7 +74,7 @@ Lowering::Lowering(std::span<const Record> records)
 std::vector<Part> Lowering::parts() const {
   std::vector<Part> list;
   for (std::size_t i = 1; i < records_.size(); ++i)
-    if (is_done_[i] && records_[i].frame == 0) list.push_back({static_cast<int>(i), records_[i].op(), &done_[i]});
+    if (is_done_[i] && records_[i].frame() == 0) list.push_back({static_cast<int>(i), records_[i].op(), &done_[i]});
   return list;
 }
 
@@ -85,8 +85,8 @@ const Tensor& Lowering::lower(int number) {
     const auto i = static_cast<std::size_t>(top);
     int missing = -1;
     if (!is_done_[i])
-      for (int k : record(top).operand)
-        if (k >= 0 && !is_done_[static_cast<std::size_t>(k)]) { missing = k; break; }
+      for (int n = 0; n < 3 && missing < 0; ++n)
+        if (const int k = record(top).operand(n); k >= 0 && !is_done_[static_cast<std::size_t>(k)]) missing = k;
     if (missing >= 0) { open.push_back(missing); continue; }
     if (!is_done_[i]) done_[i] = compute(record(top)), is_done_[i] = true;
     open.pop_back();
@@ -101,18 +101,18 @@ Tensor Lowering::compute(const Record& r) {
     case Op::field: {
       Tensor t(shape);
       for (std::size_t c = 0; c < t.v.size(); ++c)
-        t.v[c] = builder_.load({static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame), static_cast<std::int16_t>(c), 0});
+        t.v[c] = builder_.load({static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame()), static_cast<std::int16_t>(c), 0});
       return t;
     }
     case Op::shift: {
-      Tensor t = done_[static_cast<std::size_t>(r.operand[0])];
+      Tensor t = done_[static_cast<std::size_t>(r.operand(0))];
       carry_back(t, ShiftTo::unpack(r.attribute).inner);
       return t;
     }
     default: {
       std::vector<Tensor> operands;
-      for (int k : r.operand)
-        if (k >= 0) operands.push_back(done_[static_cast<std::size_t>(k)]);
+      for (int n = 0; n < 3; ++n)
+        if (const int k = r.operand(n); k >= 0) operands.push_back(done_[static_cast<std::size_t>(k)]);
       return algebra_.apply(r.op(), shape, r.attribute, operands);
     }
   }
@@ -138,35 +138,35 @@ std::optional<Tensor> Lowering::column(int number) {
       for (int s = 0; s < shape.spin.n; ++s)
         for (int c = 0; c < inner; ++c)
           t.v[static_cast<std::size_t>(s * inner + c)] = builder_.load(
-              {static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame),
+              {static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame()),
                static_cast<std::int16_t>(s * shape.spin.n * inner + c), static_cast<std::int16_t>(inner)});
       return t;
     }
     case Op::shift: {
-      auto t = column(r.operand[0]);
+      auto t = column(r.operand(0));
       if (t) carry_back(*t, ShiftTo::unpack(r.attribute).inner);
       return t;
     }
     case Op::mul: {
-      if (spin_matrix(r.operand[1])) {
-        auto t = column(r.operand[1]);
-        if (t) t = times(r.operand[0], std::move(*t));
+      if (spin_matrix(r.operand(1))) {
+        auto t = column(r.operand(1));
+        if (t) t = times(r.operand(0), std::move(*t));
         return t;
       }
-      if (!record(r.operand[1]).shape().spin.is_scalar()) return std::nullopt;
-      auto t = column(r.operand[0]);
+      if (!record(r.operand(1)).shape().spin.is_scalar()) return std::nullopt;
+      auto t = column(r.operand(0));
       if (!t) return t;
-      const Tensor both[] = {std::move(*t), lower(r.operand[1])};
+      const Tensor both[] = {std::move(*t), lower(r.operand(1))};
       return algebra_.apply(r.op(), col, r.attribute, both);
     }
     case Op::add: case Op::sub: case Op::neg: case Op::plus: case Op::conj: case Op::times_i: case Op::times_minus_i: case Op::convert:
     case Op::div: case Op::gamma_left: case Op::chiral_project: case Op::transpose_color: case Op::where: {
       std::vector<Tensor> operands;
       for (int i = 0; i < 3; ++i) {
-        if (r.operand[i] < 0) continue;
+        if (r.operand(i) < 0) continue;
         const bool whole = (r.op() == Op::where && i == 0) || (r.op() == Op::div && i == 1);  // scalars, the same for all columns
-        if (whole) { operands.push_back(lower(r.operand[i])); continue; }
-        auto t = column(r.operand[i]);
+        if (whole) { operands.push_back(lower(r.operand(i))); continue; }
+        auto t = column(r.operand(i));
         if (!t) return t;
         operands.push_back(std::move(*t));
       }
@@ -178,8 +178,8 @@ std::optional<Tensor> Lowering::column(int number) {
 
 Tensor Lowering::times(int a, Tensor vector) {
   const Record& r = record(a);
-  if (r.op() == Op::mul && spin_matrix(r.operand[0]) && spin_matrix(r.operand[1]))
-    return times(r.operand[0], times(r.operand[1], std::move(vector)));
+  if (r.op() == Op::mul && spin_matrix(r.operand(0)) && spin_matrix(r.operand(1)))
+    return times(r.operand(0), times(r.operand(1), std::move(vector)));
   const Tensor both[] = {lower(a), std::move(vector)};
   return algebra_.apply(Op::mul, result_shape(Op::mul, both[0].shape, both[1].shape), 0, both);
 }

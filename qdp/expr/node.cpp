@@ -48,19 +48,32 @@ Node* fresh(Op op, Shape shape, std::uint64_t attribute) {
 
 }  // namespace
 
-void release(Node* first) {
-  // Nodes that wait for it are linked by `host`: sums may be hundreds of thousands of terms deep.
-  first->host = nullptr;
-  for (Node* waiting = first; waiting != nullptr;) {
-    Node* n = waiting;
-    waiting = static_cast<Node*>(const_cast<void*>(n->host));
-    for (Expr& k : n->kid)
-      if (Node* kid = k.forget(); kid != nullptr && --kid->uses == 0) kid->host = waiting, waiting = kid;
-    if (n->field) n->field.reset();
-    if (n->map) n->map.reset();
-    if (n->large) n->large.reset();
-    n->host = free_nodes;
-    free_nodes = n;
+namespace {
+/// Operands first, so that trees are made again in the order in which they lie. Sums may be hundreds of thousands of terms
+/// deep: below the depth that the stack is used for, nodes wait in a list, linked by `host`.
+void release(Node* n, int depth, Node*& waiting) {
+  constexpr int kDeepest = 256;
+  for (Expr& k : n->kid) {
+    Node* kid = k.forget();
+    if (kid == nullptr || --kid->uses != 0) continue;
+    if (depth < kDeepest) release(kid, depth + 1, waiting);
+    else kid->host = waiting, waiting = kid;
+  }
+  if (n->field) n->field.reset();
+  if (n->map) n->map.reset();
+  if (n->large) n->large.reset();
+  n->host = free_nodes;
+  free_nodes = n;
+}
+}  // namespace
+
+void release(Node* n) {
+  Node* waiting = nullptr;
+  release(n, 0, waiting);
+  while (waiting != nullptr) {
+    Node* next = waiting;
+    waiting = static_cast<Node*>(const_cast<void*>(next->host));
+    release(next, 0, waiting);
   }
 }
 

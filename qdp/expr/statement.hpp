@@ -1,12 +1,11 @@
 // A statement as the compiler sees it: a list of records, which is also the identity of its kernel.
 //
-// One walk over the tree writes a record for each operation, behind those of its operands and naming them by number.
-// Fields, frames and scalars are numbered in the order in which the walk meets them. Equal operations on equal operands
-// have one record: a sub-expression held in a variable is the same as one written out, and a tree whose parts occur often
-// is as long as it has different parts. Scalars keep their nodes apart, since their values may differ next time.
+// One walk over the tree writes a record for each node, behind those of its operands and naming them by number. Fields,
+// frames and scalars are numbered in the order in which the walk meets them. In large trees a node that is met again is
+// named by the record that it has: a tree whose parts occur often is as long as it has parts.
 //
 // INVARIANT: kernels are lowered from the records and from nothing else (lowering.hpp), so equal records are equal
-// kernels. Records are of one length and each has its place: no two statements have the same bytes.
+// kernels. Records are of one length and say what they refer to: no two statements have the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +21,32 @@
 
 namespace QDP::detail {
 
+/// Four words: put together in registers, since a word that is written in parts and read whole waits for its parts.
 struct Record {
-  std::int32_t operand[3] = {-1, -1, -1};  ///< numbers of records
-  std::int32_t frame = -1;                 ///< where it is evaluated; -1: the same at all sites, made of scalars only
-  std::uint64_t type = 0;                  ///< pack(shape) | operation << 56
-  std::uint64_t attribute = 0;             ///< field, value: its number; shift: see ShiftTo; site function: its program's number; else the node's
-  bool operator==(const Record&) const = default;
+  std::uint64_t operands = ~0ull;  ///< the first two, 32 bits each
+  std::uint64_t place = ~0ull;     ///< the third operand, and the frame << 32
+  std::uint64_t type = 0;          ///< pack(shape) | operation << 56
+  std::uint64_t attribute = 0;     ///< field, value: its number; shift: see ShiftTo; site function: its program's number; else the node's
 
+  static Record of(Op op, std::uint64_t shape, std::uint64_t attribute, int frame, int a = -1, int b = -1, int c = -1) {
+    const auto two = [](int low, int high) {
+      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(low)) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32;
+    };
+    return {two(a, b), two(c, frame), static_cast<std::uint64_t>(op) << 56 | shape, attribute};
+  }
+  bool operator==(const Record& r) const {
+    return ((operands ^ r.operands) | (place ^ r.place) | (type ^ r.type) | (attribute ^ r.attribute)) == 0;
+  }
+
+  /// Number of a record; -1: none.
+  int operand(int k) const {
+    const std::uint64_t word = k < 2 ? operands : place;
+    return static_cast<std::int32_t>(k == 1 ? word >> 32 : word);
+  }
+  /// Where it is evaluated; -1: the same at all sites.
+  int frame() const { return static_cast<std::int32_t>(place >> 32); }
   Op op() const { return static_cast<Op>(type >> 56); }
+  std::uint64_t packed_shape() const { return type & ~(255ull << 56); }
   Shape shape() const { return unpack(type); }
 };
 static_assert(std::has_unique_object_representations_v<Record>, "records are compared as bytes");
@@ -126,28 +143,19 @@ class Statement {
   bool target_elsewhere() const { return target_elsewhere_; }  ///< at other sites
 
  private:
-  struct Step {
-    const Node* node;
-    std::int32_t frame;
-    std::int32_t next = 0;
-    std::int32_t done[3] = {-1, -1, -1};
-  };
-  struct Slot {
-    std::uint32_t stamp = 0;
-    std::int32_t record = 0;
-  };
-
-  int intern(const Record& r);
-  void grow_index();
+  int append(const Record& r);
   int frame_of(int parent, const jit::SiteMap* map);
   ShiftTo shift_to(int inner) const;
   int add_field(jit::Field* field, std::uint64_t shape, int frame);
   int add_value(std::uint64_t shape, const void* components);
   int value_of(const Node& n);
   int add_shift(std::uint64_t shape, int kid, int outer, int inner);
-  int add_operation(Op op, Shape shape, std::uint64_t attribute, const std::int32_t* operands);
+  std::uint64_t program_of(const Node& n, int a, int b, int c) const;
   /// The record of a node without operands, or of one that has been walked; -1 otherwise.
   int known(const Node& n, int frame);
+  int finish(const Node& n, int frame, int inner, int a, int b, int c);
+  int walk(const Node& n, int frame, int depth);
+  int walk_deep(const Node& n, int frame);
 
   Numbering<jit::Field*> fields_;
   Numbering<std::pair<int, const jit::SiteMap*>, PairHash> frames_;  ///< parent and map; number 0 is the site
@@ -158,14 +166,11 @@ class Statement {
   std::vector<std::size_t> value_starts_;  ///< in scalars_
 
   std::vector<Record> records_;  ///< the first is the purpose's
-  std::uint64_t hash_ = 0;
-  std::vector<Slot> index_;  ///< of records by content; open addressing
-  std::uint32_t stamp_ = 0;
 
   bool has_target_ = false, target_read_ = false, target_elsewhere_ = false;
   int visits_ = 0;
-  std::vector<Step> stack_;
-  std::unordered_map<std::pair<const Node*, int>, int, PairHash> walked_;  ///< nodes of large trees with more than one user
+  Numbering<std::pair<const Node*, int>, PairHash> shared_;  ///< nodes of large trees that may be met again, and their frames
+  std::vector<int> shared_records_;
 };
 
 /// Whether a record multiplies matrices in both spin and colour: unrolled, thousands of instructions.

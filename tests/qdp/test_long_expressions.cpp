@@ -1,0 +1,121 @@
+// Expressions of hundreds of thousands of terms: no limit of a stack, linear time, the values of plain loops.
+#include "lattices.hpp"
+
+#include "jit/runtime.hpp"
+#include "qdp.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <vector>
+
+using namespace QDP;
+
+namespace {
+
+double at(const LatticeRealD& x, int i) { return x.elem(i).elem().elem().elem(); }
+
+LatticeRealD numbers() {
+  LatticeRealD x;
+  random(x);
+  return x;
+}
+
+template <class F>
+void check_sites(const LatticeRealD& got, F expected) {
+  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+    const double x = at(got, i), y = expected(i);
+    CHECK_MESSAGE(std::memcmp(&x, &y, sizeof x) == 0, "site ", i, ": ", x, " for ", y);
+  }
+}
+
+using Expression = QDPExpr<LatticeRealD::Site, LatticeRealD>;
+
+}  // namespace
+
+TEST_CASE("a sum of 300000 terms of three fields") {
+  tests::create_lattice({2, 2, 2, 2});
+  const LatticeRealD x[] = {numbers(), numbers(), numbers()};
+  constexpr int kTerms = 300000;
+  Expression sum = x[0] + x[1];
+  for (int n = 2; n < kTerms; ++n) sum = sum + x[n % 3];
+  LatticeRealD r;
+  const auto plain = [&](int i) {
+    double s = at(x[0], i) + at(x[1], i);
+    for (int n = 2; n < kTerms; ++n) s += at(x[n % 3], i);
+    return s;
+  };
+  const auto launches = jit::Runtime::instance().launches();
+  const auto kernels = jit::Runtime::instance().kernels().size();
+  r = sum;
+  CHECK(jit::Runtime::instance().launches() - launches < kTerms / 100);
+  CHECK(jit::Runtime::instance().kernels().size() - kernels < 10);
+  check_sites(r, plain);
+
+  // From the right, on a part of the lattice, and into one of the operands.
+  Expression nested = x[0] + x[1];
+  for (int n = 2; n < kTerms; ++n) nested = x[n % 3] + nested;
+  LatticeRealD y = x[0];
+  y[rb[1]] = nested;
+  check_sites(y, [&](int i) {
+    if (i < Layout::sitesOnNode() / 2) return at(x[0], i);
+    double s = at(x[0], i) + at(x[1], i);
+    for (int n = 2; n < kTerms; ++n) s = at(x[n % 3], i) + s;
+    return s;
+  });
+  CHECK(toDouble(QDP::sum(r)) == doctest::Approx(toDouble(QDP::sum(sum))));
+}
+
+TEST_CASE("a sum of 2000 different fields") {
+  tests::create_lattice({2, 2, 2, 2});
+  std::vector<LatticeRealD> x(2000);
+  for (LatticeRealD& f : x) random(f);
+  Expression sum = x[0] + x[1];
+  for (std::size_t n = 2; n < x.size(); ++n) sum = sum + x[n];
+  LatticeRealD r;
+  r = sum;
+  check_sites(r, [&](int i) {
+    double s = at(x[0], i);
+    for (std::size_t n = 1; n < x.size(); ++n) s += at(x[n], i);
+    return s;
+  });
+}
+
+TEST_CASE("a chain of 300000 products by a scalar") {
+  tests::create_lattice({2, 2, 2, 2});
+  const LatticeRealD x = numbers();
+  const double factors[] = {1.0009765625, 0.9990234375, 1.001};
+  Expression chain = factors[0] * x;
+  for (int n = 1; n < 300000; ++n) chain = factors[n % 3] * chain;
+  LatticeRealD r;
+  r = chain;
+  check_sites(r, [&](int i) {
+    double s = factors[0] * at(x, i);
+    for (int n = 1; n < 300000; ++n) s = factors[n % 3] * s;
+    return s;
+  });
+}
+
+TEST_CASE("a long sum below a shift, and a deep tree on both sides") {
+  tests::create_lattice({2, 2, 2, 4});
+  const LatticeRealD x = numbers(), y = numbers();
+  Expression sum = x + y;
+  for (int n = 0; n < 3000; ++n) sum = n % 2 ? sum + x : y - sum;
+  LatticeRealD whole, shifted, r, expected;
+  whole = sum;
+  shifted = shift(whole, FORWARD, 3);
+  r = shift(sum, FORWARD, 3);
+  check_sites(r, [&](int i) { return at(shifted, i); });
+  r[rb[0]] = zero;
+  expected = r;
+  expected[rb[0]] = shifted * whole;
+  r[rb[0]] = shift(sum, FORWARD, 3) * sum;
+  check_sites(r, [&](int i) { return at(expected, i); });
+}
+
+TEST_CASE("trees that are never evaluated are released") {
+  tests::create_lattice({2, 2, 2, 2});
+  const LatticeRealD x = numbers();
+  Expression sum = x + x;
+  for (int n = 0; n < 300000; ++n) sum = n % 2 ? sum + x : x + sum;
+}
