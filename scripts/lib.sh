@@ -32,16 +32,16 @@ is_present() {  # CHECK
   esac
 }
 
-# Installs missing prerequisites with apt-get, saying what and why. Silent when nothing is missing.
-install_prerequisites() {
-  local package check why as_root=() missing=()
+# Installs what is missing of a list (default: `prerequisites`) with apt-get, saying what and why. Silent when nothing is.
+install_prerequisites() {  # [FUNCTION]
+  local list=${1:-prerequisites} package check why as_root=() missing=()
   while IFS='|' read -r package check why; do
     if ! is_present "$check"; then
       [ ${#missing[@]} -gt 0 ] || say "Missing on this machine:"
       printf '  %-14s %s\n' "$package" "$why"
       missing+=("$package")
     fi
-  done < <(prerequisites)
+  done < <("$list")
   [ ${#missing[@]} -gt 0 ] || return 0
 
   command -v apt-get >/dev/null ||
