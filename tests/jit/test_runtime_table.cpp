@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -29,17 +28,16 @@ namespace {
 constexpr std::size_t kMost = std::size_t{3} << 20;
 
 Runtime& runtime() {
-  static const tests::Folder* folder = [] {
-    auto* made = new tests::Folder;  // an own kernel cache, so that what comes back is known to come from there
-    std::atexit([] { std::filesystem::remove_all(env().cache_dir); });
-    setenv("TESSERA_CACHE_DIR", made->path.c_str(), 1);
+  static const tests::Folder folder;  // an own kernel cache, so that what comes back is known to come from there
+  static const bool ready = [] {
+    setenv("TESSERA_CACHE_DIR", folder.path.c_str(), 1);
     setenv("TESSERA_CACHE", "1", 1);
     setenv("TESSERA_TUNE", "0", 1);
     if (std::getenv("TABLE_BENCH") == nullptr) setenv("TESSERA_KERNEL_MAX", std::to_string(kMost).c_str(), 1);
     reload_env();
-    return made;
+    return true;
   }();
-  (void)folder;
+  (void)ready;
   return Runtime::instance();
 }
 
