@@ -36,8 +36,25 @@ enum class AtomicOp : std::uint8_t { none, exch, cas, add, inc, dec, min, max, a
 enum class Number : std::uint8_t { bits, u, s, f };
 
 enum class Kind : std::uint8_t {
-  alu, divide, branch, exit, trap, load_param, load, store, atomic, barrier, fence, warp_barrier, shuffle, vote, match,
-  active_mask, check_defined, set_defined, dropped_reduction,
+  alu,
+  divide,
+  branch,
+  exit,
+  trap,
+  load_param,
+  load,
+  store,
+  atomic,
+  barrier,
+  fence,
+  warp_barrier,
+  shuffle,
+  vote,
+  match,
+  active_mask,
+  check_defined,
+  set_defined,
+  dropped_reduction,
 };
 enum class Reduction : std::uint8_t { none, popc, and_, or_ };  // of bar.red
 enum class Vote : std::uint8_t { all, any, uni, ballot };
@@ -57,22 +74,22 @@ struct Instruction {
   Order order = Order::weak;
   AtomicOp atomic = AtomicOp::none;
   Number number = Number::bits;
-  std::uint8_t bytes = 0;        ///< of an element in memory
-  std::uint8_t elements = 1;     ///< of a vector access
-  std::uint8_t row_bytes = 4;    ///< of a lane of the register that is loaded, stored, divided
+  std::uint8_t bytes = 0;      ///< of an element in memory
+  std::uint8_t elements = 1;   ///< of a vector access
+  std::uint8_t row_bytes = 4;  ///< of a lane of the register that is loaded, stored, divided
   std::uint8_t address_bytes = 8;
-  std::uint8_t mode = 0;         ///< of setp, bar.red, vote, shfl
-  bool constant_data = false;    ///< ld.global.nc
-  bool negated = false;          ///< the guard
-  bool not_c = false;            ///< the third operand of setp, or the predicate of a vote or bar.red
-  bool aligned = false;          ///< barriers: the lanes of a warp arrive at the same instruction
-  bool arrive = false;           ///< bar.arrive
-  bool is_target = false;        ///< of a branch: lanes may meet here
-  bool uniform = false;          ///< bra.uni
-  bool result_unused = false;    ///< atomics: may be performed late
+  std::uint8_t mode = 0;       ///< of setp, bar.red, vote, shfl
+  bool constant_data = false;  ///< ld.global.nc
+  bool negated = false;        ///< the guard
+  bool not_c = false;          ///< the third operand of setp, or the predicate of a vote or bar.red
+  bool aligned = false;        ///< barriers: the lanes of a warp arrive at the same instruction
+  bool arrive = false;         ///< bar.arrive
+  bool is_target = false;      ///< of a branch: lanes may meet here
+  bool uniform = false;        ///< bra.uni
+  bool result_unused = false;  ///< atomics: may be performed late
   int guard = kNothing;
   int o[6] = {kNothing, kNothing, kNothing, kNothing, kNothing, kNothing};
-  std::int64_t immediate = 0;    ///< of addresses, parameters
+  std::int64_t immediate = 0;  ///< of addresses, parameters
   int target = -1;
   int line = 0;
 };
@@ -92,10 +109,10 @@ struct Code {
   std::vector<char> constants;
   std::vector<Parameter> parameters;
   int parameter_bytes = 0;
-  int row_bytes = 0;        ///< of a warp's file
-  int mask_bytes = 0;       ///< its first part: the carry flag, predicates, "is defined" masks; zero at first
+  int row_bytes = 0;   ///< of a warp's file
+  int mask_bytes = 0;  ///< its first part: the carry flag, predicates, "is defined" masks; zero at first
   int shared_bytes = 0, local_bytes = 0;
-  int registers = 0;        ///< 32-bit registers alive at a time
+  int registers = 0;  ///< 32-bit registers alive at a time
   int largest_block = 1024;
   /// Rows that are set when a warp begins: special register, offset.
   std::vector<std::pair<std::string, int>> specials;

@@ -30,11 +30,16 @@ std::optional<Type> find_type(std::string_view name) {
   if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return std::nullopt;
   switch (name[0]) {
-    case 'b': return Type{Number::bits, false, false, bits / 8};
-    case 'u': return Type{Number::u, false, false, bits / 8};
-    case 's': return Type{Number::s, false, false, bits / 8};
-    case 'f': return bits >= 32 ? std::optional(Type{Number::f, true, false, bits / 8}) : std::nullopt;
-    default: return std::nullopt;
+    case 'b':
+      return Type{Number::bits, false, false, bits / 8};
+    case 'u':
+      return Type{Number::u, false, false, bits / 8};
+    case 's':
+      return Type{Number::s, false, false, bits / 8};
+    case 'f':
+      return bits >= 32 ? std::optional(Type{Number::f, true, false, bits / 8}) : std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 /// Bytes of a lane in a register's row; 1: a predicate.
@@ -105,10 +110,15 @@ class ModuleText {
     Variable v;
     while (true) {
       const std::string_view word = next().text;
-      if (word == ".align") v.alignment = static_cast<int>(integer());
-      else if (word == ".ptr" || word == ".global" || word == ".shared" || word == ".local" || word == ".const") continue;
-      else if (const auto type = find_type(word.substr(word.starts_with('.')))) { v.type = *type; break; }
-      else fail("expected a type, got '" + std::string(word) + "'");
+      if (word == ".align")
+        v.alignment = static_cast<int>(integer());
+      else if (word == ".ptr" || word == ".global" || word == ".shared" || word == ".local" || word == ".const")
+        continue;
+      else if (const auto type = find_type(word.substr(word.starts_with('.')))) {
+        v.type = *type;
+        break;
+      } else
+        fail("expected a type, got '" + std::string(word) + "'");
     }
     while (peek().text == ".ptr" || peek().text == ".align" || peek().text == ".global") {  // of pointers
       if (next().text == ".align") integer();
@@ -243,8 +253,9 @@ const std::map<std::string_view, Scope> kScopes{
 /// One kernel, its calls inlined.
 class KernelDecoder {
  public:
-  KernelDecoder(ModuleText& module, const FunctionText& kernel, const std::vector<std::unique_ptr<Module::Variable>>& globals,
-                int drop, std::vector<std::string>& dropped)
+  KernelDecoder(ModuleText& module, const FunctionText& kernel,
+                const std::vector<std::unique_ptr<Module::Variable>>& globals, int drop,
+                std::vector<std::string>& dropped)
       : m_(module), drop_(drop), dropped_(dropped), code_(std::make_unique<Code>()) {
     code_->name = kernel.name;
     code_->text = module.text;
@@ -291,7 +302,7 @@ class KernelDecoder {
   };
   struct Operand {
     enum Kind { none, reg, constant, address_of, special } kind = none;
-    int number = -1;         ///< register
+    int number = -1;  ///< register
     int width = 4;
     std::uint64_t bits = 0;  ///< of a constant
     bool negated = false;    ///< !%p
@@ -331,7 +342,8 @@ class KernelDecoder {
         std::memcpy(pool.data() + begin, &mask, 4);
       } else {
         for (std::size_t l = 0; l < kWarp; ++l)
-          std::memcpy(pool.data() + begin + l * static_cast<std::size_t>(width), &bits, static_cast<std::size_t>(width));
+          std::memcpy(pool.data() + begin + l * static_cast<std::size_t>(width), &bits,
+                      static_cast<std::size_t>(width));
       }
       found->second = -static_cast<int>(begin) - 1;
     }
@@ -397,7 +409,8 @@ class KernelDecoder {
         o.symbol = s;
         o.width = 8;
         o.bits = s->address;
-        if (s->kind == Symbol::blob || s->kind == Symbol::parameter) fail("the address of a parameter is not supported");
+        if (s->kind == Symbol::blob || s->kind == Symbol::parameter)
+          fail("the address of a parameter is not supported");
       }
       return o;
     }
@@ -416,10 +429,11 @@ class KernelDecoder {
     return o;
   }
   int special(const std::string& name) {
-    static const char* const kKnown[] = {"%tid.x",   "%tid.y",    "%tid.z",    "%ntid.x",   "%ntid.y",  "%ntid.z",
-                                         "%ctaid.x", "%ctaid.y",  "%ctaid.z",  "%nctaid.x", "%nctaid.y", "%nctaid.z",
-                                         "%laneid",  "%warpid",   "%nwarpid",  "%smid",     "%lanemask_lt", "%lanemask_le",
-                                         "%lanemask_eq", "%lanemask_ge", "%lanemask_gt", "%clock"};
+    static const char* const kKnown[] = {"%tid.x",       "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",
+                                         "%ntid.z",      "%ctaid.x",     "%ctaid.y",     "%ctaid.z",     "%nctaid.x",
+                                         "%nctaid.y",    "%nctaid.z",    "%laneid",      "%warpid",      "%nwarpid",
+                                         "%smid",        "%lanemask_lt", "%lanemask_le", "%lanemask_eq", "%lanemask_ge",
+                                         "%lanemask_gt", "%clock"};
     if (std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown)) fail(name + " is not known");
     const auto [found, fresh] = specials_.try_emplace(name, 0);
     if (fresh) found->second = new_register(4);
@@ -430,10 +444,15 @@ class KernelDecoder {
   int source(const Operand& o, Draft& d) {
     switch (o.kind) {
       case Operand::reg:
-      case Operand::special: d.uses.push_back(o.number); return o.number;
-      case Operand::constant: return constant(o.bits, o.width);
-      case Operand::address_of: return constant(o.bits, 8);
-      case Operand::none: break;
+      case Operand::special:
+        d.uses.push_back(o.number);
+        return o.number;
+      case Operand::constant:
+        return constant(o.bits, o.width);
+      case Operand::address_of:
+        return constant(o.bits, 8);
+      case Operand::none:
+        break;
     }
     fail("an operand is missing");
   }
@@ -596,35 +615,55 @@ class KernelDecoder {
     const std::string& op = parts[0];
     if (synchronises(op) && drops_here_ && returns_.size() == 1 && synchronisations_++ == drop_) {
       dropped_.push_back(code_->name + " line " + std::to_string(line_) + ": " + source());
-      if (opcode.starts_with("bar.red") || opcode.starts_with("barrier.red") ||
-          opcode.starts_with("barrier.cta.red")) {
+      if (opcode.starts_with("bar.red") || opcode.starts_with("barrier.red") || opcode.starts_with("barrier.cta.red")) {
         dropped_reduction(parts);
       } else {
         while (m_.peek().text != ";") m_.next();
       }
       return;
     }
-    if (op == "ld" || op == "ldu") load(parts);
-    else if (op == "st") store(parts);
-    else if (op == "atom" || op == "red") atomic(parts);
-    else if (op == "bra") branch(parts);
-    else if (op == "call") call();
-    else if (op == "ret") leave();
-    else if (op == "exit") draft(Kind::exit);
-    else if (op == "trap") draft(Kind::trap);
-    else if (op == "bar" || op == "barrier") barrier(parts);
-    else if (op == "membar" || op == "fence") fence(parts);
-    else if (op == "shfl") shuffle(parts);
-    else if (op == "vote") vote(parts);
-    else if (op == "match") match(parts);
-    else if (op == "activemask") active_mask();
-    else if (op == "setp") comparison(parts);
-    else if (op == "cvta") to_generic(parts);
-    else if (op == "mov" && (m_.peek().text == "{" || (m_.peek(1).text == "," && m_.peek(2).text == "{"))) pieces(parts);
-    else if (op == "div" && find_type(parts.back()) && !find_type(parts.back())->floating) divide(parts, false);
-    else if (op == "rem") divide(parts, true);
-    else if (op == "prefetch" || op == "prefetchu" || op == "nanosleep") skip_hint();
-    else operation(opcode);
+    if (op == "ld" || op == "ldu")
+      load(parts);
+    else if (op == "st")
+      store(parts);
+    else if (op == "atom" || op == "red")
+      atomic(parts);
+    else if (op == "bra")
+      branch(parts);
+    else if (op == "call")
+      call();
+    else if (op == "ret")
+      leave();
+    else if (op == "exit")
+      draft(Kind::exit);
+    else if (op == "trap")
+      draft(Kind::trap);
+    else if (op == "bar" || op == "barrier")
+      barrier(parts);
+    else if (op == "membar" || op == "fence")
+      fence(parts);
+    else if (op == "shfl")
+      shuffle(parts);
+    else if (op == "vote")
+      vote(parts);
+    else if (op == "match")
+      match(parts);
+    else if (op == "activemask")
+      active_mask();
+    else if (op == "setp")
+      comparison(parts);
+    else if (op == "cvta")
+      to_generic(parts);
+    else if (op == "mov" && (m_.peek().text == "{" || (m_.peek(1).text == "," && m_.peek(2).text == "{")))
+      pieces(parts);
+    else if (op == "div" && find_type(parts.back()) && !find_type(parts.back())->floating)
+      divide(parts, false);
+    else if (op == "rem")
+      divide(parts, true);
+    else if (op == "prefetch" || op == "prefetchu" || op == "nanosleep")
+      skip_hint();
+    else
+      operation(opcode);
   }
   static bool synchronises(const std::string& op) {
     return op == "bar" || op == "barrier" || op == "membar" || op == "fence";
@@ -684,10 +723,14 @@ class KernelDecoder {
     if (parts.size() < 3 || !type) fail("setp of an unknown form");
     Draft& d = draft(Kind::alu);
     for (std::size_t k = 2; k + 1 < parts.size(); ++k) {
-      if (parts[k] == "and") d.instruction.mode = 1;
-      else if (parts[k] == "or") d.instruction.mode = 2;
-      else if (parts[k] == "xor") d.instruction.mode = 3;
-      else fail("the machine does not know setp with ." + parts[k]);
+      if (parts[k] == "and")
+        d.instruction.mode = 1;
+      else if (parts[k] == "or")
+        d.instruction.mode = 2;
+      else if (parts[k] == "xor")
+        d.instruction.mode = 3;
+      else
+        fail("the machine does not know setp with ." + parts[k]);
     }
     d.instruction.run = find_comparison(parts[1], "." + parts.back());
     if (d.instruction.run == nullptr) fail("the machine does not know this comparison");
@@ -740,7 +783,8 @@ class KernelDecoder {
       const Operand from = value(type->bytes);
       for (std::size_t k = 0; k < to.size(); ++k) {
         if (to[k].kind == Operand::none) continue;
-        const OperationInfo* info = find_operation("part" + whole + std::to_string(to.size()) + "." + std::to_string(k));
+        const OperationInfo* info =
+            find_operation("part" + whole + std::to_string(to.size()) + "." + std::to_string(k));
         if (info == nullptr) fail("mov of an unknown form");
         Draft& d = draft(Kind::alu);
         d.instruction.run = info->run;
@@ -802,8 +846,10 @@ class KernelDecoder {
       fail("'" + std::string(word) + "' is not known");
     }
     offset = 0;
-    if (m_.take("+")) offset = m_.integer();
-    else if (m_.peek().text == "-") offset = m_.integer();
+    if (m_.take("+"))
+      offset = m_.integer();
+    else if (m_.peek().text == "-")
+      offset = m_.integer();
     d.instruction.immediate = offset;
     m_.expect("]");
     return symbol;
@@ -821,21 +867,36 @@ class KernelDecoder {
     i.number = type.number;
     for (std::size_t k = 1; k + 1 < parts.size(); ++k) {
       const std::string& p = parts[k];
-      if (p == "param") parameter = true;
-      else if (const auto s = kSpaces.find(p); s != kSpaces.end()) i.space = s->second;
-      else if (p == "const") i.space = Space::global, i.constant_data = true;
-      else if (const auto c = kScopes.find(p); c != kScopes.end()) i.scope = c->second, scoped = true;
-      else if (p == "v2") i.elements = 2;
-      else if (p == "v4") i.elements = 4;
-      else if (p == "nc") i.constant_data = true;
-      else if (p == "weak") ordered = true;
-      else if (p == "volatile") i.order = Order::relaxed, i.scope = Scope::sys, ordered = true, vol = true;
-      else if (p == "relaxed") i.order = Order::relaxed, ordered = true;
-      else if (p == "acquire") i.order = Order::acquire, ordered = true;
-      else if (p == "release") i.order = Order::release, ordered = true;
-      else if (p == "acq_rel") i.order = Order::acq_rel, ordered = true;
-      else if (p == "ca" || p == "cg" || p == "cs" || p == "lu" || p == "cv" || p == "wb" || p == "wt") continue;
-      else rest.push_back(p);
+      if (p == "param")
+        parameter = true;
+      else if (const auto s = kSpaces.find(p); s != kSpaces.end())
+        i.space = s->second;
+      else if (p == "const")
+        i.space = Space::global, i.constant_data = true;
+      else if (const auto c = kScopes.find(p); c != kScopes.end())
+        i.scope = c->second, scoped = true;
+      else if (p == "v2")
+        i.elements = 2;
+      else if (p == "v4")
+        i.elements = 4;
+      else if (p == "nc")
+        i.constant_data = true;
+      else if (p == "weak")
+        ordered = true;
+      else if (p == "volatile")
+        i.order = Order::relaxed, i.scope = Scope::sys, ordered = true, vol = true;
+      else if (p == "relaxed")
+        i.order = Order::relaxed, ordered = true;
+      else if (p == "acquire")
+        i.order = Order::acquire, ordered = true;
+      else if (p == "release")
+        i.order = Order::release, ordered = true;
+      else if (p == "acq_rel")
+        i.order = Order::acq_rel, ordered = true;
+      else if (p == "ca" || p == "cg" || p == "cs" || p == "lu" || p == "cv" || p == "wb" || p == "wt")
+        continue;
+      else
+        rest.push_back(p);
     }
     (void)ordered;
     const bool weak = i.order == Order::weak || vol;
@@ -905,7 +966,8 @@ class KernelDecoder {
     if (d.instruction.constant_data) fail("a store to constant data");
     std::int64_t offset = 0;
     const Symbol* symbol = address(d, offset);
-    if (parameter != (symbol != nullptr && symbol->kind == Symbol::blob)) fail("parameters are addressed by their names");
+    if (parameter != (symbol != nullptr && symbol->kind == Symbol::blob))
+      fail("parameters are addressed by their names");
     m_.expect(",");
     const int due = row_width(type);
     std::vector<Operand> from;
@@ -1018,8 +1080,10 @@ class KernelDecoder {
     d.instruction.uniform = uniform && guard_ >= 0;
   }
   void leave() {
-    if (returns_.back() < 0) draft(Kind::exit);
-    else jump(returns_.back());
+    if (returns_.back() < 0)
+      draft(Kind::exit);
+    else
+      jump(returns_.back());
   }
 
   void call() {
@@ -1128,10 +1192,14 @@ class KernelDecoder {
     bool known = false;
     for (std::size_t k = 1; k < parts.size(); ++k) {
       const std::string& p = parts[k];
-      if (p == "aligned") d.instruction.aligned = true;
-      else if (p == "arrive") d.instruction.arrive = known = true;
-      else if (p == "sync" || p == "red") known = true;
-      else if (p != "cta" && p != "popc" && p != "and" && p != "or" && p != "pred" && p != "u32") fail("an unknown barrier");
+      if (p == "aligned")
+        d.instruction.aligned = true;
+      else if (p == "arrive")
+        d.instruction.arrive = known = true;
+      else if (p == "sync" || p == "red")
+        known = true;
+      else if (p != "cta" && p != "popc" && p != "and" && p != "or" && p != "pred" && p != "u32")
+        fail("an unknown barrier");
     }
     if (!known) fail("an unknown barrier");
     barrier_operands(parts, d, parts.back() == "pred");
@@ -1139,7 +1207,8 @@ class KernelDecoder {
   void fence(const std::vector<std::string>& parts) {
     const auto scope = kScopes.find(parts.back());
     const bool known = (parts[0] == "membar" && parts.size() == 2) ||
-                       (parts[0] == "fence" && (parts.size() == 2 || (parts.size() == 3 && (parts[1] == "sc" || parts[1] == "acq_rel"))));
+                       (parts[0] == "fence" &&
+                        (parts.size() == 2 || (parts.size() == 3 && (parts[1] == "sc" || parts[1] == "acq_rel"))));
     if (!known || scope == kScopes.end()) fail("an unknown fence");
     draft(Kind::fence).instruction.scope = scope->second;
   }
@@ -1147,7 +1216,8 @@ class KernelDecoder {
     // shfl.sync.mode.b32 d{|p}, a, b, c, mask
     static const std::map<std::string_view, Shuffle> kModes{
         {"up", Shuffle::up}, {"down", Shuffle::down}, {"bfly", Shuffle::bfly}, {"idx", Shuffle::idx}};
-    if (parts.size() != 4 || parts[1] != "sync" || !kModes.contains(parts[2]) || parts[3] != "b32") fail("an unknown shuffle");
+    if (parts.size() != 4 || parts[1] != "sync" || !kModes.contains(parts[2]) || parts[3] != "b32")
+      fail("an unknown shuffle");
     Draft& d = draft(Kind::shuffle);
     d.instruction.mode = static_cast<std::uint8_t>(kModes.at(parts[2]));
     d.instruction.o[0] = destination(value(4), d);

@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,7 @@ namespace pm = ptx_machine;
 
 namespace {
 
-constexpr Result kInvalidContext = 201;
+constexpr Result kInvalidContext = 201, kInvalidHandle = 400, kNotReady = 600;
 constexpr char kMagic[] = "PTXMACH1";  // of what cuLinkComplete gives: the magic, the length, the text
 
 std::uint64_t number(const char* name, std::uint64_t otherwise) {
@@ -33,25 +35,55 @@ std::uint64_t number(const char* name, std::uint64_t otherwise) {
   return value;
 }
 
-struct LoadedModule;
 struct LoadedFunction {
-  const pm::Code* code;
-  LoadedModule* module;
+  const pm::Code* code = nullptr;
   std::uint64_t launches = 0;
 };
 struct LoadedModule {
   std::unique_ptr<pm::Module> module;
-  std::vector<std::unique_ptr<LoadedFunction>> functions;
+  std::vector<const LoadedFunction*> functions;
 };
 struct Link {
   std::string binary;
   std::vector<std::pair<JitOption, void*>> options;
 };
 
+using EventPointer = std::shared_ptr<pm::Event>;
+
+/// What a handle points to, owned by the context: a handle that is not in here is refused.
+template <class T>
+class Handles {
+ public:
+  T* add(std::unique_ptr<T> object) {
+    const std::lock_guard lock(mutex_);
+    T* made = object.get();
+    objects_.emplace(made, std::move(object));
+    return made;
+  }
+  T* find(const void* handle) {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(static_cast<const T*>(handle));
+    return found == objects_.end() ? nullptr : found->second.get();
+  }
+  std::unique_ptr<T> take(const void* handle) {
+    const std::lock_guard lock(mutex_);
+    auto node = objects_.extract(static_cast<const T*>(handle));
+    return node.empty() ? nullptr : std::move(node.mapped());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const T*, std::unique_ptr<T>> objects_;
+};
+
 struct Device {
   std::uint64_t seed = number("PTX_MACHINE_SEED", 1);
   pm::Memory memory{number("PTX_MACHINE_MEMORY_MB", 16384) << 20, seed};
   pm::Machine machine{memory, number("PTX_MACHINE_INSTRUCTIONS", 4'000'000'000ull)};
+  Handles<LoadedModule> modules_loaded;
+  Handles<LoadedFunction> functions;
+  Handles<Link> links;
+  Handles<EventPointer> events;
   pm::Streams streams{seed};
   pm::Stream* default_stream = streams.create();
   std::uint64_t checked_first = number("PTX_MACHINE_CHECK_FIRST", 2);
@@ -78,9 +110,7 @@ pm::Stream* to_stream(Stream stream) {
   return stream == nullptr ? device().default_stream : reinterpret_cast<pm::Stream*>(stream);
 }
 #define KNOWN_STREAM(stream) \
-  if (!device().streams.known(to_stream(stream))) return 400
-using EventPointer = std::shared_ptr<pm::Event>;
-
+  if (!device().streams.known(to_stream(stream))) return kInvalidHandle
 void write_log(const std::vector<std::pair<JitOption, void*>>& options, JitOption buffer, JitOption bytes,
                const std::string& text) {
   char* to = nullptr;
@@ -118,7 +148,8 @@ void drop_variables(const pm::Module& module) {
 /// Where a copy goes to or comes from on the device: its memory, checked.
 char* device_bytes(Address address, std::size_t bytes, const char* what) {
   pm::Allocation* a = device().memory.find(address, bytes);
-  if (a == nullptr) throw pm::KernelError(kIllegalAddress, std::string(what) + ": " + device().memory.describe(address, bytes));
+  if (a == nullptr)
+    throw pm::KernelError(kIllegalAddress, std::string(what) + ": " + device().memory.describe(address, bytes));
   return a->host + (address - a->address);
 }
 bool outside(Address address, std::size_t bytes) { return device().memory.find(address, bytes) == nullptr; }
@@ -160,24 +191,59 @@ Result cuDriverGetVersion(int* version) {
 }
 Result cuGetErrorName(Result error, const char** name) {
   switch (error) {
-    case kSuccess: *name = "CUDA_SUCCESS"; break;
-    case kInvalidValue: *name = "CUDA_ERROR_INVALID_VALUE"; break;
-    case kOutOfMemory: *name = "CUDA_ERROR_OUT_OF_MEMORY"; break;
-    case kDeinitialized: *name = "CUDA_ERROR_DEINITIALIZED"; break;
-    case kNoDevice: *name = "CUDA_ERROR_NO_DEVICE"; break;
-    case kInvalidImage: *name = "CUDA_ERROR_INVALID_IMAGE"; break;
-    case kInvalidContext: *name = "CUDA_ERROR_INVALID_CONTEXT"; break;
-    case kInvalidPtx: *name = "CUDA_ERROR_INVALID_PTX"; break;
-    case 400: *name = "CUDA_ERROR_INVALID_HANDLE"; break;
-    case kNotFound: *name = "CUDA_ERROR_NOT_FOUND"; break;
-    case kIllegalAddress: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; break;
-    case kLaunchOutOfResources: *name = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"; break;
-    case kLaunchTimeout: *name = "CUDA_ERROR_LAUNCH_TIMEOUT"; break;
-    case 715: *name = "CUDA_ERROR_ILLEGAL_INSTRUCTION"; break;
-    case 716: *name = "CUDA_ERROR_MISALIGNED_ADDRESS"; break;
-    case kLaunchFailed: *name = "CUDA_ERROR_LAUNCH_FAILED"; break;
-    case kUnknown: *name = "CUDA_ERROR_UNKNOWN"; break;
-    default: return kInvalidValue;
+    case kSuccess:
+      *name = "CUDA_SUCCESS";
+      break;
+    case kInvalidValue:
+      *name = "CUDA_ERROR_INVALID_VALUE";
+      break;
+    case kOutOfMemory:
+      *name = "CUDA_ERROR_OUT_OF_MEMORY";
+      break;
+    case kDeinitialized:
+      *name = "CUDA_ERROR_DEINITIALIZED";
+      break;
+    case kNoDevice:
+      *name = "CUDA_ERROR_NO_DEVICE";
+      break;
+    case kInvalidImage:
+      *name = "CUDA_ERROR_INVALID_IMAGE";
+      break;
+    case kInvalidContext:
+      *name = "CUDA_ERROR_INVALID_CONTEXT";
+      break;
+    case kInvalidPtx:
+      *name = "CUDA_ERROR_INVALID_PTX";
+      break;
+    case kInvalidHandle:
+      *name = "CUDA_ERROR_INVALID_HANDLE";
+      break;
+    case kNotFound:
+      *name = "CUDA_ERROR_NOT_FOUND";
+      break;
+    case kIllegalAddress:
+      *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
+      break;
+    case kLaunchOutOfResources:
+      *name = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
+      break;
+    case kLaunchTimeout:
+      *name = "CUDA_ERROR_LAUNCH_TIMEOUT";
+      break;
+    case 715:
+      *name = "CUDA_ERROR_ILLEGAL_INSTRUCTION";
+      break;
+    case 716:
+      *name = "CUDA_ERROR_MISALIGNED_ADDRESS";
+      break;
+    case kLaunchFailed:
+      *name = "CUDA_ERROR_LAUNCH_FAILED";
+      break;
+    case kUnknown:
+      *name = "CUDA_ERROR_UNKNOWN";
+      break;
+    default:
+      return kInvalidValue;
   }
   return kSuccess;
 }
@@ -202,12 +268,23 @@ Result cuDeviceGetName(char* name, int bytes, DeviceNumber) {
 }
 Result cuDeviceGetAttribute(int* value, DeviceAttribute attribute, DeviceNumber) {
   switch (attribute) {
-    case kMaxThreadsPerBlock: *value = 1024; break;
-    case kMultiprocessorCount: *value = static_cast<int>(number("PTX_MACHINE_MULTIPROCESSORS", 8)); break;
-    case kMaxThreadsPerMultiprocessor: *value = 2048; break;
-    case kComputeCapabilityMajor: *value = 9; break;
-    case kComputeCapabilityMinor: *value = 0; break;
-    default: return kInvalidValue;
+    case kMaxThreadsPerBlock:
+      *value = 1024;
+      break;
+    case kMultiprocessorCount:
+      *value = static_cast<int>(number("PTX_MACHINE_MULTIPROCESSORS", 8));
+      break;
+    case kMaxThreadsPerMultiprocessor:
+      *value = 2048;
+      break;
+    case kComputeCapabilityMajor:
+      *value = 9;
+      break;
+    case kComputeCapabilityMinor:
+      *value = 0;
+      break;
+    default:
+      return kInvalidValue;
   }
   return kSuccess;
 }
@@ -228,6 +305,10 @@ Result cuDevicePrimaryCtxRelease_v2(DeviceNumber) {
   write_report();
   current = nullptr;
   delete device_now.exchange(nullptr);
+  return kSuccess;
+}
+Result cuCtxGetCurrent(Context* context) {
+  *context = current;
   return kSuccess;
 }
 Result cuCtxSetCurrent(Context context) {
@@ -278,7 +359,8 @@ Result cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t bytes, Str
   KNOWN_STREAM(stream);
   if (outside(to, bytes)) return kInvalidValue;
   if (device().memory.is_pinned(from, bytes)) {
-    device().streams.put(to_stream(stream), [=] { std::memcpy(device_bytes(to, bytes, "copy to the device"), from, bytes); });
+    device().streams.put(to_stream(stream),
+                         [=] { std::memcpy(device_bytes(to, bytes, "copy to the device"), from, bytes); });
   } else {
     auto staged = std::make_shared<std::string>(static_cast<const char*>(from), bytes);
     device().streams.put(to_stream(stream),
@@ -290,7 +372,8 @@ Result cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, Stream st
   IN_CONTEXT;
   KNOWN_STREAM(stream);
   if (outside(from, bytes)) return kInvalidValue;
-  device().streams.put(to_stream(stream), [=] { std::memcpy(to, device_bytes(from, bytes, "copy to the host"), bytes); });
+  device().streams.put(to_stream(stream),
+                       [=] { std::memcpy(to, device_bytes(from, bytes, "copy to the host"), bytes); });
   if (device().memory.is_pinned(to, bytes)) return kSuccess;
   device().streams.synchronize(to_stream(stream));
   return device().streams.error();
@@ -300,9 +383,8 @@ Result cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, Stream 
   KNOWN_STREAM(stream);
   if (outside(to, bytes) || outside(from, bytes)) return kInvalidValue;
   if (to < from + bytes && from < to + bytes) return kInvalidValue;
-  device().streams.put(to_stream(stream), [=] {
-    std::memcpy(device_bytes(to, bytes, "copy"), device_bytes(from, bytes, "copy"), bytes);
-  });
+  device().streams.put(to_stream(stream),
+                       [=] { std::memcpy(device_bytes(to, bytes, "copy"), device_bytes(from, bytes, "copy"), bytes); });
   return kSuccess;
 }
 Result cuMemcpy2DAsync_v2(const Copy2D* given, Stream stream) {
@@ -324,9 +406,10 @@ Result cuMemcpy2DAsync_v2(const Copy2D* given, Stream stream) {
   device().streams.put(to_stream(stream), [=] {
     const char* from = staged != nullptr ? staged->data()
                        : from_host       ? host_from
-                                         : device_bytes(c.from_device + from_offset, extent(c.from_pitch), "copy of rows");
+                                   : device_bytes(c.from_device + from_offset, extent(c.from_pitch), "copy of rows");
     char* to = to_host ? host_to : device_bytes(c.to_device + to_offset, extent(c.to_pitch), "copy of rows");
-    for (std::size_t row = 0; row < c.rows; ++row) std::memcpy(to + row * c.to_pitch, from + row * c.from_pitch, c.bytes);
+    for (std::size_t row = 0; row < c.rows; ++row)
+      std::memcpy(to + row * c.to_pitch, from + row * c.from_pitch, c.bytes);
   });
   if (!to_host || device().memory.is_pinned(host_to, extent(c.to_pitch))) return kSuccess;
   device().streams.synchronize(to_stream(stream));
@@ -349,7 +432,7 @@ Result cuStreamCreate(Stream* stream, unsigned) {
 }
 Result cuStreamDestroy_v2(Stream stream) {
   IN_CONTEXT;
-  return stream != nullptr && device().streams.destroy(to_stream(stream)) ? kSuccess : 400;
+  return stream != nullptr && device().streams.destroy(to_stream(stream)) ? kSuccess : kInvalidHandle;
 }
 Result cuStreamSynchronize(Stream stream) {
   IN_CONTEXT;
@@ -360,36 +443,43 @@ Result cuStreamSynchronize(Stream stream) {
 Result cuStreamWaitEvent(Stream stream, Event event, unsigned flags) {
   IN_CONTEXT;
   KNOWN_STREAM(stream);
-  if (flags != 0 || event == nullptr) return kInvalidValue;
-  device().streams.wait(to_stream(stream), *reinterpret_cast<EventPointer*>(event));
+  const EventPointer* known = device().events.find(event);
+  if (known == nullptr) return kInvalidHandle;
+  if (flags != 0) return kInvalidValue;
+  device().streams.wait(to_stream(stream), *known);
   return kSuccess;
 }
 Result cuEventCreate(Event* event, unsigned) {
   IN_CONTEXT;
-  *event = reinterpret_cast<Event>(new EventPointer(std::make_shared<pm::Event>()));
+  *event = reinterpret_cast<Event>(device().events.add(std::make_unique<EventPointer>(std::make_shared<pm::Event>())));
   return kSuccess;
 }
 Result cuEventDestroy_v2(Event event) {
   IN_CONTEXT;
-  delete reinterpret_cast<EventPointer*>(event);
-  return kSuccess;
+  return device().events.take(event) != nullptr ? kSuccess : kInvalidHandle;
 }
 Result cuEventRecord(Event event, Stream stream) {
   IN_CONTEXT;
   KNOWN_STREAM(stream);
-  device().streams.record(to_stream(stream), *reinterpret_cast<EventPointer*>(event));
+  const EventPointer* known = device().events.find(event);
+  if (known == nullptr) return kInvalidHandle;
+  device().streams.record(to_stream(stream), *known);
   return kSuccess;
 }
 Result cuEventSynchronize(Event event) {
   IN_CONTEXT;
-  device().streams.synchronize(*reinterpret_cast<EventPointer*>(event));
+  const EventPointer* known = device().events.find(event);
+  if (known == nullptr) return kInvalidHandle;
+  device().streams.synchronize(*known);
   return device().streams.error();
 }
 Result cuEventElapsedTime(float* milliseconds, Event from, Event to) {
   IN_CONTEXT;
-  const auto &a = **reinterpret_cast<EventPointer*>(from), &b = **reinterpret_cast<EventPointer*>(to);
-  if (a.done == 0 || b.done == 0) return 400;
-  if (a.done < a.recorded || b.done < b.recorded) return 600;
+  const EventPointer *begin = device().events.find(from), *end = device().events.find(to);
+  if (begin == nullptr || end == nullptr) return kInvalidHandle;
+  const pm::Event &a = **begin, &b = **end;
+  if (a.done == 0 || b.done == 0) return kInvalidHandle;
+  if (a.done < a.recorded || b.done < b.recorded) return kNotReady;
   *milliseconds = static_cast<float>(1e3 * (b.seconds - a.seconds));
   return kSuccess;
 }
@@ -398,14 +488,16 @@ Result cuEventElapsedTime(float* milliseconds, Event from, Event to) {
 
 Result cuLinkCreate_v2(unsigned count, JitOption* options, void** values, LinkState* link) {
   IN_CONTEXT;
-  *link = reinterpret_cast<LinkState>(new Link{"", table(count, options, values)});
+  *link =
+      reinterpret_cast<LinkState>(device().links.add(std::make_unique<Link>(Link{"", table(count, options, values)})));
   return kSuccess;
 }
 Result cuLinkAddData_v2(LinkState link, JitInput type, void* data, std::size_t bytes, const char*, unsigned, JitOption*,
                         void**) {
   IN_CONTEXT;
+  if (device().links.find(link) == nullptr) return kInvalidHandle;
   if (type != kJitInputPtx || data == nullptr || bytes == 0) return kInvalidValue;
-  auto& made = *reinterpret_cast<Link*>(link);
+  Link& made = *device().links.find(link);
   const auto* text = static_cast<const char*>(data);
   const std::string_view ptx(text, strnlen(text, bytes));
   try {
@@ -422,7 +514,9 @@ Result cuLinkAddData_v2(LinkState link, JitInput type, void* data, std::size_t b
 }
 Result cuLinkComplete(LinkState link, void** binary, std::size_t* bytes) {
   IN_CONTEXT;
-  auto& made = *reinterpret_cast<Link*>(link);
+  if (device().links.find(link) == nullptr) return kInvalidHandle;
+  Link& made = *device().links.find(link);
+  if (made.binary.empty()) return kInvalidValue;
   write_log(made.options, kJitInfoLog, kJitInfoLogBytes, "ptx machine: taken");
   *binary = made.binary.data();
   *bytes = made.binary.size();
@@ -430,8 +524,7 @@ Result cuLinkComplete(LinkState link, void** binary, std::size_t* bytes) {
 }
 Result cuLinkDestroy(LinkState link) {
   IN_CONTEXT;
-  delete reinterpret_cast<Link*>(link);
-  return kSuccess;
+  return device().links.take(link) != nullptr ? kSuccess : kInvalidHandle;
 }
 
 Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, JitOption* options, void** values) {
@@ -450,11 +543,13 @@ Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, Jit
   try {
     auto loaded = std::make_unique<LoadedModule>();
     loaded->module = decode(ptx);
-    for (const std::string& what : loaded->module->dropped) std::fprintf(stderr, "ptx machine: left out: %s\n", what.c_str());
+    for (const std::string& what : loaded->module->dropped)
+      std::fprintf(stderr, "ptx machine: left out: %s\n", what.c_str());
     ++device().modules;
-    *module = reinterpret_cast<Module>(loaded.release());
+    *module = reinterpret_cast<Module>(device().modules_loaded.add(std::move(loaded)));
   } catch (const pm::PtxError& error) {
-    write_log(table(count, options, values), kJitErrorLog, kJitErrorLogBytes, std::string("ptx machine: ") + error.what());
+    write_log(table(count, options, values), kJitErrorLog, kJitErrorLogBytes,
+              std::string("ptx machine: ") + error.what());
     return kInvalidPtx;
   }
   return kSuccess;
@@ -462,37 +557,51 @@ Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, Jit
 Result cuModuleUnload(Module module) {
   IN_CONTEXT;
   device().streams.synchronize_all();
-  const std::unique_ptr<LoadedModule> loaded(reinterpret_cast<LoadedModule*>(module));
+  const auto loaded = device().modules_loaded.take(module);
+  if (loaded == nullptr) return kInvalidHandle;
+  for (const LoadedFunction* f : loaded->functions) device().functions.take(f);
   drop_variables(*loaded->module);
   return kSuccess;
 }
 Result cuModuleGetFunction(Function* function, Module module, const char* name) {
   IN_CONTEXT;
-  auto& loaded = *reinterpret_cast<LoadedModule*>(module);
-  const auto found = loaded.module->kernels.find(name);
-  if (found == loaded.module->kernels.end()) return kNotFound;
-  loaded.functions.push_back(std::make_unique<LoadedFunction>(LoadedFunction{found->second.get(), &loaded}));
-  *function = reinterpret_cast<Function>(loaded.functions.back().get());
+  LoadedModule* loaded = device().modules_loaded.find(module);
+  if (loaded == nullptr) return kInvalidHandle;
+  const auto found = loaded->module->kernels.find(name);
+  if (found == loaded->module->kernels.end()) return kNotFound;
+  auto made = std::make_unique<LoadedFunction>();
+  made->code = found->second.get();
+  loaded->functions.push_back(made.get());
+  *function = reinterpret_cast<Function>(device().functions.add(std::move(made)));
   return kSuccess;
 }
 Result cuFuncGetAttribute(int* value, FunctionAttribute attribute, Function function) {
   IN_CONTEXT;
-  const pm::Code& code = *reinterpret_cast<LoadedFunction*>(function)->code;
+  if (device().functions.find(function) == nullptr) return kInvalidHandle;
+  const pm::Code& code = *device().functions.find(function)->code;
   switch (attribute) {
-    case kFunctionRegisters: *value = code.registers; break;
-    case kFunctionLocalBytes: *value = code.local_bytes; break;
-    case kFunctionSharedBytes: *value = code.shared_bytes; break;
+    case kFunctionRegisters:
+      *value = code.registers;
+      break;
+    case kFunctionLocalBytes:
+      *value = code.local_bytes;
+      break;
+    case kFunctionSharedBytes:
+      *value = code.shared_bytes;
+      break;
     case kFunctionMaxThreadsPerBlock:
       *value = std::min(code.largest_block, std::min(1024, 65536 / code.registers / 32 * 32));
       break;
-    default: return kInvalidValue;
+    default:
+      return kInvalidValue;
   }
   return kSuccess;
 }
 Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function function, int threads, std::size_t shared) {
   IN_CONTEXT;
   if (threads <= 0) return kInvalidValue;
-  const pm::Code& code = *reinterpret_cast<LoadedFunction*>(function)->code;
+  if (device().functions.find(function) == nullptr) return kInvalidHandle;
+  const pm::Code& code = *device().functions.find(function)->code;
   const int by_registers = 65536 / (code.registers * ((threads + 31) / 32 * 32));
   const int by_shared = static_cast<int>(233472 / (static_cast<std::size_t>(code.shared_bytes) + shared + 1024));
   *blocks = std::min({32, 2048 / threads, by_registers, by_shared});
@@ -502,7 +611,8 @@ Result cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, 
                       unsigned shared_bytes, Stream stream, void** parameters, void** extra) {
   IN_CONTEXT;
   KNOWN_STREAM(stream);
-  auto& kernel = *reinterpret_cast<LoadedFunction*>(function);
+  if (device().functions.find(function) == nullptr) return kInvalidHandle;
+  LoadedFunction& kernel = *device().functions.find(function);
   const std::uint64_t threads = std::uint64_t{bx} * by * bz;
   if (threads == 0 || gx == 0 || gy == 0 || gz == 0 || threads > 1024 || gy > 65535 || gz > 65535 || gx > 0x7FFFFFFF)
     return kInvalidValue;
@@ -530,7 +640,8 @@ Result cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, 
     std::size_t bytes = 0;
     for (int i = 0; reinterpret_cast<std::size_t>(extra[i]) != kLaunchEnd; i += 2) {
       if (reinterpret_cast<std::size_t>(extra[i]) == kLaunchBuffer) packet = extra[i + 1];
-      if (reinterpret_cast<std::size_t>(extra[i]) == kLaunchBufferBytes) bytes = *static_cast<std::size_t*>(extra[i + 1]);
+      if (reinterpret_cast<std::size_t>(extra[i]) == kLaunchBufferBytes)
+        bytes = *static_cast<std::size_t*>(extra[i + 1]);
     }
     if (packet == nullptr || bytes != due) return kInvalidValue;  // with their sizes and alignments
     std::memcpy(launch.parameters.data(), packet, bytes);

@@ -34,23 +34,34 @@ std::uint64_t atomic_result(AtomicOp op, Number number, int bytes, std::uint64_t
     const U a = static_cast<U>(old), b = static_cast<U>(operand);
     const bool is_signed = number == Number::s;
     switch (op) {
-      case AtomicOp::exch: return b;
-      case AtomicOp::cas: return a == b ? static_cast<U>(swap) : a;
+      case AtomicOp::exch:
+        return b;
+      case AtomicOp::cas:
+        return a == b ? static_cast<U>(swap) : a;
       case AtomicOp::add:
         if (number == Number::f) return std::bit_cast<U>(static_cast<F>(std::bit_cast<F>(a) + std::bit_cast<F>(b)));
         return static_cast<U>(a + b);
-      case AtomicOp::inc: return a >= b ? 0 : static_cast<U>(a + 1);
-      case AtomicOp::dec: return a == 0 || a > b ? b : static_cast<U>(a - 1);
-      case AtomicOp::min: return is_signed ? static_cast<U>(std::min(static_cast<S>(a), static_cast<S>(b))) : std::min(a, b);
-      case AtomicOp::max: return is_signed ? static_cast<U>(std::max(static_cast<S>(a), static_cast<S>(b))) : std::max(a, b);
-      case AtomicOp::and_: return a & b;
-      case AtomicOp::or_: return a | b;
-      case AtomicOp::xor_: return a ^ b;
-      case AtomicOp::none: break;
+      case AtomicOp::inc:
+        return a >= b ? 0 : static_cast<U>(a + 1);
+      case AtomicOp::dec:
+        return a == 0 || a > b ? b : static_cast<U>(a - 1);
+      case AtomicOp::min:
+        return is_signed ? static_cast<U>(std::min(static_cast<S>(a), static_cast<S>(b))) : std::min(a, b);
+      case AtomicOp::max:
+        return is_signed ? static_cast<U>(std::max(static_cast<S>(a), static_cast<S>(b))) : std::max(a, b);
+      case AtomicOp::and_:
+        return a & b;
+      case AtomicOp::or_:
+        return a | b;
+      case AtomicOp::xor_:
+        return a ^ b;
+      case AtomicOp::none:
+        break;
     }
     return b;
   };
-  return bytes == 8 ? compute(std::uint64_t{}, std::int64_t{}, double{}) : compute(std::uint32_t{}, std::int32_t{}, float{});
+  return bytes == 8 ? compute(std::uint64_t{}, std::int64_t{}, double{})
+                    : compute(std::uint32_t{}, std::int32_t{}, float{});
 }
 
 // ---- launches ----
@@ -87,8 +98,10 @@ void Machine::run(const Launch& launch) {
     for (int tries = 0; tries < 8 && warp == nullptr; ++tries) {
       auto& warps = blocks_[which]->warps;
       Warp* w = warps[random() % warps.size()].get();
-      if (w->runnable) warp = w;
-      else which = random() % blocks_.size();
+      if (w->runnable)
+        warp = w;
+      else
+        which = random() % blocks_.size();
     }
     for (std::size_t b = 0; b < blocks_.size() && warp == nullptr; ++b)
       for (auto& w : blocks_[b]->warps)
@@ -140,7 +153,8 @@ std::unique_ptr<Machine::Block> Machine::begin_block(std::uint32_t number) {
 void Machine::begin_warp(Block& b, Warp& w, int number) {
   w.block = &b;
   w.number = number;
-  const std::uint32_t threads = std::min<std::uint32_t>(kWarp, block_threads_ - static_cast<std::uint32_t>(number) * kWarp);
+  const std::uint32_t threads =
+      std::min<std::uint32_t>(kWarp, block_threads_ - static_cast<std::uint32_t>(number) * kWarp);
   w.alive = threads == kWarp ? kAllLanes : (1u << threads) - 1;
   w.groups.assign(1, {0, w.alive, Wait::none});
   w.runnable = true;
@@ -155,23 +169,37 @@ void Machine::begin_warp(Block& b, Warp& w, int number) {
     auto* row = reinterpret_cast<std::uint32_t*>(w.rows + offset);
     for (std::uint32_t l = 0; l < kWarp; ++l) {
       const std::uint32_t t = static_cast<std::uint32_t>(number) * kWarp + l;
-      const auto axis = [&](const std::array<unsigned, 3>& values) { return values[static_cast<std::size_t>(name.back() - 'x')]; };
+      const auto axis = [&](const std::array<unsigned, 3>& values) {
+        return values[static_cast<std::size_t>(name.back() - 'x')];
+      };
       if (name.starts_with("%tid"))
         row[l] = name.back() == 'x'   ? t % launch_->block[0]
                  : name.back() == 'y' ? t / launch_->block[0] % launch_->block[1]
                                       : t / launch_->block[0] / launch_->block[1];
-      else if (name.starts_with("%ntid")) row[l] = axis(launch_->block);
-      else if (name.starts_with("%ctaid")) row[l] = axis(b.index);
-      else if (name.starts_with("%nctaid")) row[l] = axis(launch_->grid);
-      else if (name == "%laneid") row[l] = l;
-      else if (name == "%warpid") row[l] = static_cast<std::uint32_t>(number);
-      else if (name == "%nwarpid") row[l] = static_cast<std::uint32_t>(b.warps.size());
-      else if (name == "%lanemask_eq") row[l] = 1u << l;
-      else if (name == "%lanemask_lt") row[l] = (1u << l) - 1;
-      else if (name == "%lanemask_le") row[l] = (2u << l) - 1;
-      else if (name == "%lanemask_ge") row[l] = ~((1u << l) - 1);
-      else if (name == "%lanemask_gt") row[l] = ~((2u << l) - 1);
-      else row[l] = random();  // %smid, %clock
+      else if (name.starts_with("%ntid"))
+        row[l] = axis(launch_->block);
+      else if (name.starts_with("%ctaid"))
+        row[l] = axis(b.index);
+      else if (name.starts_with("%nctaid"))
+        row[l] = axis(launch_->grid);
+      else if (name == "%laneid")
+        row[l] = l;
+      else if (name == "%warpid")
+        row[l] = static_cast<std::uint32_t>(number);
+      else if (name == "%nwarpid")
+        row[l] = static_cast<std::uint32_t>(b.warps.size());
+      else if (name == "%lanemask_eq")
+        row[l] = 1u << l;
+      else if (name == "%lanemask_lt")
+        row[l] = (1u << l) - 1;
+      else if (name == "%lanemask_le")
+        row[l] = (2u << l) - 1;
+      else if (name == "%lanemask_ge")
+        row[l] = ~((1u << l) - 1);
+      else if (name == "%lanemask_gt")
+        row[l] = ~((2u << l) - 1);
+      else
+        row[l] = random();  // %smid, %clock
     }
   }
 }
@@ -203,7 +231,8 @@ void Machine::deadlock() {
 }
 
 std::string Machine::position(const Warp& w, int lane) const {
-  return code_->name + ", thread " + std::to_string(w.number * kWarp + lane) + " of block " + std::to_string(w.block->number);
+  return code_->name + ", thread " + std::to_string(w.number * kWarp + lane) + " of block " +
+         std::to_string(w.block->number);
 }
 
 void Machine::fail(const Warp& w, int lane, const Instruction& i, int code, const std::string& what) const {
@@ -274,7 +303,10 @@ void Machine::run_group(Warp& w, std::size_t group, int budget) {
       if (i.kind == Kind::branch) {
         if (i.uniform && active != 0 && active != mask)
           fail(w, std::countr_zero(active), i, kLaunchFailed, "bra.uni with a predicate that differs between lanes");
-        if (active == 0) { ++at; continue; }
+        if (active == 0) {
+          ++at;
+          continue;
+        }
         if (active != mask) {
           leave();
           split(w, group, active);
@@ -285,20 +317,33 @@ void Machine::run_group(Warp& w, std::size_t group, int budget) {
         at = i.target;
         continue;
       }
-      if (active == 0) { ++at; continue; }
+      if (active == 0) {
+        ++at;
+        continue;
+      }
     }
     switch (i.kind) {
-      case Kind::alu: i.run(w.rows, constants_, i, active); break;
-      case Kind::divide: divide(w, i, active); break;
-      case Kind::branch: at = i.target; continue;
-      case Kind::load_param: load_parameter(w, i, active); break;
+      case Kind::alu:
+        i.run(w.rows, constants_, i, active);
+        break;
+      case Kind::divide:
+        divide(w, i, active);
+        break;
+      case Kind::branch:
+        at = i.target;
+        continue;
+      case Kind::load_param:
+        load_parameter(w, i, active);
+        break;
       case Kind::load:
         if (checked_ || !load_fast(w, i, active)) load(w, i, active);
         break;
       case Kind::store:
         if (checked_ || !store_fast(w, i, active)) store(w, i, active);
         break;
-      case Kind::atomic: atomic(w, i, active); break;
+      case Kind::atomic:
+        atomic(w, i, active);
+        break;
       case Kind::fence:
         if (checked_) fence(w, i, active);
         break;
@@ -324,7 +369,8 @@ void Machine::run_group(Warp& w, std::size_t group, int budget) {
         *d = (*d & ~active) | (p & active);
         break;
       }
-      case Kind::trap: fail(w, std::countr_zero(active), i, kInstruction, "trap");
+      case Kind::trap:
+        fail(w, std::countr_zero(active), i, kInstruction, "trap");
       case Kind::exit: {
         leave();
         if (active != mask) {
@@ -396,7 +442,8 @@ void Machine::arrive(Warp& w, std::size_t group, const Instruction& i) {
   for (int l = 0; l < kWarp; ++l)
     if ((g.mask >> l & 1) != 0 && lane_value32(w, i.o[1], l) != number)
       fail(w, l, i, kLaunchFailed, "lanes of a warp at barriers of different numbers");
-  if (number >= b.barriers.size()) fail(w, first, i, kLaunchFailed, "barriers are 0 to 15, got " + std::to_string(number));
+  if (number >= b.barriers.size())
+    fail(w, first, i, kLaunchFailed, "barriers are 0 to 15, got " + std::to_string(number));
   if (i.aligned)
     for (const Group& other : w.groups)
       if (&other != &g && other.wait == Wait::barrier && other.at != g.at)
@@ -438,8 +485,8 @@ void Machine::complete_barriers(Block& b) {
       }
     if (barrier.arrived > due)
       throw KernelError(kLaunchFailed, code_->name + ": block " + std::to_string(b.number) + ": " +
-                                           std::to_string(barrier.arrived) + " threads at barrier " + std::to_string(k) +
-                                           " for " + std::to_string(due));
+                                           std::to_string(barrier.arrived) + " threads at barrier " +
+                                           std::to_string(k) + " for " + std::to_string(due));
     if (barrier.arrived == due) release(b, static_cast<int>(k));
   }
 }
@@ -459,7 +506,8 @@ void Machine::release(Block& b, int number) {
         const auto mode = static_cast<Reduction>(i.mode);
         const std::uint32_t result = mode == Reduction::popc ? barrier.votes
                                      : (mode == Reduction::or_ ? barrier.votes != 0 : barrier.votes == barrier.voters)
-                                         ? kAllLanes : 0;
+                                         ? kAllLanes
+                                         : 0;
         auto* d = reinterpret_cast<std::uint32_t*>(w->rows + i.o[0]);
         if (mode == Reduction::popc) {
           for (int l = 0; l < kWarp; ++l)
@@ -532,16 +580,29 @@ void Machine::exchange(Warp& w, const Instruction& i, std::uint32_t mask) {
       std::uint32_t from[kWarp], to[kWarp], valid = 0;
       for (int l = 0; l < kWarp; ++l) from[l] = lane_value32(w, i.o[1], l);
       for (int l = 0; l < kWarp; ++l) {
-        const int b = static_cast<int>(lane_value32(w, i.o[2], l) & 31), c = static_cast<int>(lane_value32(w, i.o[3], l));
+        const int b = static_cast<int>(lane_value32(w, i.o[2], l) & 31),
+                  c = static_cast<int>(lane_value32(w, i.o[3], l));
         const int clamp = c & 31, segment = c >> 8 & 31;
         const int last = (l & segment) | (clamp & ~segment), begin = l & segment;
         int j = 0;
         bool inside = false;
         switch (static_cast<Shuffle>(i.mode)) {
-          case Shuffle::up: j = l - b; inside = j >= last; break;
-          case Shuffle::down: j = l + b; inside = j <= last; break;
-          case Shuffle::bfly: j = l ^ b; inside = j <= last; break;
-          case Shuffle::idx: j = begin | (b & ~segment); inside = j <= last; break;
+          case Shuffle::up:
+            j = l - b;
+            inside = j >= last;
+            break;
+          case Shuffle::down:
+            j = l + b;
+            inside = j <= last;
+            break;
+          case Shuffle::bfly:
+            j = l ^ b;
+            inside = j <= last;
+            break;
+          case Shuffle::idx:
+            j = begin | (b & ~segment);
+            inside = j <= last;
+            break;
         }
         if (!inside) j = l;
         valid |= static_cast<std::uint32_t>(inside) << l;
@@ -578,14 +639,14 @@ void Machine::exchange(Warp& w, const Instruction& i, std::uint32_t mask) {
       std::uint32_t result[kWarp]{};
       for (int l = 0; l < kWarp; ++l)
         for (int k = 0; k < kWarp; ++k)
-          if ((mask >> k & 1) != 0 &&
-              lane_value(w, i.o[1], i.row_bytes, l) == lane_value(w, i.o[1], i.row_bytes, k))
+          if ((mask >> k & 1) != 0 && lane_value(w, i.o[1], i.row_bytes, l) == lane_value(w, i.o[1], i.row_bytes, k))
             result[l] |= 1u << k;
       for (int l = 0; l < kWarp; ++l)
         if ((mask >> l & 1) != 0) d[l] = result[l];
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -617,8 +678,10 @@ void Machine::divide(Warp& w, const Instruction& i, std::uint32_t mask) {
     } else {
       const auto x = static_cast<std::int64_t>(widened(a, i.bytes, Number::s));
       const auto y = static_cast<std::int64_t>(widened(b, i.bytes, Number::s));
-      if (y == -1) d = i.mode != 0 ? 0 : static_cast<std::uint64_t>(0) - static_cast<std::uint64_t>(x);
-      else d = static_cast<std::uint64_t>(i.mode != 0 ? x % y : x / y);
+      if (y == -1)
+        d = i.mode != 0 ? 0 : static_cast<std::uint64_t>(0) - static_cast<std::uint64_t>(x);
+      else
+        d = static_cast<std::uint64_t>(i.mode != 0 ? x % y : x / y);
     }
     if (i.bytes == 2) d &= 0xFFFF;
     set_lane(w.rows + i.o[0], i.row_bytes, l, d);

@@ -1,10 +1,10 @@
-// Runs one launch: blocks, their warps, and in a warp the groups of lanes that are at different instructions, in a random
-// order that no program may depend on.
+// Runs one launch: blocks, their warps, and in a warp the groups of lanes that are at different instructions, in a
+// random order that no program may depend on.
 //
-// Checked launches do everything one access and one lane at a time: stores wait in a buffer of the block and come out in
-// any order, those behind a fence excepted; every access is compared with those of other threads (races.hpp); shared and
-// local memory must be written before it is read. Unchecked ones keep the random order, bounds, alignment, the rules of
-// barriers and of undefined registers, and run a warp's 32 lanes at once.
+// Checked launches do everything one access and one lane at a time: stores wait in a buffer of the block and come out
+// in any order, those behind a fence excepted; every access is compared with those of other threads (races.hpp); shared
+// and local memory must be written before it is read. Unchecked ones keep the random order, bounds, alignment, the
+// rules of barriers and of undefined registers, and run a warp's 32 lanes at once.
 #pragma once
 
 #include <array>
@@ -70,7 +70,7 @@ class Machine {
     std::vector<Group> groups;
     std::vector<char> memory;  ///< of the rows
     char* rows = nullptr;
-    std::vector<char> local;   ///< [lane][local_bytes]
+    std::vector<char> local;  ///< [lane][local_bytes]
     std::vector<bool> local_set;
     bool runnable = true;
   };
@@ -160,9 +160,9 @@ class Machine {
   std::uint64_t executed_ = 0;
   std::unique_ptr<Races> races_;
   std::vector<std::unique_ptr<Block>> blocks_, idle_blocks_;
-  std::vector<StoreBuffer> left_;  ///< of blocks that have ended
-  StoreBuffer device_stores_;      ///< seen by the device, not by the host
-  std::vector<Allocation*> found_; ///< the last allocation that an instruction used
+  std::vector<StoreBuffer> left_;   ///< of blocks that have ended
+  StoreBuffer device_stores_;       ///< seen by the device, not by the host
+  std::vector<Allocation*> found_;  ///< the last allocation that an instruction used
   std::uint64_t generation_ = 0;
   bool checked_ = false;
   int patience_ = 64;

@@ -22,9 +22,14 @@ std::uint64_t read_bytes(const char* from, int bytes) {
 /// Not torn: the host may look at it.
 void write_bytes(char* to, std::uint64_t value, int bytes) {
   switch (bytes) {
-    case 8: __atomic_store_n(reinterpret_cast<std::uint64_t*>(to), value, __ATOMIC_RELEASE); break;
-    case 4: __atomic_store_n(reinterpret_cast<std::uint32_t*>(to), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE); break;
-    default: std::memcpy(to, &value, static_cast<std::size_t>(bytes));
+    case 8:
+      __atomic_store_n(reinterpret_cast<std::uint64_t*>(to), value, __ATOMIC_RELEASE);
+      break;
+    case 4:
+      __atomic_store_n(reinterpret_cast<std::uint32_t*>(to), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
+      break;
+    default:
+      std::memcpy(to, &value, static_cast<std::size_t>(bytes));
   }
 }
 std::uint64_t widened(std::uint64_t value, int bytes, Number number) {
@@ -43,9 +48,12 @@ Machine::Place Machine::resolve(Warp& w, const Instruction& i, int lane, std::ui
     fail(w, lane, i, kMisaligned,
          std::to_string(bytes) + " bytes at address " + std::to_string(address) + ", which is no multiple of it");
   if (p.space == Space::generic) {
-    if (address - kSharedWindow < kWindowBytes) p.space = Space::shared, address -= kSharedWindow;
-    else if (address - kLocalWindow < kWindowBytes) p.space = Space::local, address -= kLocalWindow;
-    else p.space = Space::global;
+    if (address - kSharedWindow < kWindowBytes)
+      p.space = Space::shared, address -= kSharedWindow;
+    else if (address - kLocalWindow < kWindowBytes)
+      p.space = Space::local, address -= kLocalWindow;
+    else
+      p.space = Space::global;
   }
   if (p.space == Space::shared) {
     p.offset = address - kSharedBegin;
@@ -80,9 +88,9 @@ Machine::Place Machine::resolve(Warp& w, const Instruction& i, int lane, std::ui
 }
 
 std::string Machine::where(const Place& p, std::uint32_t bytes, const Instruction& i) const {
-  const std::string place = p.space == Space::shared
-                                ? std::to_string(bytes) + " bytes at offset " + std::to_string(p.offset) + " of shared memory"
-                                : memory_.describe(p.address, bytes);
+  const std::string place = p.space == Space::shared ? std::to_string(bytes) + " bytes at offset " +
+                                                           std::to_string(p.offset) + " of shared memory"
+                                                     : memory_.describe(p.address, bytes);
   return place + ", " + code_->name + " " + code_->source_line(i.line);
 }
 
@@ -103,7 +111,8 @@ void Machine::check_initial(Warp& w, const Place& p, const Instruction& i, int l
   const auto& set = p.space == Space::shared ? w.block->shared_set : w.local_set;
   for (std::uint64_t k = 0; k < i.bytes; ++k)
     if (!set[p.offset + k])
-      fail(w, lane, i, 719, std::string(p.space == Space::shared ? "shared" : "local") + " memory is read that was not written");
+      fail(w, lane, i, 719,
+           std::string(p.space == Space::shared ? "shared" : "local") + " memory is read that was not written");
 }
 
 // ---- fast ways: all lanes, neighbouring or equal places, nothing to check ----
@@ -123,7 +132,8 @@ Allocation* Machine::common_allocation(Warp& w, const Instruction& i, std::uint3
     for (std::uint64_t l = 0; l < kWarp; ++l) differs |= a[l] ^ (a[0] + l * i.bytes);
     if (differs == 0) {
       side_by_side = a[0] + static_cast<std::uint64_t>(i.immediate);
-      const bool good = (side_by_side & (i.bytes - 1u)) == 0 && last->holds(side_by_side, std::uint64_t{kWarp} * i.bytes);
+      const bool good =
+          (side_by_side & (i.bytes - 1u)) == 0 && last->holds(side_by_side, std::uint64_t{kWarp} * i.bytes);
       return good ? last : nullptr;
     }
   }
@@ -146,15 +156,17 @@ bool Machine::load_fast(Warp& w, const Instruction& i, std::uint32_t mask) {
   const auto gather = [&]<class T>(T) {
     T values[kWarp];
     const auto* a = reinterpret_cast<const std::uint64_t*>(operand(w.rows, constants_, i.o[4]));
-    const char* base = memory->host + i.immediate - memory->address;
+    const std::uint64_t shift = static_cast<std::uint64_t>(i.immediate) - memory->address;
     for (int l = 0; l < kWarp; ++l)
-      if ((mask >> l & 1) != 0) std::memcpy(&values[l], base + a[l], sizeof(T));
+      if ((mask >> l & 1) != 0) std::memcpy(&values[l], memory->host + (a[l] + shift), sizeof(T));
     auto* to = reinterpret_cast<T*>(w.rows + i.o[0]);
     for (int l = 0; l < kWarp; ++l)
       if ((mask >> l & 1) != 0) to[l] = values[l];
   };
-  if (i.bytes == 8) gather(std::uint64_t{});
-  else gather(std::uint32_t{});
+  if (i.bytes == 8)
+    gather(std::uint64_t{});
+  else
+    gather(std::uint32_t{});
   return true;
 }
 
@@ -169,9 +181,9 @@ bool Machine::store_fast(Warp& w, const Instruction& i, std::uint32_t mask) {
     return true;
   }
   const auto* a = reinterpret_cast<const std::uint64_t*>(operand(w.rows, constants_, i.o[4]));
-  char* base = memory->host + i.immediate - memory->address;
+  const std::uint64_t shift = static_cast<std::uint64_t>(i.immediate) - memory->address;
   for (int l = 0; l < kWarp; ++l)
-    if ((mask >> l & 1) != 0) std::memcpy(base + a[l], values + l * i.bytes, i.bytes);
+    if ((mask >> l & 1) != 0) std::memcpy(memory->host + (a[l] + shift), values + l * i.bytes, i.bytes);
   return true;
 }
 
@@ -224,8 +236,10 @@ void Machine::store(Warp& w, const Instruction& i, std::uint32_t mask) {
     for (int e = 0; e < i.elements; ++e, p.host += i.bytes, p.offset += i.bytes, p.address += i.bytes) {
       const std::uint64_t value = lane_value(w, i.o[e], i.row_bytes, l);
       if (!checked_) {
-        if (p.space == Space::global) write_bytes(p.host, value, i.bytes);
-        else std::memcpy(p.host, &value, i.bytes);
+        if (p.space == Space::global)
+          write_bytes(p.host, value, i.bytes);
+        else
+          std::memcpy(p.host, &value, i.bytes);
         continue;
       }
       const std::uint32_t t = thread(w, l);
@@ -238,9 +252,8 @@ void Machine::store(Warp& w, const Instruction& i, std::uint32_t mask) {
         races_->fence(t, i.scope);
         drain_ordered(w.block->stores, t, i.scope == Scope::sys);
       }
-      shadow(w, p).each(p.offset, i.bytes, launch_number_, [&](Cell& c) {
-        races_->write(c, t, i.line, strong, [&] { return where(p, i.bytes, i); });
-      });
+      shadow(w, p).each(p.offset, i.bytes, launch_number_,
+                        [&](Cell& c) { races_->write(c, t, i.line, strong, [&] { return where(p, i.bytes, i); }); });
       if (strong) races_->publish(meeting_place(w, p), t, i.scope, false);
       if (p.space == Space::shared) {
         for (std::uint64_t k = 0; k < i.bytes; ++k) w.block->shared_set[p.offset + k] = true;
@@ -295,8 +308,7 @@ void Machine::atomic(Warp& w, const Instruction& i, std::uint32_t mask) {
     }
     const std::uint64_t old = read_bytes(p.host, i.bytes);
     write_bytes(p.host, atomic_result(i.atomic, i.number, i.bytes, old, b, c), i.bytes);
-    if (i.o[0] != kNothing)
-      std::memcpy(w.rows + i.o[0] + l * i.row_bytes, &old, i.row_bytes);
+    if (i.o[0] != kNothing) std::memcpy(w.rows + i.o[0] + l * i.row_bytes, &old, i.row_bytes);
     if (checked_ && (i.order == Order::acquire || i.order == Order::acq_rel)) races_->fence(t, i.scope);
   }
 }
@@ -346,9 +358,10 @@ void Machine::perform(const Pending& s) {
   Allocation* a = memory_.find(s.address, s.bytes);
   if (a == nullptr) return;  // freed while the kernel ran: cuMemFree waits, so never
   char* to = a->host + (s.address - a->address);
-  write_bytes(to, s.operation == AtomicOp::none
-                      ? s.value
-                      : atomic_result(s.operation, s.number, s.bytes, read_bytes(to, s.bytes), s.value, 0),
+  write_bytes(to,
+              s.operation == AtomicOp::none
+                  ? s.value
+                  : atomic_result(s.operation, s.number, s.bytes, read_bytes(to, s.bytes), s.value, 0),
               s.bytes);
 }
 

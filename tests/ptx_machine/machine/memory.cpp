@@ -21,7 +21,7 @@ Allocation::~Allocation() = default;
 void fill_poison(void* memory, std::size_t bytes) {
   auto* to = static_cast<char*>(memory);
   for (; bytes >= 8; bytes -= 8, to += 8) std::memcpy(to, &kPoison, 8);
-  std::memcpy(to, &kPoison, bytes);
+  if (bytes > 0) std::memcpy(to, &kPoison, bytes);
 }
 
 Memory::Memory(std::uint64_t total, std::uint64_t seed) : total_(total), random_(seed * 2 + 1) {

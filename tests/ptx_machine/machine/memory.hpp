@@ -2,6 +2,7 @@
 // not written, and addresses that are never used twice.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -59,7 +60,7 @@ class Memory {
 
   const std::uint64_t total_;
   std::uint64_t used_ = 0, next_, random_;
-  std::uint64_t generation_ = 1;
+  std::atomic<std::uint64_t> generation_ = 1;
   char* window_ = nullptr;  ///< reserved, never accessible: the addresses that the device's pointers have
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::unique_ptr<Allocation>> allocations_;

@@ -30,13 +30,17 @@ template <class T>
 using Stored = std::conditional_t<sizeof(T) == 8, u64, u32>;
 template <class T>
 T from(Stored<T> bits) {
-  if constexpr (std::is_floating_point_v<T>) return std::bit_cast<T>(bits);
-  else return static_cast<T>(bits);
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<T>(bits);
+  else
+    return static_cast<T>(bits);
 }
 template <class T>
 Stored<T> to(T value) {
-  if constexpr (std::is_floating_point_v<T>) return std::bit_cast<Stored<T>>(value);
-  else return static_cast<Stored<T>>(static_cast<std::make_unsigned_t<T>>(value));
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<Stored<T>>(value);
+  else
+    return static_cast<Stored<T>>(static_cast<std::make_unsigned_t<T>>(value));
 }
 
 template <class S>
@@ -91,13 +95,21 @@ void add_rounded(Table& table, const std::string& op, const std::string& type, F
   table[op + ".rp" + type] = {&Rounded<FE_UPWARD, F, R, A...>::operation, widths};
 }
 
-template <class T> struct Name;
-#define TYPE_NAME(T) template <> struct Name<T> { static constexpr const char* text = "." #T; };
-TYPE_NAME(u8) TYPE_NAME(s8) TYPE_NAME(u16) TYPE_NAME(s16) TYPE_NAME(u32) TYPE_NAME(s32) TYPE_NAME(u64) TYPE_NAME(s64)
-TYPE_NAME(f32) TYPE_NAME(f64)
-#undef TYPE_NAME
 template <class T>
-std::string name() { return Name<T>::text; }
+struct Name;
+#define TYPE_NAME(T)                            \
+  template <>                                   \
+  struct Name<T> {                              \
+    static constexpr const char* text = "." #T; \
+  };
+TYPE_NAME(u8)
+TYPE_NAME(s8) TYPE_NAME(u16) TYPE_NAME(s16) TYPE_NAME(u32) TYPE_NAME(s32) TYPE_NAME(u64) TYPE_NAME(s64) TYPE_NAME(f32)
+    TYPE_NAME(f64)
+#undef TYPE_NAME
+        template <class T>
+        std::string name() {
+  return Name<T>::text;
+}
 template <class T>
 constexpr int kBits = 8 * static_cast<int>(sizeof(T));
 
@@ -119,11 +131,17 @@ T wrap(T a, T b, F f) {
   return static_cast<T>(f(static_cast<U>(a), static_cast<U>(b)));
 }
 template <class T>
-T sum(T a, T b) { return wrap(a, b, [](auto x, auto y) { return x + y; }); }
+T sum(T a, T b) {
+  return wrap(a, b, [](auto x, auto y) { return x + y; });
+}
 template <class T>
-T difference(T a, T b) { return wrap(a, b, [](auto x, auto y) { return x - y; }); }
+T difference(T a, T b) {
+  return wrap(a, b, [](auto x, auto y) { return x - y; });
+}
 template <class T>
-T product(T a, T b) { return wrap(a, b, [](auto x, auto y) { return x * y; }); }
+T product(T a, T b) {
+  return wrap(a, b, [](auto x, auto y) { return x * y; });
+}
 
 template <class T>
 void add_integers(Table& t) {
@@ -361,13 +379,16 @@ void add_integer_conversion(Table& t) {
     return static_cast<D>(v < low ? low : v > top ? top : v);
   });
   // From a register of 64 bits, of which only the lowest count.
-  if constexpr (sizeof(S) < 8) add<D, u64>(t, "cvt" + n + "@8", [](u64 a) { return static_cast<D>(static_cast<S>(a)); });
+  if constexpr (sizeof(S) < 8)
+    add<D, u64>(t, "cvt" + n + "@8", [](u64 a) { return static_cast<D>(static_cast<S>(a)); });
 }
 template <class D, class S>
 D to_integer(S rounded) {
   if (std::isnan(rounded)) {
-    if constexpr (sizeof(S) == 8 || sizeof(D) == 8) return static_cast<D>(std::make_unsigned_t<D>{1} << (kBits<D> - 1));
-    else return 0;
+    if constexpr (sizeof(S) == 8 || sizeof(D) == 8)
+      return static_cast<D>(std::make_unsigned_t<D>{1} << (kBits<D> - 1));
+    else
+      return 0;
   }
   const S low = static_cast<S>(std::numeric_limits<D>::min());
   const S end = std::ldexp(S{1}, std::is_signed_v<D> ? kBits<D> - 1 : kBits<D>);
@@ -431,9 +452,8 @@ Table make_table() {
   // Packing and taking apart: our names, for mov with braces.
   add<u64, u32, u32>(t, "pack.b64.2", [](u32 a, u32 b) { return u64{b} << 32 | a; });
   add<u32, u16, u16>(t, "pack.b32.2", [](u16 a, u16 b) { return u32{b} << 16 | a; });
-  add<u64, u16, u16, u16, u16>(t, "pack.b64.4", [](u16 a, u16 b, u16 c, u16 d) {
-    return u64{d} << 48 | u64{c} << 32 | u64{b} << 16 | a;
-  });
+  add<u64, u16, u16, u16, u16>(
+      t, "pack.b64.4", [](u16 a, u16 b, u16 c, u16 d) { return u64{d} << 48 | u64{c} << 32 | u64{b} << 16 | a; });
   add<u32, u64>(t, "part.b64.2.0", [](u64 a) { return static_cast<u32>(a); });
   add<u32, u64>(t, "part.b64.2.1", [](u64 a) { return static_cast<u32>(a >> 32); });
   add<u16, u32>(t, "part.b32.2.0", [](u32 a) { return static_cast<u16>(a); });
@@ -447,18 +467,15 @@ Table make_table() {
   add<u64, u64>(t, "from_generic.shared", [](u64 a) { return a - kSharedWindow; });
   add<u64, u64>(t, "from_generic.local", [](u64 a) { return a - kLocalWindow; });
 
-  add<u32, u32, u32, u32>(t, "shf.l.wrap.b32", [](u32 a, u32 b, u32 c) {
-    return static_cast<u32>(((u64{b} << 32 | a) << (c & 31)) >> 32);
-  });
-  add<u32, u32, u32, u32>(t, "shf.r.wrap.b32", [](u32 a, u32 b, u32 c) {
-    return static_cast<u32>((u64{b} << 32 | a) >> (c & 31));
-  });
+  add<u32, u32, u32, u32>(t, "shf.l.wrap.b32",
+                          [](u32 a, u32 b, u32 c) { return static_cast<u32>(((u64{b} << 32 | a) << (c & 31)) >> 32); });
+  add<u32, u32, u32, u32>(t, "shf.r.wrap.b32",
+                          [](u32 a, u32 b, u32 c) { return static_cast<u32>((u64{b} << 32 | a) >> (c & 31)); });
   add<u32, u32, u32, u32>(t, "shf.l.clamp.b32", [](u32 a, u32 b, u32 c) {
     return static_cast<u32>(((u64{b} << 32 | a) << std::min(c, 32u)) >> 32);
   });
-  add<u32, u32, u32, u32>(t, "shf.r.clamp.b32", [](u32 a, u32 b, u32 c) {
-    return static_cast<u32>((u64{b} << 32 | a) >> std::min(c, 32u));
-  });
+  add<u32, u32, u32, u32>(t, "shf.r.clamp.b32",
+                          [](u32 a, u32 b, u32 c) { return static_cast<u32>((u64{b} << 32 | a) >> std::min(c, 32u)); });
   add<u32, u32, u32, u32, u32>(t, "lop3.b32", [](u32 a, u32 b, u32 c, u32 table) {
     u32 d = 0;
     for (int k = 0; k < 32; ++k) d |= (table >> ((a >> k & 1) << 2 | (b >> k & 1) << 1 | (c >> k & 1)) & 1) << k;
@@ -486,8 +503,8 @@ Table make_table() {
   };
   for (const char* type : {".u32", ".s32", ".b32"}) carrying_integers(u32{}, type);
   for (const char* type : {".u64", ".s64", ".b64"}) carrying_integers(u64{}, type);
-  for (const char* hi : {"mad.hi.cc.s32", "madc.hi.s32", "madc.hi.cc.s32", "mad.hi.cc.s64", "madc.hi.s64",
-                         "madc.hi.cc.s64"})
+  for (const char* hi :
+       {"mad.hi.cc.s32", "madc.hi.s32", "madc.hi.cc.s32", "mad.hi.cc.s64", "madc.hi.s64", "madc.hi.cc.s64"})
     t.erase(hi);  // their high halves are another number
   return t;
 }

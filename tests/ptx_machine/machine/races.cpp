@@ -92,8 +92,9 @@ std::string Races::name(std::uint32_t thread) const {
 }
 
 void Races::fail(const std::string& what, const Access& before, std::uint32_t thread, int line) const {
-  throw KernelError(719, what + ": " + name(thread) + ", line " + std::to_string(line) + ", and " + name(before.thread) +
-                             ", line " + std::to_string(before.line < 0 ? -before.line : before.line));
+  throw KernelError(719, what + ": " + name(thread) + ", line " + std::to_string(line) + ", and " +
+                             name(before.thread) + ", line " +
+                             std::to_string(before.line < 0 ? -before.line : before.line));
 }
 
 }  // namespace ptx_machine

@@ -82,9 +82,9 @@ class Races {
  private:
   struct Thread {
     std::uint32_t now = 1, released_at = 0;
-    SharedClock known;                           ///< nullptr: of nobody
-    SharedClock released, released_block;        ///< by the last fence: for all, for its block
-    SharedClock pending, pending_block;          ///< seen by strong reads, known after the next fence
+    SharedClock known;                     ///< nullptr: of nobody
+    SharedClock released, released_block;  ///< by the last fence: for all, for its block
+    SharedClock pending, pending_block;    ///< seen by strong reads, known after the next fence
   };
   struct Published {
     SharedClock all;
@@ -143,11 +143,12 @@ void Races::atomic(Cell& c, std::uint32_t t, int line, AtomicOp op, bool tells, 
   for (const Access& a : c.reads)
     if (!ordered(a.thread, a.time, t) && a.line > 0)
       fail("race: read without order, and changed atomically: " + where(), a, t, line);
-  // Sums in any order are one sum; an exchange in the middle of them is not.
+  // Sums in any order are one sum; an exchange in the middle of them is not. Compare and swap looks itself.
   if (op != c.operation) {
-    const bool reads_result = op == AtomicOp::exch || c.operation == AtomicOp::exch;
+    const bool apart =
+        (op == AtomicOp::exch || c.operation == AtomicOp::exch) && op != AtomicOp::cas && c.operation != AtomicOp::cas;
     for (const Access& a : c.atomics)
-      if (reads_result && !ordered(a.thread, a.time, t))
+      if (apart && !ordered(a.thread, a.time, t))
         fail("an exchange and another atomic operation in no order: " + where(), a, t, line);
     c.atomics.clear();
     c.operation = op;

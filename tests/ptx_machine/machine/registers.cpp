@@ -159,9 +159,8 @@ void give_rows(std::vector<Draft>& drafts, std::vector<int>& registers, const st
   std::vector<int> order, slot(count, -1);
   for (std::size_t reg = 0; reg < count; ++reg)
     if (begin[reg] >= 0) order.push_back(static_cast<int>(reg));
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return begin[static_cast<std::size_t>(a)] < begin[static_cast<std::size_t>(b)];
-  });
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return begin[static_cast<std::size_t>(a)] < begin[static_cast<std::size_t>(b)]; });
   std::map<int, std::vector<int>> free;
   std::map<int, int> slots{{1, 0}, {4, 0}, {8, 0}};
   std::multimap<int, int> ends;  // end, register

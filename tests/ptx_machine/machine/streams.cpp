@@ -87,7 +87,8 @@ std::string Streams::error_text() {
 Stream* Streams::choose() {
   std::vector<Stream*> ready;
   for (const auto& s : streams_)
-    if (!s->tasks.empty() && (s->tasks.front().waits == nullptr || s->tasks.front().waits->done >= s->tasks.front().ticket))
+    if (!s->tasks.empty() &&
+        (s->tasks.front().waits == nullptr || s->tasks.front().waits->done >= s->tasks.front().ticket))
       ready.push_back(s.get());
   return ready.empty() ? nullptr : ready[engine_() % ready.size()];
 }
@@ -127,7 +128,8 @@ void Streams::work() {
     }
     if (task.records != nullptr) {
       task.records->done = std::max(task.records->done, task.ticket);
-      task.records->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+      task.records->seconds =
+          std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
     idle_.notify_all();
   }
