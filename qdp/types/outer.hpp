@@ -168,6 +168,7 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   using Site = T;
   static constexpr detail::Shape kShape = detail::shape_of<T>;
   static_assert(sizeof(T) == kShape.bytes(), "a site type is its words and nothing else");
+  static_assert(kShape.components() <= detail::kMostComponents, "a site type has at most 32767 components (64 x 64 complex colour matrices have 8192)");
 
   OLattice() : field_(detail::new_field(kShape)) {}
   OLattice(const OLattice& x) : OLattice() { *this = x; }
