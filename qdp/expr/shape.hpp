@@ -4,6 +4,7 @@
 // compiler at run time. Components are stored spin slowest, then colour, then real/imaginary; matrices row-major.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "jit/ir/type.hpp"
@@ -16,12 +17,13 @@ enum class Kind : std::uint8_t { scalar, vector, matrix, seed };
 
 struct Level {
   Kind kind = Kind::scalar;
-  std::uint16_t n = 1;
+  std::uint8_t n = 1;
   constexpr bool operator==(const Level&) const = default;
   constexpr int size() const { return kind == Kind::scalar ? 1 : kind == Kind::vector ? n : kind == Kind::matrix ? n * n : 4; }
   constexpr bool is_scalar() const { return kind == Kind::scalar; }
 };
 
+/// Eight bytes, so that it travels in a register: nodes are made and compared at every statement.
 struct Shape {
   Level spin{}, color{};
   bool complex = false;
@@ -44,14 +46,23 @@ constexpr Shape kInvalid{.valid = false};
 /// The components that a site type may have: their numbers in kernels are 16 bits wide (jit/ir, Place).
 constexpr long kMostComponents = 32767;
 
-/// A shape as 40 bits, and back. Not with its depth, which is the host's business.
+/// A level of a site type with N rows, checked by the C++ compiler.
+template <int N>
+constexpr Level level(Kind kind) {
+  static_assert(N >= 1 && N <= 255, "a vector or matrix of a site type has 1 to 255 rows");
+  return {kind, static_cast<std::uint8_t>(N)};
+}
+
+static_assert(sizeof(Shape) == 8);
+/// A shape as 48 bits, and back. Not with its depth, which is the host's business, and as a valid one.
 constexpr std::uint64_t pack(Shape s) {
-  return static_cast<std::uint64_t>(s.spin.n) | static_cast<std::uint64_t>(s.color.n) << 16 | static_cast<std::uint64_t>(s.spin.kind) << 32 |
-         static_cast<std::uint64_t>(s.color.kind) << 34 | static_cast<std::uint64_t>(s.complex) << 36 | static_cast<std::uint64_t>(s.word) << 37;
+  s.depth = 0, s.valid = false;
+  return std::bit_cast<std::uint64_t>(s);
 }
 constexpr Shape unpack(std::uint64_t bits) {
-  return {{static_cast<Kind>(bits >> 32 & 3), static_cast<std::uint16_t>(bits)}, {static_cast<Kind>(bits >> 34 & 3), static_cast<std::uint16_t>(bits >> 16)},
-          (bits >> 36 & 1) != 0, static_cast<Type>(bits >> 37 & 7)};
+  Shape s = std::bit_cast<Shape>(bits & ((std::uint64_t{1} << 48) - 1));
+  s.depth = 3, s.valid = true;
+  return s;
 }
 constexpr Shape kScalarShape{};
 

@@ -135,10 +135,10 @@ template <class T> struct site_shape { static constexpr Shape value = kInvalid; 
 template <class W> struct site_shape<RScalar<W>> { static constexpr Shape value{.complex = false, .word = word_type<W>::value, .depth = 1}; };
 template <class W> struct site_shape<RComplex<W>> { static constexpr Shape value{.complex = true, .word = word_type<W>::value, .depth = 1}; };
 template <class T> struct site_shape<PScalar<T>> { static constexpr Shape value = wrap(site_shape<T>::value, {}); };
-template <class T, int N> struct site_shape<PColorVector<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, {Kind::vector, N}); };
-template <class T, int N> struct site_shape<PSpinVector<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, {Kind::vector, N}); };
-template <class T, int N> struct site_shape<PColorMatrix<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, {Kind::matrix, N}); };
-template <class T, int N> struct site_shape<PSpinMatrix<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, {Kind::matrix, N}); };
+template <class T, int N> struct site_shape<PColorVector<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::vector)); };
+template <class T, int N> struct site_shape<PSpinVector<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::vector)); };
+template <class T, int N> struct site_shape<PColorMatrix<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::matrix)); };
+template <class T, int N> struct site_shape<PSpinMatrix<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::matrix)); };
 template <class T> struct site_shape<PSeed<T>> { static constexpr Shape value = wrap(site_shape<T>::value, {Kind::seed, 4}); };
 
 template <class T> constexpr Shape shape_of = site_shape<std::remove_cvref_t<T>>::value;
