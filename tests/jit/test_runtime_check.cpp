@@ -112,7 +112,7 @@ TEST_CASE("no word of any shape escapes") {
       const ir::Value loaded = b.load({0, 0, 0, 1});
       kernel.stores.push_back({{1, 0, 0, 1}, b.add(loaded, loaded)});
       b.finish();
-      KernelHandle* twice = checked_runtime().add(ir::hash(kernel), kernel);
+      KernelHandle* twice = checked_runtime().add(table_key(ir::print(kernel)), kernel);
       Field x(order, word, components), y(order, word, components);
       const auto set = [&](std::int64_t site, int component, double value) {
         const auto i = static_cast<std::size_t>(site * components + component);
@@ -153,7 +153,7 @@ TEST_CASE("a NaN that is only moved was made by nobody; what arithmetic makes of
     Field from(order, Type::f32, 1), to(order, Type::f64, 1);
     auto* values = static_cast<float*>(from.host_overwrite());
     for (int i = 0; i < 32; ++i) values[i] = i == 5 ? std::numeric_limits<float>::quiet_NaN() : 1.0f;
-    KernelHandle* handle = checked_runtime().add(ir::hash(kernel), kernel);
+    KernelHandle* handle = checked_runtime().add(table_key(ir::print(kernel)), kernel);
     if (arithmetic)
       CHECK_THROWS_WITH_AS(run(handle, from, to, all), doctest::Contains("site 5"), UserError);
     else

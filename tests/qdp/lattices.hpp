@@ -12,6 +12,7 @@ namespace tests {
 /// Extents or coordinates. Written for four dimensions; fewer leave off the last ones.
 struct Extents : std::array<int, QDP_ND> {
   Extents() = default;
+  constexpr Extents(const std::array<int, QDP_ND>& x) : std::array<int, QDP_ND>(x) {}
   constexpr Extents(int x, int y, int z, int t) : std::array<int, QDP_ND>{} {
     const int all[] = {x, y, z, t};
     for (std::size_t mu = 0; mu < size(); ++mu) (*this)[mu] = all[mu];
