@@ -187,7 +187,9 @@ TEST_CASE("a run stops at the total number of updates, and a finished one does n
   CHECK(control.updates_to_do() == 25);
   control.start_update = 20;
   CHECK(control.updates_to_do() == 20);
-  control.start_update = 30;
+  control.start_update = 30;  // the total is 40: ten are missing
+  CHECK(control.updates_to_do() == 10);
+  control.start_update = 40;
   CHECK(control.updates_to_do() == 0);
 }
 

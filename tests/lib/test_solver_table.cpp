@@ -114,7 +114,7 @@ TEST_CASE("what is wrong in a solver's group is named") {
   };
   CHECK(errors(document("GMRES_INVERTER", "")).find("CG_INVERTER") != std::string::npos);
   CHECK(errors(document("CG_INVERTER", "<RsdCG>0</RsdCG><MaxCG>100</MaxCG>")).find("RsdCG") != std::string::npos);
-  CHECK(errors(document("CG_INVERTER", "<RsdCG>1e-8 -1</RsdCG><MaxCG>100</MaxCG>")).find("greater than zero") !=
+  CHECK(errors(document("CG_INVERTER", "<RsdCG>1e-8 -1</RsdCG><MaxCG>100</MaxCG>")).find("above zero and below 1") !=
         std::string::npos);
   CHECK(errors(document("CG_INVERTER", "<RsdCG>1e-8</RsdCG><MaxCG>0</MaxCG>")).find("MaxCG") != std::string::npos);
   CHECK(errors(document("RICHARDSON_INVERTER", kTarget)).find("InnerSolverParams") != std::string::npos);
