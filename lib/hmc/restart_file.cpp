@@ -79,12 +79,23 @@ std::string hash_of_protected(std::string text) {
   return hash_of_text(without_layout(text));
 }
 
+/// The line "<tag> = <value>" of as_written. No elements there: who edits one of them in a restart file, with sed say, edits
+/// every element of that name.
+std::string line_of(const std::string& tag, const std::string& value) { return "\n        " + tag + " = " + value; }
+std::string value_in(const std::string& written, const std::string& tag) {
+  const std::string start = line_of(tag, "");
+  const auto at = written.find(start);
+  if (at == std::string::npos) return "";
+  const auto from = at + start.size();
+  return written.substr(from, written.find('\n', from) - from);
+}
+
 std::string changes(const std::string& text) {
   const std::string written = content(content(text, kGroup), "as_written");
   std::string outside = text, list;
   erase_all(outside, kGroup);
   for (const std::string& tag : free_elements()) {
-    const std::string before = content(written, tag), now = content(outside, tag);
+    const std::string before = value_in(written, tag), now = content(outside, tag);
     if (before == now) continue;
     list += (list.empty() ? "" : ", ") + tag + ' ' + (before.empty() ? "(none)" : before) + " -> " +
             (now.empty() ? "(none)" : now);
@@ -108,7 +119,7 @@ void write_identity(XMLWriter& xml, const CheckpointIdentity& identity, const st
   write(xml, "w_plaq", std::string(plaquette));
   std::string written = "\n      " + opening("as_written");
   for (const std::string& tag : free_elements())
-    if (last_element(control, tag)) written += "\n        " + opening(tag) + content(control, tag) + closing(tag);
+    if (last_element(control, tag)) written += line_of(tag, content(control, tag));
   xml.writeXML(written + "\n      " + closing("as_written"));
   write(xml, kProtectedHash, kNoHash);
   write(xml, kTextHash, kNoHash);
