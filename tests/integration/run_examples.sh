@@ -22,8 +22,8 @@ for example in "$examples"/hmc/*.xml; do
     awk -v x="$dh" 'BEGIN { exit !(x + 0 == x && x > -50 && x < 50) }' || fail "$name: dH = $dh"
   done
   sed -e 's#<NUpdatesThisRun>[^<]*<#<NUpdatesThisRun>1<#' "${name}_restart_2.xml" > again.xml
-  "$hmc" -i again.xml -o again.out.xml -l again.log.xml > output.txt 2>&1 || fail "$name does not continue"
-  grep -q '<update_no>3</update_no>' again.out.xml || fail "$name: expected update 3"
+  "$hmc" -i again.xml -o "$name.again.out.xml" -l "$name.again.log.xml" > output.txt 2>&1 || fail "$name does not continue"
+  grep -q '<update_no>3</update_no>' "$name.again.out.xml" || fail "$name: expected update 3"
   count=$((count + 1))
 done
 for example in "$examples"/purgaug/*.xml; do
