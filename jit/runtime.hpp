@@ -11,8 +11,8 @@
 
 #include "jit/ir/ir.hpp"
 #include "jit/memory/field.hpp"
-#include "jit/runtime/table_key.hpp"
 #include "jit/runtime/sites.hpp"
+#include "jit/runtime/table_key.hpp"
 
 namespace jit {
 
@@ -22,23 +22,23 @@ class KernelHandle;
 /// One execution of a kernel.
 struct Launch {
   KernelHandle* kernel = nullptr;
-  std::span<Field* const> fields;              ///< [leaves]
-  std::span<const SiteMap* const> maps;        ///< [slots], entry 0 unused (nullptr)
-  std::span<const std::uint64_t> scalars;      ///< [arguments], bit patterns in the low bytes
+  std::span<Field* const> fields;          ///< [leaves]
+  std::span<const SiteMap* const> maps;    ///< [slots], entry 0 unused (nullptr)
+  std::span<const std::uint64_t> scalars;  ///< [arguments], bit patterns in the low bytes
   const Domain* domain = nullptr;
-  double* results = nullptr;                   ///< [reductions]
+  double* results = nullptr;  ///< [reductions]
 };
 
 /// A row of the kernel table, for bench, tests and the profile.
 struct KernelInfo {
   std::string name, hash;
-  std::string configuration;              ///< how it runs, where that is not the plain way: "block 256, sites 2, ..."
-  int variants = 0;                       ///< made in this process
+  std::string configuration;  ///< how it runs, where that is not the plain way: "block 256, sites 2, ..."
+  int variants = 0;           ///< made in this process
   std::int64_t calls = 0;
-  double seconds = 0;                     ///< time in launches (on a GPU only while profiling)
-  double compile_seconds = 0;             ///< code generation, LLVM, loading; all variants
-  bool from_cache = false;                ///< all variants came from the disk cache
-  double bytes = 0, flops = 0;            ///< moved and done in all calls: every operand word once, fma = 2
+  double seconds = 0;           ///< time in launches (on a GPU only while profiling)
+  double compile_seconds = 0;   ///< code generation, LLVM, loading; all variants
+  bool from_cache = false;      ///< all variants came from the disk cache
+  double bytes = 0, flops = 0;  ///< moved and done in all calls: every operand word once, fma = 2
 };
 
 /// The process's compiler, device, kernels, threads and profile. Created by the first use or by initialize(), closed by finalize().
@@ -69,12 +69,12 @@ class Runtime {
   double copy_bandwidth();
   double arithmetic_rate(ir::Type word);
   int threads() const;
-  void set_threads(int n);                ///< n >= 1; default OMP_NUM_THREADS or all cores
+  void set_threads(int n);  ///< n >= 1; default OMP_NUM_THREADS or all cores
 
   std::vector<KernelInfo> kernels() const;
-  std::int64_t launches() const;          ///< since start: tests count kernels with it
-  std::int64_t trials() const;            ///< launches so far that the tuner has timed to choose among variants
-  std::int64_t compilations() const;      ///< kernels that LLVM compiled (not from the cache)
+  std::int64_t launches() const;      ///< since start: tests count kernels with it
+  std::int64_t trials() const;        ///< launches so far that the tuner has timed to choose among variants
+  std::int64_t compilations() const;  ///< kernels that LLVM compiled (not from the cache)
   void reset_profile();
   /// Whether each launch is timed: always on the CPU; on a GPU, where it costs a microsecond, from the start if
   /// TESSERA_PROFILE is set, or when asked for here.

@@ -25,6 +25,9 @@ python3-matplotlib|file:/usr/lib/python3/dist-packages/matplotlib/__init__.py|pl
 EOF
 }
 
+# Versions differ in what they make of one .clang-format: that of our LLVM only.
+layout_prerequisites() { echo 'clang-format-19|command:clang-format-19|lays out the sources'; }
+
 is_present() {  # CHECK
   case $1 in
     command:*) command -v "${1#command:}" >/dev/null ;;

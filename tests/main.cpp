@@ -42,7 +42,7 @@ struct SkipListener : doctest::IReporter {
 
 REGISTER_LISTENER("skips", 1, SkipListener);
 
-} // namespace
+}  // namespace
 
 void tests::note_skipped(const std::string& reason) {
   SkipListener::skipped.emplace(SkipListener::current, reason);

@@ -18,7 +18,8 @@ fs::path tests::source_folder() {
 
 std::string tests::data_file(const std::string& name) {
   const fs::path file = source_folder() / "tests/data" / name;
-  if (!fs::exists(file)) throw std::runtime_error("tests/data: expected the file " + file.string() + ", which is part of the repository");
+  if (!fs::exists(file))
+    throw std::runtime_error("tests/data: expected the file " + file.string() + ", which is part of the repository");
   return file.string();
 }
 

@@ -9,7 +9,7 @@ namespace tests {
 /// which CTest shows as "Skipped".
 void note_skipped(const std::string& reason);
 
-} // namespace tests
+}  // namespace tests
 
 /// Ends the running test case as skipped.
 #define TESSERA_SKIP(reason)                                                                                           \

@@ -1,8 +1,8 @@
 #include "apps/bench/machine.hpp"
 
 #include <omp.h>
-#include <sys/mman.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <fstream>
 #include <memory>
@@ -178,8 +178,11 @@ namespace {
 /// A GPU's ceilings do not depend on the host's threads.
 Machine measure_gpu(const std::vector<Precision>& precisions, const std::vector<int>& thread_counts) {
   jit::Runtime& runtime = jit::Runtime::instance();
-  Machine machine{.cpu = cpu_model(), .gpu = runtime.device_model(), .instruction_set = "one thread per site",
-                  .cores = omp_get_num_procs(), .ceilings = {}};
+  Machine machine{.cpu = cpu_model(),
+                  .gpu = runtime.device_model(),
+                  .instruction_set = "one thread per site",
+                  .cores = omp_get_num_procs(),
+                  .ceilings = {}};
   const double triad = runtime.bandwidth() * 1e-9, copy = runtime.copy_bandwidth() * 1e-9;
   for (const Precision precision : precisions) {
     const jit::ir::Type word = precision == Precision::kSingle ? jit::ir::Type::f32 : jit::ir::Type::f64;
@@ -194,7 +197,11 @@ Machine measure_gpu(const std::vector<Precision>& precisions, const std::vector<
 Machine measure_machine(const std::vector<Precision>& precisions, const std::vector<int>& thread_counts,
                         double min_seconds) {
   if (jit::Runtime::instance().device() != "cpu") return measure_gpu(precisions, thread_counts);
-  Machine machine{.cpu = cpu_model(), .gpu = {}, .instruction_set = instruction_set(), .cores = omp_get_num_procs(), .ceilings = {}};
+  Machine machine{.cpu = cpu_model(),
+                  .gpu = {},
+                  .instruction_set = instruction_set(),
+                  .cores = omp_get_num_procs(),
+                  .ceilings = {}};
   for (int threads : thread_counts)
     for (Precision precision : precisions)
       machine.ceilings.push_back(precision == Precision::kSingle

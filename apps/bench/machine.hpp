@@ -7,16 +7,16 @@
 namespace bench {
 
 enum class Precision { kSingle, kDouble };
-const char* name_of(Precision precision);       ///< "single", "double"
-int bytes_of(Precision precision);              ///< of one word
+const char* name_of(Precision precision);  ///< "single", "double"
+int bytes_of(Precision precision);         ///< of one word
 Precision precision_from(const std::string& name);
 
 /// The two ceilings of a kernel, for one precision and thread count.
 struct Ceiling {
   Precision precision;
   int threads;
-  double triad_gbytes_per_s;  ///< a[i] = b[i] + s*c[i] out of cache, ordinary stores; 3 words counted per i
-  double fma_gflops;          ///< independent fused multiply-adds in registers, 2 flops each
+  double triad_gbytes_per_s;     ///< a[i] = b[i] + s*c[i] out of cache, ordinary stores; 3 words counted per i
+  double fma_gflops;             ///< independent fused multiply-adds in registers, 2 flops each
   double copy_gbytes_per_s = 0;  ///< of a GPU: its own copies from memory to memory, read and written
 };
 

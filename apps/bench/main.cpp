@@ -105,12 +105,14 @@ void run(const std::string& suite, const Options& options) {
 /// "8 8 8 8 24 24 24 24", Nd numbers for each --lattice.
 std::vector<std::vector<int>> lattices_from(const std::vector<int>& extents) {
   std::vector<std::vector<int>> lattices;
-  for (auto first = extents.begin(); first != extents.end(); first += QDP::Nd) lattices.emplace_back(first, first + QDP::Nd);
+  for (auto first = extents.begin(); first != extents.end(); first += QDP::Nd)
+    lattices.emplace_back(first, first + QDP::Nd);
   return lattices;
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Measures expressions, the Wilson hopping term, solvers, HMC trajectories and the compiler, against this machine's triad and FMA rate.");
+  CLI::App app(
+      "Measures expressions, the Wilson hopping term, solvers, HMC trajectories and the compiler, against this machine's triad and FMA rate.");
   app.footer("Environment:\n" + jit::env_help());
 
   std::string suite;
@@ -120,7 +122,9 @@ int main(int argc, char** argv) {
   std::set<int> default_threads = {1, omp_get_max_threads()};
   options.threads.assign(default_threads.begin(), default_threads.end());
 
-  app.add_option("suite", suite, "What to measure")->required()->check(CLI::IsMember({"expr", "dslash", "solver", "hmc", "jit"}));
+  app.add_option("suite", suite, "What to measure")
+      ->required()
+      ->check(CLI::IsMember({"expr", "dslash", "solver", "hmc", "jit"}));
   app.add_option("--lattice", extents, "Extents; may be given several times")
       ->type_size(QDP::Nd)
       ->allow_extra_args(false)
@@ -135,13 +139,15 @@ int main(int argc, char** argv) {
       ->delimiter(',')
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  app.add_option("--device", options.device, "Device that runs the kernels, as TESSERA_DEVICE has it; default: what that says");
+  app.add_option("--device", options.device,
+                 "Device that runs the kernels, as TESSERA_DEVICE has it; default: what that says");
   app.add_option("--min-time", options.min_seconds, "Seconds per case, all samples together")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
   app.add_option("--json", options.json_file, "Write all records to this file");
   bool jit_pass = false;
-  app.add_flag("--jit-pass", jit_pass, "How the suite jit starts this program, see suite_jit.hpp")->group("");  // not in --help
+  app.add_flag("--jit-pass", jit_pass, "How the suite jit starts this program, see suite_jit.hpp")
+      ->group("");  // not in --help
   CLI11_PARSE(app, argc, argv);
 
   options.lattices = lattices_from(extents);

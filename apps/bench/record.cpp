@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <sstream>
 #include <ostream>
+#include <sstream>
 
 namespace bench {
 namespace {
@@ -227,13 +227,14 @@ void print_trajectory(std::ostream& out, const TrajectoryRecord& t) {
   for (const auto& p : t.parts) out << format("  %-20s %10.4f s %6.1f%%\n", p.name.c_str(), p.seconds, 100 * p.share);
   out << format("  %8s %7s %9s %7s  %s\n", "calls", "share", "GFLOP/s", "/triad", "kernel");
   for (const auto& k : t.kernels)
-    out << format("  %8.0f %6.1f%% %9.2f %7.3f  %s\n", k.calls, 100 * k.share, k.gflops, k.share_of_triad, k.name.c_str());
+    out << format("  %8.0f %6.1f%% %9.2f %7.3f  %s\n", k.calls, 100 * k.share, k.gflops, k.share_of_triad,
+                  k.name.c_str());
 }
 
 void write_json(std::ostream& out, const Report& report) {
   const Machine& m = report.machine;
-  out << "{\n  \"machine\": {\"cpu\": " << json(m.cpu) << ", \"gpu\": " << json(m.gpu) << ", \"instruction_set\": " << json(m.instruction_set)
-      << ", \"cores\": " << m.cores << ",\n    \"ceilings\": ";
+  out << "{\n  \"machine\": {\"cpu\": " << json(m.cpu) << ", \"gpu\": " << json(m.gpu)
+      << ", \"instruction_set\": " << json(m.instruction_set) << ", \"cores\": " << m.cores << ",\n    \"ceilings\": ";
   write_array(out, m.ceilings, "      ");
   out << "},\n  \"records\": ";
   write_array(out, report.records, "    ");

@@ -27,7 +27,9 @@ Timing measure(const std::function<void(long)>& work, double min_seconds) {
   work(1);  // compiles
   double warmup_seconds = 0;
   bool tuning = true;
-  for (long done = 0; tuning ? warmup_seconds < kLongestTuning * min_seconds : done < kWarmup && warmup_seconds < min_seconds; ++done) {
+  for (long done = 0;
+       tuning ? warmup_seconds < kLongestTuning * min_seconds : done < kWarmup && warmup_seconds < min_seconds;
+       ++done) {
     const std::int64_t trials = runtime.trials();
     warmup_seconds += seconds_for(work, 1);
     tuning = runtime.trials() > trials;

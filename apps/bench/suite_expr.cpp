@@ -60,9 +60,8 @@ void gauge_covariant(Session& session) {
   gaussian(phi);
 
   const int mu = 0;
-  session.run("covderiv", {2 * kMatrixFermion + kFermion, kLink + 2 * kFermion}, [&] {
-    psi = u[mu] * shift(phi, FORWARD, mu) + shift(adj(u[mu]) * phi, BACKWARD, mu);
-  });
+  session.run("covderiv", {2 * kMatrixFermion + kFermion, kLink + 2 * kFermion},
+              [&] { psi = u[mu] * shift(phi, FORWARD, mu) + shift(adj(u[mu]) * phi, BACKWARD, mu); });
 
   constexpr int kPlanes = Nd * (Nd - 1) / 2;
   constexpr double kRealTraceOfProduct = 9 * 3 + 8;
@@ -71,8 +70,8 @@ void gauge_covariant(Session& session) {
     plaquette = 0;
     for (int nu = 1; nu < Nd; ++nu)
       for (int rho = 0; rho < nu; ++rho)
-        plaquette += sum(
-            real(trace(u[rho] * shift(u[nu], FORWARD, rho) * adj(shift(u[rho], FORWARD, nu)) * adj(u[nu]))));
+        plaquette +=
+            sum(real(trace(u[rho] * shift(u[nu], FORWARD, rho) * adj(shift(u[rho], FORWARD, nu)) * adj(u[nu]))));
   });
 }
 

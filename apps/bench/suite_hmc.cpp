@@ -14,7 +14,8 @@ void run_hmc_trajectory(Session& session) {
   const auto gauge = std::make_shared<qcd::GaugeMonomial>(std::make_shared<qcd::LoopAction>(qcd::wilson_action(5.7)));
   qcd::Hamiltonian hamiltonian({{"gauge", gauge}}, {"gauge"});
   const double step = 0.1;
-  const qcd::Integrator integrator(step, qcd::make_evolution(qcd::find_scheme("LCM_STS_LEAPFROG").stages({}), 2, {{"gauge", gauge}}));
+  const qcd::Integrator integrator(
+      step, qcd::make_evolution(qcd::find_scheme("LCM_STS_LEAPFROG").stages({}), 2, {{"gauge", gauge}}));
 
   session.run("hmc", {}, [&] {
     qcd::GaugeField u(QDP::Nd);

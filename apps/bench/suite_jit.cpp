@@ -51,9 +51,10 @@ class TemporaryFolder {
   TemporaryFolder() {
     std::string name = std::filesystem::temp_directory_path() / "tessera-bench-XXXXXX";
     if (mkdtemp(name.data()) == nullptr)
-      throw jit::UserError({.what = "kernel cache for the measurement",
-                            .expected = "a folder that can be made in " + std::filesystem::temp_directory_path().string(),
-                            .what_now = "set TMPDIR to a folder that can be written"});
+      throw jit::UserError(
+          {.what = "kernel cache for the measurement",
+           .expected = "a folder that can be made in " + std::filesystem::temp_directory_path().string(),
+           .what_now = "set TMPDIR to a folder that can be written"});
     path_ = name;
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -138,7 +139,8 @@ std::vector<KernelRecord> measure_compilation(const Options& options) {
   for (const Line& line : cold) {
     const auto again = warm.find(line.hash);
     if (again == warm.end())
-      throw jit::InternalError({.what = "bench jit: kernel " + line.kernel, .expected = "the same kernels in both passes"});
+      throw jit::InternalError(
+          {.what = "bench jit: kernel " + line.kernel, .expected = "the same kernels in both passes"});
     records.push_back({.name = line.name,
                        .kernel = line.kernel,
                        .hash = line.hash,

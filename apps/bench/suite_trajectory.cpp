@@ -59,8 +59,8 @@ std::shared_ptr<qcd::Monomial> quark_monomial() {
   const auto links = std::make_shared<qcd::PhaseMap>();
   links->boundary(QDP::Nd - 1, -1);
   using Action = qcd::OperatorAction<Fermion, qcd::WilsonOperator, qcd::WilsonParameters>;
-  const auto action = std::make_shared<Action>(qcd::LinkMaps{links}, qcd::WilsonParameters{.mass = 1 / (2 * 0.15) - QDP::Nd},
-                                               qcd::Preconditioning::even_odd);
+  const auto action = std::make_shared<Action>(
+      qcd::LinkMaps{links}, qcd::WilsonParameters{.mass = 1 / (2 * 0.15) - QDP::Nd}, qcd::Preconditioning::even_odd);
   const qcd::StoppingCriterion criterion{.residual = 1e-9, .max_iterations = 2000};
   return std::make_shared<qcd::TwoFlavorMonomial<Fermion>>(
       qcd::Quark<Fermion>{action, qcd::Preconditioning::even_odd},
@@ -74,7 +74,8 @@ std::shared_ptr<qcd::Monomial> gauge_monomial() {
 
 }  // namespace
 
-TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads, double min_seconds, const Ceiling& ceiling) {
+TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads, double min_seconds,
+                                    const Ceiling& ceiling) {
   const auto quarks = std::make_shared<TimedMonomial>(quark_monomial());
   const auto gauge = std::make_shared<TimedMonomial>(gauge_monomial());
   qcd::Hamiltonian hamiltonian({{"quarks", quarks}, {"gauge", gauge}}, {"quarks", "gauge"});
@@ -83,10 +84,13 @@ TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads
       0.5, qcd::make_evolution(stages, 4, {{"quarks", quarks}}, qcd::make_evolution(stages, 4, {{"gauge", gauge}})));
   qcd::GaugeField u(QDP::Nd);
   qcd::weak_field_start(u);
-  const auto trajectory = [&] { qcd::run_trajectory(u, hamiltonian, integrator, {.warm_up = true, .monitor_forces = false}); };
+  const auto trajectory = [&] {
+    qcd::run_trajectory(u, hamiltonian, integrator, {.warm_up = true, .monitor_forces = false});
+  };
   for (int n = 0; n < kWarmUp; ++n) trajectory();
 
-  for (TimedMonomial* monomial : {quarks.get(), gauge.get()}) monomial->energy = monomial->forces = monomial->refreshes = 0;
+  for (TimedMonomial* monomial : {quarks.get(), gauge.get()})
+    monomial->energy = monomial->forces = monomial->refreshes = 0;
   jit::Runtime& runtime = jit::Runtime::instance();
   runtime.set_profiling(true);
   runtime.reset_profile();
@@ -105,7 +109,9 @@ TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads
   record.lattice = lattice;
   record.threads = threads;
   record.seconds = wall / n;
-  const auto part = [&](const char* name, double seconds) { record.parts.push_back({name, seconds / n, seconds / wall}); };
+  const auto part = [&](const char* name, double seconds) {
+    record.parts.push_back({name, seconds / n, seconds / wall});
+  };
   part("quark force", quarks->forces);
   part("gauge force", gauge->forces);
   part("energies", quarks->energy + gauge->energy);
@@ -123,7 +129,8 @@ TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads
                                 kernel.bytes / kernel.seconds * 1e-9 / ceiling.triad_gbytes_per_s,
                                 kernel.flops / kernel.seconds * 1e-9});
   }
-  std::sort(record.kernels.begin(), record.kernels.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  std::sort(record.kernels.begin(), record.kernels.end(),
+            [](const auto& a, const auto& b) { return a.share > b.share; });
   if (record.kernels.size() > kKernels) record.kernels.resize(kKernels);
   record.share_in_kernels = in_kernels / wall;
   const jit::TransferCounts& moved = residency.transfers();

@@ -10,6 +10,7 @@
 
 namespace bench {
 
-TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads, double min_seconds, const Ceiling& ceiling);
+TrajectoryRecord measure_trajectory(const std::vector<int>& lattice, int threads, double min_seconds,
+                                    const Ceiling& ceiling);
 
 }  // namespace bench

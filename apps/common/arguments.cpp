@@ -15,8 +15,12 @@ namespace {
 std::string about_checkpoints(const ProgramTexts& texts) {
   return "While it runs: SIGTERM, SIGUSR1, SIGHUP, SIGXCPU or the first SIGINT finish the " + texts.update +
          ", save, and exit with status 0.\n"
-         "A run that was killed continues with: " + texts.name + " -i <SavePrefix>_restart_<n>.xml\n"
-         "The same command for each job of a chain: " + texts.name + " -i in.xml --continue\n"
+         "A run that was killed continues with: " +
+         texts.name +
+         " -i <SavePrefix>_restart_<n>.xml\n"
+         "The same command for each job of a chain: " +
+         texts.name +
+         " -i in.xml --continue\n"
          "Plots of a run, also while it goes on: scripts/report LOG.xml\n\n";
 }
 
@@ -38,15 +42,21 @@ Arguments read_arguments(const ProgramTexts& texts, int argc, char** argv) {
         "--continue", arguments.continue_run,
         "Continue from the newest good checkpoint with the input's SavePrefix, or start if there is none. The names "
         "of the documents get its update number, so that earlier ones stay");
-  app.add_flag("--overwrite", arguments.overwrite,
-               checkpoints ? "Replace the documents of an earlier run, and its checkpoints after the update where this one starts" : "Replace documents that are there");
+  app.add_flag(
+      "--overwrite", arguments.overwrite,
+      checkpoints
+          ? "Replace the documents of an earlier run, and its checkpoints after the update where this one starts"
+          : "Replace documents that are there");
   if (checkpoints)
     app.add_flag("--accept-edited", arguments.accept_edited,
                  "Take restart files that were changed by hand beyond how long to run and where to save");
-  auto* check = app.add_option("--check", check_input, "Read this input, report everything wrong with it, do not run. Status 1: errors; 2: elements that nothing "
-                                  "reads, or too little memory")
-                    ->type_name("FILE")
-                    ->excludes(input);
+  auto* check =
+      app.add_option(
+             "--check", check_input,
+             "Read this input, report everything wrong with it, do not run. Status 1: errors; 2: elements that nothing "
+             "reads, or too little memory")
+          ->type_name("FILE")
+          ->excludes(input);
   app.set_version_flag("--version", texts.name + " (Tessera) " TESSERA_VERSION);
   app.footer([&] {
     return "\n" + (checkpoints ? about_checkpoints(texts) : "") + texts.input_help() + "\n" + QDP::QDP_help();

@@ -29,8 +29,8 @@ void require_free_documents(const Arguments& arguments, bool may_replace) {
                                                                   {"log", arguments.log}};
   for (const auto& [what, name] : documents)
     if (same_file(name, arguments.input))
-      throw qcd::InputError(std::string(what) + ' ' + name + ": expected another file than the input " + arguments.input +
-                            ", which it would replace. Choose another name with -o and -l");
+      throw qcd::InputError(std::string(what) + ' ' + name + ": expected another file than the input " +
+                            arguments.input + ", which it would replace. Choose another name with -o and -l");
   if (same_file(arguments.data, arguments.log))
     throw qcd::InputError("data document and log: expected two files, got " + arguments.data +
                           " for both. Choose other names with -o and -l");

@@ -27,7 +27,8 @@ void make_write_signals_errors() {
 }
 
 void catch_stop_signals(const std::string& program, const std::string& what) {
-  const std::string text = "\n" + program + ": signal received, stopping after " + what + " (a second Ctrl-C: at once)\n";
+  const std::string text =
+      "\n" + program + ": signal received, stopping after " + what + " (a second Ctrl-C: at once)\n";
   message_size = static_cast<std::sig_atomic_t>(text.copy(message, sizeof message));
   for (int signal : {SIGTERM, SIGUSR1, SIGXCPU, SIGINT}) std::signal(signal, request_stop);
   if (std::signal(SIGHUP, request_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);

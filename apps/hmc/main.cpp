@@ -38,8 +38,7 @@ int run_hmc(const qcd::InputFile& file, const common::Arguments& arguments) {
 int run_leapfrog(const qcd::InputFile& file, const common::Arguments& arguments) {
   qcd::LeapfrogParameters parameters = qcd::read_leapfrog_parameters(file.root());
   file.require_valid();
-  const std::vector<std::string> remarks =
-      common::remarks_on(file, parameters.dynamics.lattice, parameters.memory);
+  const std::vector<std::string> remarks = common::remarks_on(file, parameters.dynamics.lattice, parameters.memory);
   if (arguments.check_only) {
     common::Progress progress(QDP::QDPIO::cout);
     progress.input_is_valid(arguments.input, parameters.dynamics.lattice, monomials(parameters.dynamics));

@@ -7,8 +7,8 @@
 // SIGTERM, SIGUSR1, SIGHUP, SIGXCPU or the first SIGINT finish the present measurement; the documents are complete up to
 // there, and the status is 1.
 
-#include "apps/common/program.hpp"
 #include "apps/common/arguments.hpp"
+#include "apps/common/program.hpp"
 #include "apps/common/signals.hpp"
 
 #include "lib/gauge/su3.hpp"

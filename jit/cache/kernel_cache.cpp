@@ -70,7 +70,8 @@ bool is_temporary(std::string_view name) {
 
 }  // namespace
 
-KernelCache::KernelCache(std::string folder, std::uint64_t max_bytes) : path_(std::move(folder)), max_bytes_(max_bytes) {}
+KernelCache::KernelCache(std::string folder, std::uint64_t max_bytes)
+    : path_(std::move(folder)), max_bytes_(max_bytes) {}
 
 std::optional<KernelCache> KernelCache::from_environment() {
   if (!env().cache) return std::nullopt;
@@ -93,10 +94,12 @@ const PrivateFolder* KernelCache::opened(bool make) {
     if (error.code() == ENOENT && !make) return nullptr;
     refused_ = true;
     const bool others = dynamic_cast<const UntrustedFile*>(&error) != nullptr;
-    warn_once(std::string("no kernel cache: ") + error.what() +
-              (others ? " What lies there would be executed. Set TESSERA_CACHE_DIR to a folder of your own, or make this one yours "
-                        "alone (empty it, chmod 700)"
-                      : ""));
+    warn_once(
+        std::string("no kernel cache: ") + error.what() +
+        (others
+             ? " What lies there would be executed. Set TESSERA_CACHE_DIR to a folder of your own, or make this one yours "
+               "alone (empty it, chmod 700)"
+             : ""));
     return nullptr;
   }
 }
@@ -118,8 +121,8 @@ std::optional<std::string> KernelCache::load(const std::string& key_text) {
     return std::nullopt;
   }
   const bool gone = folder->remove(name);
-  log_warn("cache", "the kernel cache's entry ", path(key_text), gone ? " was deleted" : " is not used", " and its kernel is made anew: ",
-           reason);
+  log_warn("cache", "the kernel cache's entry ", path(key_text), gone ? " was deleted" : " is not used",
+           " and its kernel is made anew: ", reason);
   return std::nullopt;
 }
 

@@ -84,9 +84,9 @@ class KernelNotes : public BuildNotes {
 }  // namespace
 
 std::string KernelKey::text() const {
-  return "generator " + generator + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) + "\nprefetch " +
-         std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) + "\nregisters " +
-         std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) + "\n" + ir;
+  return "generator " + generator + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) +
+         "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) +
+         "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) + "\n" + ir;
 }
 
 struct Compiler::State {
@@ -97,8 +97,8 @@ struct Compiler::State {
 
   std::unique_ptr<Target> target;
   std::optional<KernelCache> cache = KernelCache::from_environment();
-  std::unordered_map<std::string, Loaded> loaded;            ///< by text of the key
-  std::unordered_map<KernelCode, const std::string*> keys;   ///< of what is loaded
+  std::unordered_map<std::string, Loaded> loaded;           ///< by text of the key
+  std::unordered_map<KernelCode, const std::string*> keys;  ///< of what is loaded
 
   KernelKey key(const ir::Kernel& kernel, const CodeOptions& options) const {
     return {ir::print(kernel), target->description(), options, generator_digest()};
@@ -135,7 +135,8 @@ struct Compiler::State {
       load(*object, result);
       return true;
     } catch (const InternalError& error) {
-      log_warn("codegen", "kernel ", result.name, " ", result.hash, " of the kernel cache is made anew: ", error.what());
+      log_warn("codegen", "kernel ", result.name, " ", result.hash,
+               " of the kernel cache is made anew: ", error.what());
       cache->remove(key);
       result.resources = {};
       return false;
@@ -181,9 +182,10 @@ CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& op
   log_info("codegen", "kernel ", result.name, " ", result.hash, ": ", kernel.nodes.size(), " nodes, ",
            result.code_bytes, " bytes, ", result.from_cache ? "hit" : "miss", ", IR ", 1e3 * result.codegen_seconds,
            " ms, compile ", 1e3 * result.compile_seconds, " ms, load ", 1e3 * result.load_seconds, " ms",
-           uses.registers == 0 ? std::string()
-                               : ", " + std::to_string(uses.registers) + " registers, " + std::to_string(uses.spill_bytes) +
-                                     " bytes spilled, at most " + std::to_string(uses.largest_block) + " threads per block");
+           uses.registers == 0
+               ? std::string()
+               : ", " + std::to_string(uses.registers) + " registers, " + std::to_string(uses.spill_bytes) +
+                     " bytes spilled, at most " + std::to_string(uses.largest_block) + " threads per block");
   state_->keys[result.code] = &state_->loaded.emplace(key_text, State::Loaded{result}).first->first;
   return result;
 }

@@ -23,8 +23,8 @@ struct CodeOptions {
 
 /// Everything that shapes the machine code of a kernel, as one text: the kernel cache compares it whole.
 struct KernelKey {
-  std::string ir;         ///< ir::print(kernel)
-  std::string target;     ///< processor, features, compiler version
+  std::string ir;      ///< ir::print(kernel)
+  std::string target;  ///< processor, features, compiler version
   CodeOptions options;
   std::string generator;  ///< generator_digest()
 
@@ -37,10 +37,10 @@ const char* generator_digest();
 
 /// What a kernel takes of a GPU's multiprocessor, as its driver tells. On other devices nothing.
 struct KernelResources {
-  int registers = 0;       ///< per thread
-  int spill_bytes = 0;     ///< local memory per thread
-  int shared_bytes = 0;    ///< per block
-  int largest_block = 0;   ///< threads per block that the kernel can be launched with
+  int registers = 0;      ///< per thread
+  int spill_bytes = 0;    ///< local memory per thread
+  int shared_bytes = 0;   ///< per block
+  int largest_block = 0;  ///< threads per block that the kernel can be launched with
 };
 
 /// What became of a kernel.

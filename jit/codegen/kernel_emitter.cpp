@@ -319,7 +319,8 @@ class KernelEmitter {
     if (!prefetching()) return;
     for (const Step& s : each) {
       const Node* n = s.kind == Step::Kind::node ? &kernel_.nodes[std::size_t(s.number)] : nullptr;
-      if (!n || n->op != Op::load || ir::walks(n->place) || frame(here_, std::size_t(n->place.slot)).positions) continue;
+      if (!n || n->op != Op::load || ir::walks(n->place) || frame(here_, std::size_t(n->place.slot)).positions)
+        continue;
       const ir::Leaf& leaf = kernel_.leaves[std::size_t(n->place.leaf)];
       prefetch(n->place, leaf, component_offset(n->place, leaf));
     }

@@ -3,21 +3,22 @@
 #include "jit/support/error.hpp"
 
 // X(operation, SLEEF's name, accuracy suffix)
-#define TESSERA_SLEEF(X)                                                                                            \
-  X(sin, sin, u10)                                                                                                  \
-  X(cos, cos, u10) X(tan, tan, u10) X(asin, asin, u10) X(acos, acos, u10) X(atan, atan, u10) X(sinh, sinh, u10)     \
-      X(cosh, cosh, u10) X(tanh, tanh, u10) X(exp, exp, u10) X(log, log, u10) X(log10, log10, u10) X(pow, pow, u10) \
-          X(atan2, atan2, u10) X(fmod, fmod, )
+// clang-format off
+#define TESSERA_SLEEF(X)                                                                                               \
+  X(sin, sin, u10) X(cos, cos, u10) X(tan, tan, u10) X(asin, asin, u10) X(acos, acos, u10) X(atan, atan, u10)          \
+  X(sinh, sinh, u10) X(cosh, cosh, u10) X(tanh, tanh, u10) X(exp, exp, u10) X(log, log, u10) X(log10, log10, u10)      \
+  X(pow, pow, u10) X(atan2, atan2, u10) X(fmod, fmod, )
+// clang-format on
 
 #if defined(__x86_64__)
 // Only the addresses are taken here: the true types (vectors) need compiler flags that this file does not have.
 extern "C" {
-#define TESSERA_ROW(op, function, accuracy)         \
-  void Sleef_##function##f4_##accuracy##sse4();     \
-  void Sleef_##function##d2_##accuracy##sse4();     \
-  void Sleef_##function##f8_##accuracy##avx2();     \
-  void Sleef_##function##d4_##accuracy##avx2();     \
-  void Sleef_##function##f16_##accuracy##avx512f(); \
+#define TESSERA_ROW(op, function, accuracy)                                                                            \
+  void Sleef_##function##f4_##accuracy##sse4();                                                                        \
+  void Sleef_##function##d2_##accuracy##sse4();                                                                        \
+  void Sleef_##function##f8_##accuracy##avx2();                                                                        \
+  void Sleef_##function##d4_##accuracy##avx2();                                                                        \
+  void Sleef_##function##f16_##accuracy##avx512f();                                                                    \
   void Sleef_##function##d8_##accuracy##avx512f();
 TESSERA_SLEEF(TESSERA_ROW)
 #undef TESSERA_ROW
@@ -135,12 +136,12 @@ std::vector<std::pair<std::string, void*>> vector_function_symbols() {
   std::vector<std::pair<std::string, void*>> symbols;
 #if defined(__x86_64__)
 #define TESSERA_SYMBOL(name) symbols.emplace_back(#name, reinterpret_cast<void*>(&name));
-#define TESSERA_ROW(op, function, accuracy)                 \
-  TESSERA_SYMBOL(Sleef_##function##f4_##accuracy##sse4)     \
-  TESSERA_SYMBOL(Sleef_##function##d2_##accuracy##sse4)     \
-  TESSERA_SYMBOL(Sleef_##function##f8_##accuracy##avx2)     \
-  TESSERA_SYMBOL(Sleef_##function##d4_##accuracy##avx2)     \
-  TESSERA_SYMBOL(Sleef_##function##f16_##accuracy##avx512f) \
+#define TESSERA_ROW(op, function, accuracy)                                                                            \
+  TESSERA_SYMBOL(Sleef_##function##f4_##accuracy##sse4)                                                                \
+  TESSERA_SYMBOL(Sleef_##function##d2_##accuracy##sse4)                                                                \
+  TESSERA_SYMBOL(Sleef_##function##f8_##accuracy##avx2)                                                                \
+  TESSERA_SYMBOL(Sleef_##function##d4_##accuracy##avx2)                                                                \
+  TESSERA_SYMBOL(Sleef_##function##f16_##accuracy##avx512f)                                                            \
   TESSERA_SYMBOL(Sleef_##function##d8_##accuracy##avx512f)
   TESSERA_SLEEF(TESSERA_ROW)
 #undef TESSERA_ROW

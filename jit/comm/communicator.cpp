@@ -14,8 +14,7 @@ class SingleRank : public Communicator {
   int size() const override { return 1; }
   void sum(std::span<double>) override {}
   void broadcast(void*, std::size_t, int root) override {
-    if (root != 0)
-      throw UserError({.what = "broadcast", .expected = "a root in 0..0", .got = std::to_string(root)});
+    if (root != 0) throw UserError({.what = "broadcast", .expected = "a root in 0..0", .got = std::to_string(root)});
   }
 };
 

@@ -48,7 +48,8 @@ std::uint64_t number_in(const char* path) {
 
 /// Physical memory, or the limit of the container.
 std::size_t usable_memory() {
-  std::uint64_t bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  std::uint64_t bytes =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
     if (const std::uint64_t limit = number_in(path); limit > 0) bytes = std::min(bytes, limit);
   return bytes;
@@ -141,7 +142,8 @@ void CpuDevice::reduce(const DeviceLaunch& launch, LaunchArguments arguments) {
   const auto& reductions = launch.kernel->reductions;
   const int threads = launch.parallel ? pool_.threads() : 1;
   const std::int64_t piece = kMaxAdditions / launch.kernel->trips;
-  const auto pieces = static_cast<std::size_t>(std::max<std::int64_t>(1, (launch.end - launch.begin + piece - 1) / piece));
+  const auto pieces =
+      static_cast<std::size_t>(std::max<std::int64_t>(1, (launch.end - launch.begin + piece - 1) / piece));
   const std::size_t rows = pieces * static_cast<std::size_t>(threads), width = reductions.size();
   if (sums_.size() < rows * width) sums_.resize(rows * width);
   for (std::size_t i = 0; i < rows * width; ++i) reset(sums_[i], reductions[i % width].kind);

@@ -38,7 +38,8 @@ class CpuDevice : public Device {
 
   int threads() const override { return pool_.threads(); }
   void set_threads(int n) override { pool_.resize(n); }
-  void parallel_for(std::span<const Range> ranges, const std::function<void(std::int64_t, std::int64_t)>& body) override;
+  void parallel_for(std::span<const Range> ranges,
+                    const std::function<void(std::int64_t, std::int64_t)>& body) override;
 
   /// Bytes of the last-level cache that core 0 sees, 0 if unknown.
   static std::size_t last_level_cache();

@@ -36,20 +36,20 @@ inline std::array<Range, 2> halves(std::int64_t middle, std::int64_t begin, std:
 
 /// One execution of a finished kernel. Addresses are the device's.
 struct DeviceLaunch {
-  const ir::Kernel* kernel = nullptr;         ///< what the code computes: lanes, reductions, whether the domain is listed
+  const ir::Kernel* kernel = nullptr;  ///< what the code computes: lanes, reductions, whether the domain is listed
   KernelCode code = nullptr;
-  std::span<void* const> fields;              ///< [leaves]
+  std::span<void* const> fields;                ///< [leaves]
   std::span<const std::int32_t* const> tables;  ///< [slots], entry 0 unused
-  std::span<const std::uint64_t> scalars;     ///< [arguments], bit patterns in the low bytes
-  const std::int32_t* groups = nullptr;       ///< listed domains
+  std::span<const std::uint64_t> scalars;       ///< [arguments], bit patterns in the low bytes
+  const std::int32_t* groups = nullptr;         ///< listed domains
   const std::uint64_t* masks = nullptr;
-  std::int64_t begin = 0, end = 0;            ///< groups, or entries of the list
-  std::int64_t middle = 0;                    ///< where the second checkerboard begins: threads take their share of both sides
-  bool parallel = true;                       ///< false: too little work to wake other threads
-  int block = 0;                              ///< threads per block (GPU); 0: the device's choice
-  int sites = 1;                              ///< per thread, as the code was made for (GPU)
-  double* results = nullptr;                  ///< [reductions]
-  std::uint64_t* finished = nullptr;          ///< receives a Device::Mark of the kernel's end, before results are read
+  std::int64_t begin = 0, end = 0;    ///< groups, or entries of the list
+  std::int64_t middle = 0;            ///< where the second checkerboard begins: threads take their share of both sides
+  bool parallel = true;               ///< false: too little work to wake other threads
+  int block = 0;                      ///< threads per block (GPU); 0: the device's choice
+  int sites = 1;                      ///< per thread, as the code was made for (GPU)
+  double* results = nullptr;          ///< [reductions]
+  std::uint64_t* finished = nullptr;  ///< receives a Device::Mark of the kernel's end, before results are read
 };
 
 class Device {
@@ -115,7 +115,8 @@ class Device {
   virtual int threads() const = 0;
   virtual void set_threads(int n) = 0;
   /// body(begin, end) on the shares of each range by all host threads at once: the partition that launches use too.
-  virtual void parallel_for(std::span<const Range> ranges, const std::function<void(std::int64_t, std::int64_t)>& body) = 0;
+  virtual void parallel_for(std::span<const Range> ranges,
+                            const std::function<void(std::int64_t, std::int64_t)>& body) = 0;
 
   static constexpr std::size_t kAlignment = 64;
 };

@@ -35,7 +35,8 @@ std::vector<cpu_set_t> openmp_masks(int threads) {
   if (bind == omp_proc_bind_false || places == 0 || first < 0) return {};
   std::vector<cpu_set_t> masks(static_cast<std::size_t>(threads));
   for (int t = 0; t < threads; ++t) {
-    const int place = bind == omp_proc_bind_master ? first : openmp_place(t, threads, places, first, bind == omp_proc_bind_spread);
+    const int place =
+        bind == omp_proc_bind_master ? first : openmp_place(t, threads, places, first, bind == omp_proc_bind_spread);
     std::vector<int> processors(static_cast<std::size_t>(omp_get_place_num_procs(place)));
     omp_get_place_proc_ids(place, processors.data());
     CPU_ZERO(&masks[static_cast<std::size_t>(t)]);
@@ -76,11 +77,11 @@ int openmp_place(int thread, int threads, int places, int first, bool spread) {
 
 struct ThreadPool::Team {
   alignas(64) std::atomic<std::uint64_t> round{0};  ///< number of the present task; the workers wait for it to grow
-  std::vector<WorkerState> state;    ///< [thread], 0 unused
-  Function function = nullptr;       ///< written before `round` grows, read by who has taken a part
+  std::vector<WorkerState> state;                   ///< [thread], 0 unused
+  Function function = nullptr;                      ///< written before `round` grows, read by who has taken a part
   void* context = nullptr;
   std::atomic<bool> quit{false};
-  bool crowded = false;              ///< more threads than cores: spinning would take time from the work
+  bool crowded = false;  ///< more threads than cores: spinning would take time from the work
   std::atomic<int> sleeping{0};
   std::mutex mutex;
   std::condition_variable wake;
@@ -196,7 +197,8 @@ void ThreadPool::make_team(int threads) {
   for (int t = 1; t < threads; ++t) {
     team_->workers.emplace_back([team = team_.get(), t] { team->work(t); });
     if (!masks.empty())
-      pthread_setaffinity_np(team_->workers.back().native_handle(), sizeof(cpu_set_t), &masks[static_cast<std::size_t>(t)]);
+      pthread_setaffinity_np(team_->workers.back().native_handle(), sizeof(cpu_set_t),
+                             &masks[static_cast<std::size_t>(t)]);
   }
 }
 

@@ -33,12 +33,12 @@ Api load_api() {
   Api api;
   std::string missing;
   int missing_count = 0;
-#define TESSERA_ROW(symbol, parameters)                              \
-  if (void* address = dlsym(library, #symbol); address != nullptr) { \
-    api.symbol = reinterpret_cast<Result(*) parameters>(address);    \
-    if (api.library.empty()) api.library = file_of(address, name);   \
-  } else if (++missing_count <= 3) {                                 \
-    missing += (missing.empty() ? "" : ", ") + std::string(#symbol); \
+#define TESSERA_ROW(symbol, parameters)                                                                                \
+  if (void* address = dlsym(library, #symbol); address != nullptr) {                                                   \
+    api.symbol = reinterpret_cast<Result(*) parameters>(address);                                                      \
+    if (api.library.empty()) api.library = file_of(address, name);                                                     \
+  } else if (++missing_count <= 3) {                                                                                   \
+    missing += (missing.empty() ? "" : ", ") + std::string(#symbol);                                                   \
   }
   TESSERA_CUDA_FUNCTIONS(TESSERA_ROW)
 #undef TESSERA_ROW

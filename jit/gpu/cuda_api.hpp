@@ -112,6 +112,7 @@ constexpr unsigned kHostAllocPortable = 1, kHostAllocDeviceMap = 2;
 constexpr std::size_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferBytes = 2;
 
 /// X(symbol, parameters); every function returns a Result.
+// clang-format off
 #define TESSERA_CUDA_FUNCTIONS(X)                                                                                      \
   X(cuInit, (unsigned flags))                                                                                          \
   X(cuDriverGetVersion, (int* version))                                                                                \
@@ -160,6 +161,7 @@ constexpr std::size_t kLaunchEnd = 0, kLaunchBuffer = 1, kLaunchBufferBytes = 2;
   X(cuLaunchKernel, (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,           \
                      unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream stream, void** parameters,      \
                      void** extra))
+// clang-format on
 
 /// The functions of one loaded library, which stays loaded: its threads outlive any use of ours.
 struct Api {

@@ -409,8 +409,9 @@ class CudaDriver final : public GpuDriver {
     JitLog notes(0);
     auto kernel = std::make_unique<LoadedKernel>();
     with_room([&] {
-      check_code(api_.cuModuleLoadDataEx(&kernel->module, binary.c_str(), notes.count(), notes.options(), notes.values()),
-                 "cuModuleLoadDataEx", notes);
+      check_code(
+          api_.cuModuleLoadDataEx(&kernel->module, binary.c_str(), notes.count(), notes.options(), notes.values()),
+          "cuModuleLoadDataEx", notes);
     });
     LoadedKernel& loaded = *kernel;
     kernels_[&loaded] = std::move(kernel);  // from here on unloaded with the driver

@@ -27,12 +27,12 @@ class OutOfGpuMemory : public DeviceError {
 };
 
 struct GpuProperties {
-  std::string model;                 ///< "NVIDIA H200"
-  std::string driver;                ///< version, for logs: "CUDA 13.0"
-  int sm = 0;                        ///< compute capability as in sm_90
-  std::size_t memory = 0;            ///< bytes in all
+  std::string model;       ///< "NVIDIA H200"
+  std::string driver;      ///< version, for logs: "CUDA 13.0"
+  int sm = 0;              ///< compute capability as in sm_90
+  std::size_t memory = 0;  ///< bytes in all
   int multiprocessors = 1;
-  int largest_block = 1024;          ///< threads
+  int largest_block = 1024;  ///< threads
   int threads_per_multiprocessor = 2048;
 };
 
@@ -67,7 +67,7 @@ class GpuDriver : public GpuLoader {
   /// nullptr when there is no memory left; everything else that goes wrong in this class is a DeviceError with the
   /// driver's own words (OutOfGpuMemory where that is the reason). Addresses are divisible by 256.
   virtual void* allocate(std::size_t bytes) = 0;
-  virtual void free(void* address) noexcept = 0;      ///< waits for nothing: the caller knows that no work uses it
+  virtual void free(void* address) noexcept = 0;  ///< waits for nothing: the caller knows that no work uses it
   /// Without what the driver will take itself for the stacks of kernels.
   virtual std::size_t free_memory() = 0;
   /// Host memory that copies run to and from at full speed; nullptr if there is none. (A lost context is an error.)
@@ -95,7 +95,7 @@ class GpuDriver : public GpuLoader {
   virtual Event create_event(bool timed) = 0;
   virtual void destroy_event(Event event) noexcept = 0;
   virtual void record(Event event, Stream stream) = 0;
-  virtual void wait(Stream stream, Event event) = 0;       ///< work given to the stream from now on follows the event
+  virtual void wait(Stream stream, Event event) = 0;  ///< work given to the stream from now on follows the event
   virtual void synchronize_event(Event event) = 0;
   /// Between two recorded events; waits for the second.
   virtual double seconds(Event from, Event to) = 0;

@@ -164,7 +164,8 @@ LaunchStatus GpuDevice::launch_blocks(const DeviceLaunch& launch, std::int64_t t
   std::int64_t blocks = (threads + last_block_ - 1) / last_block_;
   if (!launch.kernel->reductions.empty()) {
     // As many as run at once: every further block would only add to the same bins in memory.
-    const int at_once = driver_->blocks_at_once(launch.code, static_cast<unsigned>(last_block_)) * driver_->properties().multiprocessors;
+    const int at_once = driver_->blocks_at_once(launch.code, static_cast<unsigned>(last_block_)) *
+                        driver_->properties().multiprocessors;
     blocks = std::min<std::int64_t>(blocks, at_once);
   }
   // Positions fit 31 bits, so the number of blocks does.
@@ -234,7 +235,8 @@ double GpuDevice::occupancy(KernelCode code, int block) {
 
 std::vector<int> GpuDevice::register_bounds(int registers, int block) const {
   const auto blocks_with = [&](int each) {
-    return std::min(kRegistersPerMultiprocessor / (each * block), driver_->properties().threads_per_multiprocessor / block);
+    return std::min(kRegistersPerMultiprocessor / (each * block),
+                    driver_->properties().threads_per_multiprocessor / block);
   };
   std::vector<int> bounds;
   int allocated = (registers + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;

@@ -243,8 +243,9 @@ class SimDriver final : public GpuDriver {
                            .got = format_address(source) + " and " + format_address(target) + ", " +
                                   std::to_string(bytes) + " bytes each"});
     begin(queue, "copy_within", {{&read, false}, {&written, true}});
-    push(queue, {[there = memory_.host(target), here = memory_.host(source), bytes] { std::memcpy(there, here, bytes); },
-                 {&read, &written}});
+    push(queue,
+         {[there = memory_.host(target), here = memory_.host(source), bytes] { std::memcpy(there, here, bytes); },
+          {&read, &written}});
   }
 
   Event create_event(bool timed) override {

@@ -57,15 +57,14 @@ struct SumHeader {
 /// One reduction of such a kernel, all bits zero before the first summand: the exact sum as integers (sum.hpp), so that
 /// threads may add in any order.
 struct SumBins {
-  std::uint64_t top;       ///< (top + 980) / 28 for the smallest multiple of 28 with |x| < 2^(top-1), the largest of all x
-  std::uint64_t special;   ///< bit 0: a NaN, bit 1: +infinity, bit 2: -infinity was among the summands
-  std::uint64_t extremum;  ///< max: ordered_bits(x) of the largest; min: ~ordered_bits(x) of the smallest; NaN are left out
-  std::int64_t bin[75];    ///< bin[i]: the summands' digits of weight 2^(28 i - 1064), added up
+  std::uint64_t top;  ///< (top + 980) / 28 for the smallest multiple of 28 with |x| < 2^(top-1), the largest of all x
+  std::uint64_t special;  ///< bit 0: a NaN, bit 1: +infinity, bit 2: -infinity was among the summands
+  std::uint64_t
+      extremum;  ///< max: ordered_bits(x) of the largest; min: ~ordered_bits(x) of the smallest; NaN are left out
+  std::int64_t bin[75];  ///< bin[i]: the summands' digits of weight 2^(28 i - 1064), added up
 };
 
-constexpr std::size_t bytes_of_sums(std::size_t reductions) {
-  return sizeof(SumHeader) + reductions * sizeof(SumBins);
-}
+constexpr std::size_t bytes_of_sums(std::size_t reductions) { return sizeof(SumHeader) + reductions * sizeof(SumBins); }
 inline SumBins* bins_behind(SumHeader* header) { return reinterpret_cast<SumBins*>(header + 1); }
 
 /// Doubles as integers in the same order, none of them 0.

@@ -10,18 +10,22 @@ namespace jit::ir {
 
 std::size_t Builder::NodeHash::operator()(const Node& n) const {
   std::uint64_t h = static_cast<std::uint64_t>(n.op) * 31 + static_cast<std::uint64_t>(n.type);
-  auto mix = [&h](std::uint64_t x) { h = (h ^ x) * 0x9E3779B97F4A7C15ull; h ^= h >> 29; };
+  auto mix = [&h](std::uint64_t x) {
+    h = (h ^ x) * 0x9E3779B97F4A7C15ull;
+    h ^= h >> 29;
+  };
   mix(static_cast<std::uint32_t>(n.a)), mix(static_cast<std::uint32_t>(n.b)), mix(static_cast<std::uint32_t>(n.c));
   mix(std::bit_cast<std::uint64_t>(n.real)), mix(static_cast<std::uint64_t>(n.integer));
   const Place& p = n.place;
-  mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.leaf)) << 32 | static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.slot)) << 16 |
-      static_cast<std::uint16_t>(p.component));
+  mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.leaf)) << 32 |
+      static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.slot)) << 16 | static_cast<std::uint16_t>(p.component));
   mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.stride)) << 16 | static_cast<std::uint16_t>(p.leap));
   return h;
 }
 
 Value Builder::push(Node n) {
-  if (n.op == Op::constant && std::isnan(n.real)) n.integer = std::bit_cast<std::int64_t>(n.real), n.real = 0;  // NaN != NaN
+  if (n.op == Op::constant && std::isnan(n.real))
+    n.integer = std::bit_cast<std::int64_t>(n.real), n.real = 0;  // NaN != NaN
   auto [it, fresh] = index_.try_emplace(n, static_cast<Value>(k_.nodes.size()));
   if (!fresh) return it->second;
   bool uniform = n.op == Op::constant || n.op == Op::argument;
@@ -84,7 +88,8 @@ Value Builder::add(Value a, Value b) {
   if (negated(b)) return sub(a, node(b).a);
   if (negated(a)) return sub(b, node(a).a);
   if (is_constant(a) && is_constant(b))
-    return is_float(type(a)) ? constant(type(a), node(a).real + node(b).real) : constant_int(type(a), node(a).integer + node(b).integer);
+    return is_float(type(a)) ? constant(type(a), node(a).real + node(b).real)
+                             : constant_int(type(a), node(a).integer + node(b).integer);
   if (a > b) std::swap(a, b);
   return push({.op = Op::add, .type = type(a), .a = a, .b = b});
 }
@@ -92,14 +97,16 @@ Value Builder::sub(Value a, Value b) {
   if (negated(b)) return add(a, node(b).a);
   if (negated(a)) return neg(add(node(a).a, b));
   if (is_constant(a) && is_constant(b))
-    return is_float(type(a)) ? constant(type(a), node(a).real - node(b).real) : constant_int(type(a), node(a).integer - node(b).integer);
+    return is_float(type(a)) ? constant(type(a), node(a).real - node(b).real)
+                             : constant_int(type(a), node(a).integer - node(b).integer);
   return push({.op = Op::sub, .type = type(a), .a = a, .b = b});
 }
 Value Builder::mul(Value a, Value b) {
   if (negated(a)) return neg(mul(node(a).a, b));
   if (negated(b)) return neg(mul(a, node(b).a));
   if (is_constant(a) && is_constant(b))
-    return is_float(type(a)) ? constant(type(a), node(a).real * node(b).real) : constant_int(type(a), node(a).integer * node(b).integer);
+    return is_float(type(a)) ? constant(type(a), node(a).real * node(b).real)
+                             : constant_int(type(a), node(a).integer * node(b).integer);
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)}) {
     if (is_constant(x, 1)) return y;
     if (is_constant(x, -1)) return neg(y);
@@ -134,12 +141,21 @@ Value Builder::unary(Op op, Value a) {
 }
 Value Builder::binary(Op op, Value a, Value b) {
   switch (op) {
-    case Op::add: return add(a, b);
-    case Op::sub: return sub(a, b);
-    case Op::mul: return mul(a, b);
-    case Op::div: return div(a, b);
-    case Op::lt: case Op::le: case Op::eq: case Op::ne: return push({.op = op, .type = Type::b1, .a = a, .b = b});
-    default: return push({.op = op, .type = type(a), .a = a, .b = b});
+    case Op::add:
+      return add(a, b);
+    case Op::sub:
+      return sub(a, b);
+    case Op::mul:
+      return mul(a, b);
+    case Op::div:
+      return div(a, b);
+    case Op::lt:
+    case Op::le:
+    case Op::eq:
+    case Op::ne:
+      return push({.op = op, .type = Type::b1, .a = a, .b = b});
+    default:
+      return push({.op = op, .type = type(a), .a = a, .b = b});
   }
 }
 Value Builder::select(Value condition, Value a, Value b) {

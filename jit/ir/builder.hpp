@@ -26,7 +26,7 @@ class Builder {
   Value sub(Value a, Value b);
   Value mul(Value a, Value b);
   Value div(Value a, Value b);
-  Value fma(Value a, Value b, Value c);   ///< a*b + c, one rounding; for integers mul and add
+  Value fma(Value a, Value b, Value c);  ///< a*b + c, one rounding; for integers mul and add
   Value neg(Value a);
   Value unary(Op op, Value a);
   Value binary(Op op, Value a, Value b);
@@ -46,7 +46,9 @@ class Builder {
   Value push(Node n);
   bool uniform(Value v) const { return uniform_[static_cast<std::size_t>(v)]; }
 
-  struct NodeHash { std::size_t operator()(const Node& n) const; };
+  struct NodeHash {
+    std::size_t operator()(const Node& n) const;
+  };
   Kernel& k_;
   std::unordered_map<Node, Value, NodeHash> index_;
   std::vector<bool> uniform_;  // the same in all lanes

@@ -22,6 +22,7 @@ namespace jit::ir {
 /// X(name, operands). All operands of an operation have the node's type, except: comparisons (result b1), select
 /// (first operand b1), convert (any -> node's type), shifts by a constant second operand.
 /// Floating point is IEEE with exactly these roundings: fma(a,b,c) = a*b+c rounded once, mul and add are never contracted.
+// clang-format off
 #define TESSERA_IR_OPS(X)                                                                                              \
   X(constant, 0) X(argument, 0) X(load, 0) X(permute, 1)                                                               \
   X(add, 2) X(sub, 2) X(mul, 2) X(div, 2) X(rem, 2) X(fma, 3) X(neg, 1) X(abs, 1) X(min, 2) X(max, 2)                  \
@@ -31,6 +32,7 @@ namespace jit::ir {
   X(lt, 2) X(le, 2) X(eq, 2) X(ne, 2)                                                                                  \
   X(and_, 2) X(or_, 2) X(xor_, 2) X(not_, 1) X(shl, 2) X(shr, 2)                                                       \
   X(select, 3) X(convert, 1)
+// clang-format on
 
 enum class Op : std::uint8_t {
 #define TESSERA_ROW(op, arity) op,
@@ -93,17 +95,17 @@ struct Reduction {
 };
 
 struct Kernel {
-  std::string name;             ///< for people: logs, dumps, profile; not part of the hash
-  std::vector<Node> nodes;      ///< operands precede their users
+  std::string name;         ///< for people: logs, dumps, profile; not part of the hash
+  std::vector<Node> nodes;  ///< operands precede their users
   std::vector<Leaf> leaves;
   std::vector<Type> arguments;  ///< scalars, passed by value
   std::vector<Slot> slots{Slot{}};
   std::vector<Store> stores;
   std::vector<Reduction> reductions;
-  int lanes = 16;               ///< sites per group
-  int trips = 1;                ///< the program runs `trips` times per group, for place.stride,
-  int rounds = 1;               ///< and all trips `rounds` times, for place.leap
-  bool listed = false;          ///< domain: a list of groups with lane masks, otherwise a range of whole groups
+  int lanes = 16;       ///< sites per group
+  int trips = 1;        ///< the program runs `trips` times per group, for place.stride,
+  int rounds = 1;       ///< and all trips `rounds` times, for place.leap
+  bool listed = false;  ///< domain: a list of groups with lane masks, otherwise a range of whole groups
 };
 
 /// Text form, one line per node; a complete description (two kernels print alike iff they compute alike, name aside).

@@ -150,7 +150,7 @@ class Attempt {
     const int number = int(index);
     const Node& first = node(number, 0);
     Node result = first;
-    const auto operand = [&](Value Node::*which) {
+    const auto operand = [&](Value Node::* which) {
       return first.*which == kNone ? kNone : intern([&](std::size_t t) { return node(number, t).*which; });
     };
     if (rolled_[index].minus) {

@@ -31,8 +31,7 @@ std::vector<bool> computed_in_each_trip(const Kernel& kernel) {
   std::vector<bool> varies(count, false), scalar(count, false);
   for (std::size_t i = 0; i < count; ++i) {
     const Node& n = kernel.nodes[i];
-    if (n.op == Op::load)
-      varies[i] = walks(n.place) || kernel.leaves[std::size_t(n.place.leaf)].written;
+    if (n.op == Op::load) varies[i] = walks(n.place) || kernel.leaves[std::size_t(n.place.leaf)].written;
     scalar[i] = n.op != Op::load;
     for (Value v : {n.a, n.b, n.c}) {
       if (v == kNone) continue;

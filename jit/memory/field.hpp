@@ -46,8 +46,12 @@ class Field {
   /// True while the host side may be written directly without a call.
   bool host_current() const { return writable_.load(std::memory_order_acquire) != 0; }
   /// The same for one site, false also where there is no such site: the fast path of element access, one comparison.
-  bool host_readable(int site) const { return static_cast<std::uint32_t>(site) < readable_.load(std::memory_order_acquire); }
-  bool host_writable(int site) const { return static_cast<std::uint32_t>(site) < writable_.load(std::memory_order_acquire); }
+  bool host_readable(int site) const {
+    return static_cast<std::uint32_t>(site) < readable_.load(std::memory_order_acquire);
+  }
+  bool host_writable(int site) const {
+    return static_cast<std::uint32_t>(site) < writable_.load(std::memory_order_acquire);
+  }
   void* host_pointer() const { return host_; }
   /// The host has seen or set what it wanted: its side is given back if the contents are, or can be put, elsewhere.
   void host_done() noexcept;

@@ -63,7 +63,7 @@ class Memory {
   /// What a block of this size takes of the limit.
   static std::size_t block_bytes(std::size_t bytes);
   std::size_t live_bytes() const { return live_; }
-  std::size_t peak_bytes() const { return peak_; }       ///< of live_bytes()
+  std::size_t peak_bytes() const { return peak_; }  ///< of live_bytes()
   std::size_t kept_bytes() const { return kept_; }
   std::int64_t live_blocks() const { return live_blocks_; }
   std::size_t limit() const { return limit_; }

@@ -34,7 +34,8 @@ void move_blocks(const SiteOrder& order, int lanes, int components, std::int64_t
   Word* site[kWidestBlock];
   for (std::int64_t b = begin; b < end; ++b) {
     const std::int32_t* index = order.host_index.data() + b * width;
-    for (int l = 0; l < width; ++l) site[l] = index[l] < 0 ? spare : host + static_cast<std::int64_t>(index[l]) * components;
+    for (int l = 0; l < width; ++l)
+      site[l] = index[l] < 0 ? spare : host + static_cast<std::int64_t>(index[l]) * components;
     Word* block = image + b * width * components;
     if constexpr (to_device)
       gather_block<Word, L>(site, lanes, components, block);
@@ -46,14 +47,19 @@ void move_blocks(const SiteOrder& order, int lanes, int components, std::int64_t
 template <class Word, bool to_device>
 void move(Device& device, const SiteOrder& order, int lanes, int components, Word* host, Word* image) {
   const auto body = [&](std::int64_t first_group, std::int64_t last_group) {
-    std::vector<Word> spare(static_cast<std::size_t>(components));  // zeros to the device, a bin from it; one per thread
+    std::vector<Word> spare(
+        static_cast<std::size_t>(components));  // zeros to the device, a bin from it; one per thread
     const int per_group = order.lanes / lanes;
     const std::int64_t begin = first_group * per_group, end = last_group * per_group;
     switch (lanes) {
-      case 4: return move_blocks<Word, 4, to_device>(order, lanes, components, begin, end, host, image, spare.data());
-      case 8: return move_blocks<Word, 8, to_device>(order, lanes, components, begin, end, host, image, spare.data());
-      case 16: return move_blocks<Word, 16, to_device>(order, lanes, components, begin, end, host, image, spare.data());
-      default: return move_blocks<Word, 0, to_device>(order, lanes, components, begin, end, host, image, spare.data());
+      case 4:
+        return move_blocks<Word, 4, to_device>(order, lanes, components, begin, end, host, image, spare.data());
+      case 8:
+        return move_blocks<Word, 8, to_device>(order, lanes, components, begin, end, host, image, spare.data());
+      case 16:
+        return move_blocks<Word, 16, to_device>(order, lanes, components, begin, end, host, image, spare.data());
+      default:
+        return move_blocks<Word, 0, to_device>(order, lanes, components, begin, end, host, image, spare.data());
     }
   };
   // Small fields are not worth waking the team: moving a word takes about a nanosecond.
@@ -96,16 +102,18 @@ DeviceReorder& device_reorder() {
 
 }  // namespace
 
-void reorder_to_device_order(Device& host, const SiteOrder& order, ir::Type word, int components, const void* from, void* to) {
+void reorder_to_device_order(Device& host, const SiteOrder& order, ir::Type word, int components, const void* from,
+                             void* to) {
   move_words<true>(host, order, word, components, const_cast<void*>(from), to);
 }
 
-void reorder_to_host_order(Device& host, const SiteOrder& order, ir::Type word, int components, const void* from, void* to) {
+void reorder_to_host_order(Device& host, const SiteOrder& order, ir::Type word, int components, const void* from,
+                           void* to) {
   move_words<false>(host, order, word, components, to, const_cast<void*>(from));
 }
 
-void host_to_device(Memory& device, Memory& host, const SiteOrder& order, ir::Type word, int components, const void* from,
-                    void* to) {
+void host_to_device(Memory& device, Memory& host, const SiteOrder& order, ir::Type word, int components,
+                    const void* from, void* to) {
   Device& target = device.device();
   if (target.host_accessible()) return reorder_to_device_order(target, order, word, components, from, to);
   const Sizes sizes = sizes_of(order, word, components);
@@ -122,8 +130,8 @@ void host_to_device(Memory& device, Memory& host, const SiteOrder& order, ir::Ty
   target.copy_to_device(to, image.address(), sizes.device_order);
 }
 
-void device_to_host(Memory& device, Memory& host, const SiteOrder& order, ir::Type word, int components, const void* from,
-                    void* to) {
+void device_to_host(Memory& device, Memory& host, const SiteOrder& order, ir::Type word, int components,
+                    const void* from, void* to) {
   Device& source = device.device();
   if (source.host_accessible()) return reorder_to_host_order(source, order, word, components, from, to);
   const Sizes sizes = sizes_of(order, word, components);

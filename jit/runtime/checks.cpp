@@ -22,7 +22,8 @@ void for_each_group(const Domain& domain, Body&& body) {
   }
 }
 
-void check_table(const ir::Kernel& kernel, std::size_t slot, const std::vector<std::int32_t>& table, std::int64_t bound) {
+void check_table(const ir::Kernel& kernel, std::size_t slot, const std::vector<std::int32_t>& table,
+                 std::int64_t bound) {
   for (const std::int32_t entry : table)
     if (entry < 0 || entry >= bound)
       throw InternalError({.what = "shift " + std::to_string(slot) + " of kernel " + kernel.name,

@@ -6,7 +6,12 @@
 namespace jit {
 
 KernelHandle::KernelHandle(const TableKey& its_key, ir::Kernel kernel)
-    : key(its_key.bytes.begin(), its_key.bytes.end()), key_hash(its_key.hash), ir(std::move(kernel)), cost(jit::cost(ir)), addresses(ir.leaves.size()), tables(ir.slots.size()) {}
+    : key(its_key.bytes.begin(), its_key.bytes.end()),
+      key_hash(its_key.hash),
+      ir(std::move(kernel)),
+      cost(jit::cost(ir)),
+      addresses(ir.leaves.size()),
+      tables(ir.slots.size()) {}
 
 const SizeClass* KernelHandle::largest_class() const {
   for (std::size_t i = classes.size(); i-- > 0;)

@@ -43,10 +43,11 @@ int checked_lanes(int lanes) {
 }
 
 [[noreturn]] void reject_shape(const KernelHandle& kernel, std::size_t leaf, const Field& field) {
-  throw InternalError({.what = "launch",
-                       .expected = describe_operand(kernel.ir, leaf) + " in groups of " + std::to_string(kernel.ir.lanes),
-                       .got = std::string(ir::name(field.word())) + "[" + std::to_string(field.components()) +
-                              "] in groups of " + std::to_string(field.order().lanes)});
+  throw InternalError(
+      {.what = "launch",
+       .expected = describe_operand(kernel.ir, leaf) + " in groups of " + std::to_string(kernel.ir.lanes),
+       .got = std::string(ir::name(field.word())) + "[" + std::to_string(field.components()) + "] in groups of " +
+              std::to_string(field.order().lanes)});
 }
 
 /// What cannot be written at the end of a run is told at its start.
@@ -84,7 +85,8 @@ void bind(KernelHandle& kernel, const Launch& launch) {
     kernel.groups = launch.domain->listed ? launch.domain->groups_on_device() : nullptr;
     kernel.masks = launch.domain->listed ? launch.domain->masks_on_device() : nullptr;
   } catch (const DeviceError& error) {
-    const std::string what = i < leaves ? describe_operand(kernel.ir, i) : "tables of sites of kernel " + kernel.ir.name;
+    const std::string what =
+        i < leaves ? describe_operand(kernel.ir, i) : "tables of sites of kernel " + kernel.ir.name;
     throw DeviceError(std::string(error.what()) + " [" + what + "]");
   }
 }
@@ -175,7 +177,10 @@ KernelHandle* Runtime::find(const TableKey& key) const {
 KernelHandle* Runtime::add(const TableKey& key, ir::Kernel kernel) {
   const RuntimeLock lock;
   if (find(key) != nullptr)
-    throw InternalError({.what = "Runtime::add", .expected = "a new key", .got = "one of " + std::to_string(key.bytes.size()) + " bytes again", .where = kernel.name});
+    throw InternalError({.what = "Runtime::add",
+                         .expected = "a new key",
+                         .got = "one of " + std::to_string(key.bytes.size()) + " bytes again",
+                         .where = kernel.name});
   KernelHandle* made = state_->table.add(key, std::move(kernel));
   state_->drop_kernels();
   return made;
@@ -340,8 +345,8 @@ void Runtime::reset_profile() {
 std::string Runtime::profile_report() const {
   const RuntimeLock lock;
   return format_profile(kernels(), measure_bandwidth(state_->device, state_->variants.compiler()),
-                        "Tessera profile: device " + state_->device.name() + ", " + std::to_string(threads()) + " threads, " +
-                            std::to_string(lanes()) + " lanes");
+                        "Tessera profile: device " + state_->device.name() + ", " + std::to_string(threads()) +
+                            " threads, " + std::to_string(lanes()) + " lanes");
 }
 
 std::size_t Runtime::field_bytes() const {
@@ -368,7 +373,8 @@ void Runtime::finalize() {
   if (state_->memory.live_blocks() > 0)
     log_debug("memory", state_->memory.live_blocks(), " blocks of fields alive at the end, ",
               format_bytes(state_->memory.live_bytes()));
-  log_debug("memory", "peak ", state_->memory.peak_bytes(), " bytes; largest statement ", state_->largest_statement, " bytes");
+  log_debug("memory", "peak ", state_->memory.peak_bytes(), " bytes; largest statement ", state_->largest_statement,
+            " bytes");
   state_->memory.release_kept();
   Memory::host().release_kept();
 }

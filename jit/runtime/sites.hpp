@@ -20,11 +20,11 @@ const Entry* on_device(const std::vector<Entry>& table, const DeviceCopy& copy) 
 
 /// The order of the sites of one rank's lattice on a device.
 struct SiteOrder {
-  int lanes = 1;                           ///< sites per group
-  std::int64_t sites = 0;                  ///< real sites, without padding
+  int lanes = 1;           ///< sites per group
+  std::int64_t sites = 0;  ///< real sites, without padding
   std::int64_t groups = 0;
-  std::vector<std::int32_t> host_index;    ///< [groups * lanes]: index in host order, or -1
-  std::vector<std::int32_t> position;      ///< [sites]: position of a host index
+  std::vector<std::int32_t> host_index;  ///< [groups * lanes]: index in host order, or -1
+  std::vector<std::int32_t> position;    ///< [sites]: position of a host index
   DeviceCopy host_index_copy = {}, position_copy = {};
   const std::int32_t* host_index_on_device() const { return on_device(host_index, host_index_copy); }
   const std::int32_t* position_on_device() const { return on_device(position, position_copy); }
@@ -49,11 +49,11 @@ constexpr int kTablePadding = 16;
 /// The sites that a statement covers: whole groups [begin, end), or a list of groups with masks of lanes.
 struct Domain {
   bool listed = false;
-  std::int64_t begin = 0, end = 0;          ///< range: groups; listed: [0, groups.size())
+  std::int64_t begin = 0, end = 0;  ///< range: groups; listed: [0, groups.size())
   std::vector<std::int32_t> groups;
   std::vector<std::uint64_t> masks;
   std::int64_t sites = 0;
-  bool whole = false;                       ///< every site of the lattice
+  bool whole = false;  ///< every site of the lattice
   DeviceCopy groups_copy = {}, masks_copy = {};
   const std::int32_t* groups_on_device() const { return on_device(groups, groups_copy); }
   const std::uint64_t* masks_on_device() const { return on_device(masks, masks_copy); }

@@ -97,7 +97,8 @@ const Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) 
   if (const Variant* known = find(kernel, options)) return *known;
   const CompiledKernel made = compiler().compile(kernel.ir, options);
   const double seconds = made.codegen_seconds + made.compile_seconds + made.load_seconds;
-  kernel.variants.push_back(std::make_unique<Variant>(Variant{options, made.code, made.resources, made.hash, made.code_bytes}));
+  kernel.variants.push_back(
+      std::make_unique<Variant>(Variant{options, made.code, made.resources, made.hash, made.code_bytes}));
   kernel.compile_seconds += seconds;
   kernel.costliest_compile = std::max(kernel.costliest_compile, seconds);
   ++(made.from_cache ? kernel.from_cache : kernel.compiled);
@@ -123,7 +124,8 @@ bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) 
       variant = &make(kernel, configuration.code);
     } catch (const std::exception& error) {
       log_warn("tune", "kernel ", kernel.ir.name, " runs without ", jit::describe(configuration), ": ", error.what());
-      kernel.variants.push_back(std::make_unique<Variant>(Variant{.options = configuration.code, .code = nullptr, .resources = {}, .hash = {}, .bytes = 0}));
+      kernel.variants.push_back(std::make_unique<Variant>(
+          Variant{.options = configuration.code, .code = nullptr, .resources = {}, .hash = {}, .bytes = 0}));
       return false;
     }
   }

@@ -10,8 +10,11 @@ std::string format_bytes(std::size_t bytes) {
   int unit = 0;
   for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
   char text[32];
-  std::snprintf(text, sizeof text, value < 10 && unit > 0 ? "%.2f %s" : value < 100 && unit > 0 ? "%.1f %s" : "%.0f %s", value,
-                kUnits[unit]);
+  std::snprintf(text, sizeof text,
+                value < 10 && unit > 0    ? "%.2f %s"
+                : value < 100 && unit > 0 ? "%.1f %s"
+                                          : "%.0f %s",
+                value, kUnits[unit]);
   return text;
 }
 

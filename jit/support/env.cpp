@@ -15,10 +15,12 @@
 namespace jit {
 namespace {
 
+// clang-format off
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay
 };
+// clang-format on
 
 std::string raw(Row row) {
   const EnvVariable& variable = env_table()[row];
@@ -28,11 +30,12 @@ std::string raw(Row row) {
 
 [[noreturn]] void reject(Row row, const std::string& got) {
   const EnvVariable& variable = env_table()[row];
-  throw UserError({.what = variable.name,
-                   .expected = variable.type,
-                   .got = "\"" + got + "\"",
-                   .where = "environment",
-                   .what_now = "unset it for the default " + std::string(*variable.fallback ? variable.fallback : "(empty)")});
+  throw UserError(
+      {.what = variable.name,
+       .expected = variable.type,
+       .got = "\"" + got + "\"",
+       .where = "environment",
+       .what_now = "unset it for the default " + std::string(*variable.fallback ? variable.fallback : "(empty)")});
 }
 
 bool read_bool(Row row) {
@@ -119,8 +122,10 @@ std::vector<std::string> read_device() {
 std::string read_cache_dir() {
   const std::string value = raw(kCacheDir);
   if (!value.empty()) return value;
-  if (const char* base = std::getenv("XDG_CACHE_HOME"); base != nullptr && *base == '/') return std::string(base) + "/tessera";
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return std::string(home) + "/.cache/tessera";
+  if (const char* base = std::getenv("XDG_CACHE_HOME"); base != nullptr && *base == '/')
+    return std::string(base) + "/tessera";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return std::string(home) + "/.cache/tessera";
   return "";  // any other place could be guessed by others, and entries are executed
 }
 
@@ -128,7 +133,8 @@ std::string read_cache_dir() {
 std::vector<std::string> names_like_ours() {
   std::vector<std::string> names;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
-    if (const std::string_view text = *entry; text.starts_with("TES")) names.emplace_back(text.substr(0, text.find('=')));
+    if (const std::string_view text = *entry; text.starts_with("TES"))
+      names.emplace_back(text.substr(0, text.find('=')));
   return names;
 }
 
@@ -144,7 +150,8 @@ const char* nearly(const std::string& name) {
   std::size_t least = 0;
   constexpr std::size_t kPrefix = std::string_view("TESSERA_").size();
   for (const EnvVariable& variable : env_table()) {
-    const std::size_t slips = edit_distance(name, variable.name), bearable = std::string_view(variable.name).size() > kPrefix + 6 ? 2 : 1;
+    const std::size_t slips = edit_distance(name, variable.name),
+                      bearable = std::string_view(variable.name).size() > kPrefix + 6 ? 2 : 1;
     if (slips <= bearable && (best == nullptr || slips < least)) best = &variable, least = slips;
   }
   return best != nullptr ? best->name : nullptr;
@@ -200,27 +207,38 @@ Env& process_env() {
 const std::vector<EnvVariable>& env_table() {
   // INVARIANT: same order as enum Row.
   static const std::vector<EnvVariable> table = {
-      {"TESSERA_LOG", "error|warn|info|debug|trace[,topic...]", "warn", "what is told on stderr; topics narrow info and below"},
+      {"TESSERA_LOG", "error|warn|info|debug|trace[,topic...]", "warn",
+       "what is told on stderr; topics narrow info and below"},
       {"TESSERA_DUMP", "list of ir,llvm,opt,asm,ptx", "", "write each kernel's stages to files"},
       {"TESSERA_DUMP_DIR", "folder", ".", "where TESSERA_DUMP writes <kernel>_<hash>.<stage>"},
       {"TESSERA_CACHE_DIR", "folder", "", "kernel cache; default $XDG_CACHE_HOME/tessera or ~/.cache/tessera"},
-      {"TESSERA_CACHE_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "size bound of the kernel cache, least recently used go first"},
+      {"TESSERA_CACHE_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB",
+       "size bound of the kernel cache, least recently used go first"},
       {"TESSERA_CACHE", "0|1", "1", "0: no kernel cache on disk"},
-      {"TESSERA_KERNEL_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "256MiB", "about what compiled kernels take of the host's memory, least recently used go first"},
+      {"TESSERA_KERNEL_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "256MiB",
+       "about what compiled kernels take of the host's memory, least recently used go first"},
       {"TESSERA_SYNC", "0|1", "0", "1: wait after each launch, so that an error names its kernel"},
-      {"TESSERA_CHECK", "0|1", "0", "1: stop at the first NaN that a kernel makes, and at reads of fields that were never written"},
-      {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>,sim", "auto", "devices in order of preference; sim: a GPU simulated on the CPU (tests)"},
+      {"TESSERA_CHECK", "0|1", "0",
+       "1: stop at the first NaN that a kernel makes, and at reads of fields that were never written"},
+      {"TESSERA_DEVICE", "auto, or list of cpu,cuda,cuda:<n>,sim", "auto",
+       "devices in order of preference; sim: a GPU simulated on the CPU (tests)"},
       {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
-      {"TESSERA_TUNE", "0|1|eager", "1", "0: kernels run as the model says; eager: each tries its variants at once, not only when it has used more time than they cost"},
-      {"TESSERA_STREAM", "auto|0|1", "auto", "streaming (non-temporal) stores; on GPUs hints that what is touched once need not be cached"},
+      {"TESSERA_TUNE", "0|1|eager", "1",
+       "0: kernels run as the model says; eager: each tries its variants at once, not only when it has used more time than they cost"},
+      {"TESSERA_STREAM", "auto|0|1", "auto",
+       "streaming (non-temporal) stores; on GPUs hints that what is touched once need not be cached"},
       {"TESSERA_PREFETCH", "auto, or 0 to 64", "auto", "software prefetch distance on the CPU in groups, 0: off"},
       {"TESSERA_LANES", "auto|<sites>", "auto", "sites per group of the layout (tests)"},
-      {"TESSERA_MEM_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "0", "bound on device memory for fields, 0: what the device has"},
-      {"TESSERA_SPILL", "0|1", "0", "1: on a GPU fields leave the device after each statement that does not use them (tests)"},
+      {"TESSERA_MEM_MAX", "bytes, or with K M G T (KiB MiB GiB TiB)", "0",
+       "bound on device memory for fields, 0: what the device has"},
+      {"TESSERA_SPILL", "0|1", "0",
+       "1: on a GPU fields leave the device after each statement that does not use them (tests)"},
       {"TESSERA_LIBCUDA", "file", "libcuda.so.1", "the CUDA driver's library"},
-      {"TESSERA_LIBDEVICE", "file", "", "libdevice.10.bc, NVIDIA's mathematical functions; looked for where CUDA is if not set"},
+      {"TESSERA_LIBDEVICE", "file", "",
+       "libdevice.10.bc, NVIDIA's mathematical functions; looked for where CUDA is if not set"},
       {"TESSERA_SIM_MEMORY", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "memory of the simulated GPU"},
-      {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>,pinned:<n>,stack:<bytes>", "", "the n-th such call of the simulated GPU fails; largest block it runs; allocations of pinned memory it grants; memory that must be free at each launch"},
+      {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>,pinned:<n>,stack:<bytes>", "",
+       "the n-th such call of the simulated GPU fails; largest block it runs; allocations of pinned memory it grants; memory that must be free at each launch"},
       {"TESSERA_SIM_DELAY", "0|1", "1", "0: the simulated GPU's streams do not dawdle"},
   };
   return table;

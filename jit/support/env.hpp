@@ -24,28 +24,28 @@ std::string env_help();
 
 /// The values. An empty optional means "auto".
 struct Env {
-  std::string log;                  ///< level[,topic...]
-  std::vector<std::string> dump;    ///< stages to write: ir llvm opt asm ptx
+  std::string log;                ///< level[,topic...]
+  std::vector<std::string> dump;  ///< stages to write: ir llvm opt asm ptx
   std::string dump_dir;
-  std::string cache_dir;            ///< empty: there is no place for a cache
-  std::uint64_t cache_max = 0;      ///< bytes
+  std::string cache_dir;        ///< empty: there is no place for a cache
+  std::uint64_t cache_max = 0;  ///< bytes
   bool cache = true;
-  std::uint64_t kernel_max = 0;     ///< bytes
+  std::uint64_t kernel_max = 0;  ///< bytes
   bool sync = false;
   bool check = false;
   std::vector<std::string> device;  ///< in order of preference: cpu, cuda, cuda:<n>, sim; empty means auto
   std::string profile;              ///< file name; empty means off
   enum class Tune { off, on, eager } tune = Tune::on;
   std::optional<bool> stream;
-  std::optional<int> prefetch;      ///< groups ahead
-  std::optional<int> lanes;         ///< sites per group
-  std::uint64_t mem_max = 0;        ///< bytes; 0 means what the device has
-  bool spill = false;               ///< fields stay on the device for one statement only
-  std::string libcuda;              ///< the CUDA driver's library
-  std::string libdevice;            ///< NVIDIA's mathematical functions as LLVM bitcode; empty: looked for
-  std::uint64_t sim_memory = 0;     ///< bytes of the simulated GPU
-  std::string sim_fault;            ///< what fails there, see jit/gpu/driver.hpp
-  bool sim_delay = true;            ///< whether its streams dawdle
+  std::optional<int> prefetch;   ///< groups ahead
+  std::optional<int> lanes;      ///< sites per group
+  std::uint64_t mem_max = 0;     ///< bytes; 0 means what the device has
+  bool spill = false;            ///< fields stay on the device for one statement only
+  std::string libcuda;           ///< the CUDA driver's library
+  std::string libdevice;         ///< NVIDIA's mathematical functions as LLVM bitcode; empty: looked for
+  std::uint64_t sim_memory = 0;  ///< bytes of the simulated GPU
+  std::string sim_fault;         ///< what fails there, see jit/gpu/driver.hpp
+  bool sim_delay = true;         ///< whether its streams dawdle
 
   bool dumps(const std::string& stage) const;
 };

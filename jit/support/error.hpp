@@ -26,7 +26,7 @@ class Error : public std::runtime_error {
  public:
   // A template, so that a braced list of parts can only be an ErrorText (GCC 12 also tries std::string's constructors).
   template <class S>
-    requires std::is_convertible_v<const S&, std::string>
+  requires std::is_convertible_v<const S&, std::string>
   explicit Error(const S& message) : std::runtime_error(message) {}
   explicit Error(const ErrorText& text) : std::runtime_error(format_error(text)) {}
 };

@@ -37,22 +37,29 @@ std::string random_suffix() {
 }  // namespace
 
 void throw_file_error(const std::string& operation, const std::string& path, int code, std::string what_now) {
-  throw FileError({.what = operation + " \"" + path + "\"", .got = std::strerror(code), .what_now = std::move(what_now)}, code);
+  throw FileError(
+      {.what = operation + " \"" + path + "\"", .got = std::strerror(code), .what_now = std::move(what_now)}, code);
 }
 
 const char* kind_of_file(unsigned mode) {
   switch (mode & S_IFMT) {
-    case S_IFREG: return "a file";
-    case S_IFDIR: return "a folder";
-    case S_IFLNK: return "a symbolic link";
-    case S_IFIFO: return "a FIFO";
-    case S_IFSOCK: return "a socket";
-    default: return "a device";
+    case S_IFREG:
+      return "a file";
+    case S_IFDIR:
+      return "a folder";
+    case S_IFLNK:
+      return "a symbolic link";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFSOCK:
+      return "a socket";
+    default:
+      return "a device";
   }
 }
 
 AtomicFile::AtomicFile(std::string path) : folder_(AT_FDCWD), path_(std::move(path)) {
-  struct stat old {};
+  struct stat old{};
   const bool replaces = ::stat(path_.c_str(), &old) == 0;
   if (replaces && !S_ISREG(old.st_mode))  // the rename would put a file in the place of a device
     throw FileError({.what = "write \"" + path_ + "\"",
@@ -145,8 +152,9 @@ void write_atomically(const std::string& path, std::string_view content, bool du
 
 std::string read_file(int descriptor, const std::string& path) {
   std::string content;
-  struct stat status {};
-  if (::fstat(descriptor, &status) == 0 && status.st_size > 0) content.reserve(static_cast<std::size_t>(status.st_size));
+  struct stat status{};
+  if (::fstat(descriptor, &status) == 0 && status.st_size > 0)
+    content.reserve(static_cast<std::size_t>(status.st_size));
   char block[1 << 16];
   for (;;) {
     const ssize_t got = ::read(descriptor, block, sizeof block);
@@ -172,7 +180,7 @@ void make_directories(const std::string& path) {
 
 std::uint64_t free_space(const std::string& path) {
   std::string place = path.empty() ? "." : path;
-  struct statvfs status {};
+  struct statvfs status{};
   while (::statvfs(place.c_str(), &status) != 0) {
     if (errno != ENOENT || place == "/" || place == ".") throw_file_error("ask free space of", path, errno);
     place = folder_of(place);

@@ -39,7 +39,8 @@ class Descriptor {
 /// Without commit() the destructor removes it and the old file stays.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);  ///< throws FileError, also if `path` is there and is no file (a folder, a device)
+  explicit AtomicFile(
+      std::string path);  ///< throws FileError, also if `path` is there and is no file (a folder, a device)
   /// In the folder of an open descriptor, readable and writable by this user alone.
   AtomicFile(int folder, std::string name);
   ~AtomicFile();
@@ -74,7 +75,8 @@ std::string read_file(const std::string& path);
 std::string read_file(int descriptor, const std::string& path);
 
 /// Throws a FileError for a call of the system that failed with `code`: "open "name": got No such file or directory."
-[[noreturn]] void throw_file_error(const std::string& operation, const std::string& path, int code, std::string what_now = {});
+[[noreturn]] void throw_file_error(const std::string& operation, const std::string& path, int code,
+                                   std::string what_now = {});
 /// "a file", "a folder", "a FIFO", ... from st_mode.
 const char* kind_of_file(unsigned mode);
 

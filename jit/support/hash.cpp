@@ -66,7 +66,9 @@ Hasher& Hasher::bytes(const void* data, std::size_t size) {
   return *this;
 }
 
-Hasher& Hasher::text(std::string_view text) { return value<std::uint64_t>(text.size()).bytes(text.data(), text.size()); }
+Hasher& Hasher::text(std::string_view text) {
+  return value<std::uint64_t>(text.size()).bytes(text.data(), text.size());
+}
 
 Hash128 Hasher::result() const {
   Hasher last = *this;

@@ -29,8 +29,7 @@ class Hasher {
 
   /// Integers, enumerations, bool and floating point: their bytes (-0.0 differs from 0.0).
   template <class T>
-    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
-  Hasher& value(T x) {
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) Hasher& value(T x) {
     return bytes(&x, sizeof x);
   }
 

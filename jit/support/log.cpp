@@ -101,7 +101,9 @@ bool is_log_spec(std::string_view spec) { return parse(spec).has_value(); }
 void configure_log(std::string_view spec) {
   std::optional<LogSpec> parsed = parse(spec);
   if (!parsed)
-    throw UserError({.what = "log level", .expected = "error|warn|info|debug|trace[,topic...]", .got = "\"" + std::string(spec) + "\""});
+    throw UserError({.what = "log level",
+                     .expected = "error|warn|info|debug|trace[,topic...]",
+                     .got = "\"" + std::string(spec) + "\""});
   LogState& log = state();
   const std::lock_guard lock(log.mutex);
   log.topics = std::move(parsed->topics);

@@ -58,15 +58,25 @@ void log_line(LogLevel level, std::string_view topic, const Parts&... parts) {
 }
 
 template <class... Parts>
-void log_error(std::string_view topic, const Parts&... parts) { log_line(LogLevel::error, topic, parts...); }
+void log_error(std::string_view topic, const Parts&... parts) {
+  log_line(LogLevel::error, topic, parts...);
+}
 template <class... Parts>
-void log_warn(std::string_view topic, const Parts&... parts) { log_line(LogLevel::warn, topic, parts...); }
+void log_warn(std::string_view topic, const Parts&... parts) {
+  log_line(LogLevel::warn, topic, parts...);
+}
 template <class... Parts>
-void log_info(std::string_view topic, const Parts&... parts) { log_line(LogLevel::info, topic, parts...); }
+void log_info(std::string_view topic, const Parts&... parts) {
+  log_line(LogLevel::info, topic, parts...);
+}
 template <class... Parts>
-void log_debug(std::string_view topic, const Parts&... parts) { log_line(LogLevel::debug, topic, parts...); }
+void log_debug(std::string_view topic, const Parts&... parts) {
+  log_line(LogLevel::debug, topic, parts...);
+}
 template <class... Parts>
-void log_trace(std::string_view topic, const Parts&... parts) { log_line(LogLevel::trace, topic, parts...); }
+void log_trace(std::string_view topic, const Parts&... parts) {
+  log_line(LogLevel::trace, topic, parts...);
+}
 
 /// True for "level[,topic...]" with a known level.
 bool is_log_spec(std::string_view spec);

@@ -26,7 +26,8 @@ std::string owner_and_mode(const struct stat& status) {
 /// Throws unless it is of `kind`, of this user's own, and nobody else can write it. Access control lists show in the bits
 /// of the group.
 void require_own(const struct stat& status, mode_t kind, const std::string& path) {
-  if ((status.st_mode & S_IFMT) == kind && status.st_uid == ::geteuid() && (status.st_mode & kWritableByOthers) == 0) return;
+  if ((status.st_mode & S_IFMT) == kind && status.st_uid == ::geteuid() && (status.st_mode & kWritableByOthers) == 0)
+    return;
   throw UntrustedFile({.what = "\"" + path + "\"",
                        .expected = kind_of_file(kind) + std::string(" of user ") + std::to_string(::geteuid()) +
                                    " that nobody else can write",
@@ -52,8 +53,9 @@ timespec now() {
 
 PrivateFolder::PrivateFolder(std::string path, bool make) : path_(std::move(path)) {
   if (make) make_private(path_);
-  struct stat status {};
-  if (::lstat(path_.c_str(), &status) == 0 && S_ISLNK(status.st_mode) && status.st_uid != ::geteuid() && status.st_uid != 0)
+  struct stat status{};
+  if (::lstat(path_.c_str(), &status) == 0 && S_ISLNK(status.st_mode) && status.st_uid != ::geteuid() &&
+      status.st_uid != 0)
     require_own(status, S_IFDIR, path_);
   descriptor_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor_.open()) throw_file_error("open folder", path_, errno);
@@ -64,8 +66,9 @@ PrivateFolder::PrivateFolder(std::string path, bool make) : path_(std::move(path
 std::string PrivateFolder::read(const std::string& name) const {
   const std::string full = path_ + "/" + name;
   // Not blocking: a FIFO opens at once then, and is refused.
-  const Descriptor file(::openat(descriptor_.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  struct stat status {};
+  const Descriptor file(
+      ::openat(descriptor_.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status{};
   if (!file.open()) {
     const int code = errno;
     // Links, sockets and what others have closed to us do not open: say what is there.
@@ -103,7 +106,7 @@ std::vector<PrivateFolder::Entry> PrivateFolder::entries() const {
   }
   const timespec present = now();
   while (const dirent* entry = ::readdir(folder.get())) {
-    struct stat status {};  // another process may delete at the same time
+    struct stat status{};  // another process may delete at the same time
     if (::fstatat(descriptor, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
     const double age = static_cast<double>(present.tv_sec - status.st_mtim.tv_sec) +
                        1e-9 * static_cast<double>(present.tv_nsec - status.st_mtim.tv_nsec);

@@ -13,10 +13,21 @@ namespace {
 double flops(ir::Op op) {
   using enum ir::Op;
   switch (op) {
-    case fma: return 2;
-    case add: case sub: case mul: case div: case rem: case min: case max: case sqrt: case floor: case ceil:
+    case fma:
+      return 2;
+    case add:
+    case sub:
+    case mul:
+    case div:
+    case rem:
+    case min:
+    case max:
+    case sqrt:
+    case floor:
+    case ceil:
       return 1;
-    default: return ir::is_elementary(op) ? 1 : 0;
+    default:
+      return ir::is_elementary(op) ? 1 : 0;
   }
 }
 

@@ -41,13 +41,14 @@ double measure_on_host(Device& device) {
   return best;
 }
 
-
 /// a = b + s c, one double per site.
 ir::Kernel triad_kernel(int lanes) {
   ir::Kernel kernel;
   kernel.name = "triad";
   kernel.lanes = lanes;
-  kernel.leaves = {{.word = ir::Type::f64, .written = true}, {.word = ir::Type::f64, .read = true}, {.word = ir::Type::f64, .read = true}};
+  kernel.leaves = {{.word = ir::Type::f64, .written = true},
+                   {.word = ir::Type::f64, .read = true},
+                   {.word = ir::Type::f64, .read = true}};
   ir::Builder builder(kernel);
   const ir::Value factor = builder.argument(ir::Type::f64);
   const ir::Value b = builder.load({.leaf = 1}), c = builder.load({.leaf = 2});
@@ -90,7 +91,8 @@ double measure_rate(Device& device, Compiler& compiler, const ir::Kernel& kernel
     const double half = 0.5;
     const float half_single = 0.5f;
     std::uint64_t scalar = 0;
-    word == ir::Type::f32 ? std::memcpy(&scalar, &half_single, sizeof half_single) : std::memcpy(&scalar, &half, sizeof half);
+    word == ir::Type::f32 ? std::memcpy(&scalar, &half_single, sizeof half_single)
+                          : std::memcpy(&scalar, &half, sizeof half);
     const std::int32_t* const no_table = nullptr;
     DeviceLaunch launch;
     launch.kernel = &kernel;
@@ -126,7 +128,8 @@ double measure_rate(Device& device, Compiler& compiler, const ir::Kernel& kernel
 double measure_bandwidth(Device& device, Compiler& compiler) {
   if (device.host_accessible()) return measure_on_host(device);
   const std::size_t bytes = std::min(std::size_t{1} << 30, device.capacity() / 8);
-  return 24 * measure_rate(device, compiler, triad_kernel(device.lanes()), static_cast<std::int64_t>(bytes / sizeof(double)));
+  return 24 * measure_rate(device, compiler, triad_kernel(device.lanes()),
+                           static_cast<std::int64_t>(bytes / sizeof(double)));
 }
 
 double measure_copies(Device& device) {
@@ -153,7 +156,8 @@ double measure_copies(Device& device) {
 double measure_arithmetic(Device& device, Compiler& compiler, ir::Type word) {
   const std::size_t bytes = std::min(std::size_t{1} << 24, device.capacity() / 8);
   return 2.0 * kChains * kLinks *
-         measure_rate(device, compiler, arithmetic_kernel(device.lanes(), word), static_cast<std::int64_t>(bytes) / ir::bytes(word));
+         measure_rate(device, compiler, arithmetic_kernel(device.lanes(), word),
+                      static_cast<std::int64_t>(bytes) / ir::bytes(word));
 }
 
 }  // namespace jit

@@ -83,8 +83,7 @@ Row two_flavor(const char* name, Preconditioning preconditioning, const char* ab
 }
 
 /// The pseudofermion term and the logarithm of the determinant that preconditioning splits off.
-Row two_flavor_log_det(const char* name, Preconditioning preconditioning,
-                       LogDetMonomial<LatticeFermion>::Sites sites) {
+Row two_flavor_log_det(const char* name, Preconditioning preconditioning, LogDetMonomial<LatticeFermion>::Sites sites) {
   return {name, std::string(kTwoFlavor) + "two flavours including the determinant of the site-diagonal part",
           [preconditioning, sites](const Input& in) -> MonomialPtr {
             const auto quark = read_quark<LatticeFermion>(in, preconditioning);
@@ -100,14 +99,17 @@ template <class F>
 Row ratio(const char* name, Preconditioning preconditioning, const char* about) {
   return {name,
           std::string("Action{FermionAction, InvertParam}, PrecAction{FermionAction, [InvertParam]}, "
-                      "[ChronologicalPredictor{Name, ...}]: ") + about,
+                      "[ChronologicalPredictor{Name, ...}]: ") +
+              about,
           [preconditioning](const Input& in) -> MonomialPtr {
             const Input light = in.group("Action"), heavy = in.group("PrecAction");
             const Input& light_solver = light.has("InvertParam") || !heavy.has("InvertParam") ? light : heavy;
             const Input& heavy_solver = heavy.has("InvertParam") ? heavy : light_solver;
             return std::make_shared<RatioMonomial<F>>(std::vector<DeterminantRatio<F>>{
-                {read_quark<F>(light, preconditioning), {read_normal_solver<F>(light_solver.group("InvertParam")), read_predictor<F>(in)},
-                 read_quark<F>(heavy, preconditioning), read_normal_solver<F>(heavy_solver.group("InvertParam"))}});
+                {read_quark<F>(light, preconditioning),
+                 {read_normal_solver<F>(light_solver.group("InvertParam")), read_predictor<F>(in)},
+                 read_quark<F>(heavy, preconditioning),
+                 read_normal_solver<F>(heavy_solver.group("InvertParam"))}});
           }};
 }
 
@@ -167,7 +169,9 @@ double power_of(const RationalApproximation& r) {
   std::vector<double> x = r.function.poles;
   std::sort(x.begin(), x.end());
   if (x.size() > 3) x = {x[1], x[x.size() - 2]};
-  return x.size() < 2 ? 0 : std::log(r.function.value(x.back()) / r.function.value(x.front())) / std::log(x.back() / x.front());
+  return x.size() < 2
+             ? 0
+             : std::log(r.function.value(x.back()) / r.function.value(x.front())) / std::log(x.back() / x.front());
 }
 
 std::string as_text(double x) {
@@ -193,8 +197,9 @@ void check_powers(const Input& in, int num_pf, const RationalApproximation& acti
   else if (!equal(q, 2 * p))
     approximations.error("ForceApprox", "twice the power of ActionApprox, " + as_text(2 * p), as_text(q));
   else if (asked > 0 && !equal(simulated, asked))
-    in.error("num_pf", "num_pf times the power of ForceApprox to be -num_flavors/" + std::to_string(per_alpha) + " = " +
-                           as_text(-asked / per_alpha) + (given ? "" : " (num_flavors is 1 unless given)"),
+    in.error("num_pf",
+             "num_pf times the power of ForceApprox to be -num_flavors/" + std::to_string(per_alpha) + " = " +
+                 as_text(-asked / per_alpha) + (given ? "" : " (num_flavors is 1 unless given)"),
              std::to_string(num_pf) + " times " + as_text(q) + ", which is for " + as_text(simulated) + " flavours");
   else if (asked == 0 && num_pf > 1)
     in.error("num_flavors", "the number of flavours where num_pf is above 1",
@@ -205,21 +210,27 @@ void check_powers(const Input& in, int num_pf, const RationalApproximation& acti
 template <class F>
 Row rational(const char* name, Preconditioning preconditioning, int per_alpha, int flavors, const char* about) {
   return {name,
-          std::string("num_pf, [num_flavors") + (flavors > 0 ? " = " + std::to_string(flavors) : " (needed where num_pf is above 1)") + "], Action{FermionAction, ActionApprox{RationalApprox, InvertParam}, ForceApprox{RationalApprox, "
-                      "InvertParam}}, [BoundsCheckFrequency = 0 (trajectories between checks of the spectrum)], "
-                      "[BoundsAccuracy = 0.01], [WidenBounds = false]: " + about,
+          std::string("num_pf, [num_flavors") +
+              (flavors > 0 ? " = " + std::to_string(flavors) : " (needed where num_pf is above 1)") +
+              "], Action{FermionAction, ActionApprox{RationalApprox, InvertParam}, ForceApprox{RationalApprox, "
+              "InvertParam}}, [BoundsCheckFrequency = 0 (trajectories between checks of the spectrum)], "
+              "[BoundsAccuracy = 0.01], [WidenBounds = false]: " +
+              about,
           [=](const Input& in) -> MonomialPtr {
             const Input group = in.group("Action");
             const Quark<F> quark = read_quark<F>(group, preconditioning);
-            auto action = read_rational_term<F>(group.group("ActionApprox")), force = read_rational_term<F>(group.group("ForceApprox"));
+            auto action = read_rational_term<F>(group.group("ActionApprox")),
+                 force = read_rational_term<F>(group.group("ForceApprox"));
             const int num_pf = in.integer("num_pf", at_least(1));
             check_powers(in, num_pf, action.approximation, force.approximation, per_alpha, flavors);
-            return std::make_shared<RationalMonomial<F>>(quark, num_pf, std::move(action), std::move(force), read_bounds_check<F>(in));
+            return std::make_shared<RationalMonomial<F>>(quark, num_pf, std::move(action), std::move(force),
+                                                         read_bounds_check<F>(in));
           }};
 }
 
 Row log_det(const char* name, LogDetMonomial<LatticeFermion>::Sites sites, const char* about) {
-  return {name, std::string("FermionAction{FermAct, ...}, num_flavors: ") + about, [sites](const Input& in) -> MonomialPtr {
+  return {name, std::string("FermionAction{FermAct, ...}, num_flavors: ") + about,
+          [sites](const Input& in) -> MonomialPtr {
             const Input group = in.group("FermionAction");
             const auto* row = wilson_type_action_table().find(group, "FermAct");
             const int flavors = in.integer("num_flavors");
@@ -262,10 +273,12 @@ std::vector<Row> fermion_monomial_rows() {
               "det(A)^num_flavors over the even sites, A the site-diagonal part"),
       log_det("N_FLAVOR_LOGDET_DIAG_FERM_MONOMIAL", Sites::all, "det(A)^num_flavors over all sites"),
       two_flavor<S>("FOUR_TASTE_STAGGERED_FERM_MONOMIAL", even_source, "det(M^+M)_ee = det M: four tastes, no root"),
-      rational<S>("ROOTED_STAGGERED_FERM_RAT_MONOMIAL", even_source, 4, 0,
-                  "det(M)^alpha = [det(M^+M)_ee]^alpha, alpha = Nf/4: ActionApprox ~ x^(-alpha/(2 num_pf)), ForceApprox ~ "
-                  "x^(-alpha/num_pf)"),
-      {"FIXED_RANDOM_X_FERM_MONOMIAL", "FermState{Name, ...}: 2 sum Re tr(V X) with fixed random X, a test of smeared links",
+      rational<S>(
+          "ROOTED_STAGGERED_FERM_RAT_MONOMIAL", even_source, 4, 0,
+          "det(M)^alpha = [det(M^+M)_ee]^alpha, alpha = Nf/4: ActionApprox ~ x^(-alpha/(2 num_pf)), ForceApprox ~ "
+          "x^(-alpha/num_pf)"),
+      {"FIXED_RANDOM_X_FERM_MONOMIAL",
+       "FermState{Name, ...}: 2 sum Re tr(V X) with fixed random X, a test of smeared links",
        [](const Input& in) -> MonomialPtr { return std::make_shared<FixedRandomMonomial>(read_fermion_state(in)); }},
   };
 }

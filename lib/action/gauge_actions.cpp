@@ -235,7 +235,9 @@ const Table<ActionPtr>& gauge_action_table() {
       {
           // ---- sums of loops
           {"WILSON_GAUGEACT", "beta, [AnisoParam{anisoP, t_dir, xi_0}]: S = -beta/Nc sum Re tr P",
-           [](const Input& in) { return loop_action(plaquettes(in.real("beta", not_negative()), read_anisotropy<Anisotropy>(in))); }},
+           [](const Input& in) {
+             return loop_action(plaquettes(in.real("beta", not_negative()), read_anisotropy<Anisotropy>(in)));
+           }},
 
           {"SPATIAL_WILSON_GAUGEACT", "beta, [AnisoParam]: the plaquettes of WILSON_GAUGEACT without direction t_dir",
            [](const Input& in) { return read_half_wilson(in, false); }},
@@ -271,13 +273,15 @@ const Table<ActionPtr>& gauge_action_table() {
            read_rectangles},
 
           {"PG_GAUGEACT", "coeff: S = -coeff/Nc sum Re tr U_pg, the parallelograms (+mu +nu +rho -mu -nu -rho)",
-           [](const Input& in) { return loop_action(all_parallelograms(in.real("coeff"))); }, lacks_unless(Nd > 2, "three dimensions")},
+           [](const Input& in) { return loop_action(all_parallelograms(in.real("coeff"))); },
+           lacks_unless(Nd > 2, "three dimensions")},
 
           // The 5/3 of the tree-level coefficient is part of beta. AnisoParam acts on the plaquettes only (Chroma).
           {"LW_TREE_GAUGEACT", "beta, u0, [AnisoParam]: S = -beta/Nc [ sum Re tr P - 1/(20 u0^2) sum Re tr R ]",
            [](const Input& in) {
              const double beta = in.real("beta", not_negative()), u0 = in.real("u0", positive());
-             return loop_action(joined(plaquettes(beta, read_anisotropy<Anisotropy>(in)), all_rectangles(-beta / (20 * u0 * u0))));
+             return loop_action(
+                 joined(plaquettes(beta, read_anisotropy<Anisotropy>(in)), all_rectangles(-beta / (20 * u0 * u0))));
            }},
 
           {"LW_1LOOP_GAUGEACT",
@@ -312,7 +316,9 @@ const Table<ActionPtr>& gauge_action_table() {
           // ---- with products of neighbouring plaquettes
           {"SPATIAL_TWO_PLAQ_GAUGEACT",
            "coeff, [AnisoParam]: S = -coeff/(2 Nc^2 xi_0) sum over spatial planes of Re tr P(x) Re tr P(x + t)",
-           [](const Input& in) { return spatial_two_plaquette_action(in.real("coeff"), read_anisotropy<Anisotropy>(in)); }},
+           [](const Input& in) {
+             return spatial_two_plaquette_action(in.real("coeff"), read_anisotropy<Anisotropy>(in));
+           }},
 
           {"PLAQ_PLUS_SPATIAL_TWO_PLAQ_GAUGEACT",
            "coeff_plaq_s, coeff_plaq_t, coeff_two_plaq, [AnisoParam]: plaquettes with coefficients for spatial and "

@@ -68,7 +68,8 @@ inline MonomialStates states_of(const MonomialMap& monomials) {
 }
 inline void set_states(const MonomialMap& monomials, const MonomialStates& states) {
   for (const auto& [id, state] : states)
-    if (const auto found = monomials.find(id); found != monomials.end() && found->second) found->second->set_state(state);
+    if (const auto found = monomials.find(id); found != monomials.end() && found->second)
+      found->second->set_state(state);
 }
 
 inline void draw_constants(const MonomialMap& monomials) {

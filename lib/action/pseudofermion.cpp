@@ -207,8 +207,9 @@ void RatioMonomial<F>::refresh(const GaugeField& u) {
     const DeterminantRatio<F>& ratio = ratios_[k];
     const QuarkOperator<F> numerator(ratio.numerator, states), denominator(ratio.denominator, states);
     if (&denominator.m().domain() != &denominator.m().range())
-      throw ShapeError("RatioMonomial: expected operators that map fields on some sites to the same sites, got one from "
-                       "even sites to all; a ratio of staggered determinants needs a rational function of M^+ M");
+      throw ShapeError(
+          "RatioMonomial: expected operators that map fields on some sites to the same sites, got one from "
+          "even sites to all; a ratio of staggered determinants needs a rational function of M^+ M");
     F source, x = zero;
     numerator.m().apply(source, pseudofermion_noise(numerator.d(), numerator.m().range()), Sign::minus);
     const SolveResult solve = ratio.refresh_solver->solve(x, denominator.system(), source);
@@ -326,7 +327,9 @@ void RationalMonomial<F>::set_state(const std::string& state) {
   refreshes_ = refreshes;
   RationalTerm<F>* terms[] = {&action_, &force_};
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto is = [&](const RationalApproximation& r) { return r.lower == ends[2 * i] && r.upper == ends[2 * i + 1]; };
+    const auto is = [&](const RationalApproximation& r) {
+      return r.lower == ends[2 * i] && r.upper == ends[2 * i + 1];
+    };
     RationalApproximation& now = terms[i]->approximation;
     if (is(now)) continue;
     now = is(given_[i]) ? given_[i] : remez(given_[i].power, ends[2 * i], ends[2 * i + 1], given_[i].degree());
@@ -338,7 +341,8 @@ void RationalMonomial<F>::check_bounds(const QuarkOperator<F>& quark) {
   const SpectralBounds bounds = spectral_bounds(quark.m(), bounds_.accuracy);
   // What a wider interval must hold; of a low end that is hardly known, half.
   const SpectrumBounds measured{bounds.lowest, bounds.highest},
-      possible{std::max(bounds.lowest - bounds.lowest_error, 0.5 * bounds.lowest), bounds.highest + bounds.highest_error};
+      possible{std::max(bounds.lowest - bounds.lowest_error, 0.5 * bounds.lowest),
+               bounds.highest + bounds.highest_error};
   if (!bounds.converged)
     QDPIO::cout << "RationalMonomial: the ends of the spectrum, " << bounds.lowest << " and " << bounds.highest
                 << ", are known to " << bounds.lowest_error << " and " << bounds.highest_error
@@ -388,8 +392,7 @@ void RationalMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Log
   for (std::size_t n = 0; n < phi_.size(); ++n) {
     const P phi = phi_[n];
     std::vector<P> x;
-    const SolveResult solve =
-        solve_for_force(x, quark, phi, s.poles, *force_.solver, "RationalMonomial::force");
+    const SolveResult solve = solve_for_force(x, quark, phi, s.poles, *force_.solver, "RationalMonomial::force");
     counts[static_cast<int>(n)] = solve.iterations;
     for (std::size_t k = 0; k < x.size(); ++k) add_normal_derivative(g, operator_in<P>(quark), x[k], -s.residues[k]);
   }
@@ -482,11 +485,11 @@ void FixedRandomMonomial::force(GaugeField& f, const GaugeField& u, const Log&) 
   f = LinkState(u, maps_).force(g);
 }
 
-#define QCD_INSTANTIATE(F)                                                \
-  template F pseudofermion_noise(const DiracOperator<F>&, const Subset&); \
-  template class TwoFlavorMonomial<F>;                                    \
-  template class RatioMonomial<F>;                                        \
-  template class RationalMonomial<F>;                                     \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template F pseudofermion_noise(const DiracOperator<F>&, const Subset&);                                              \
+  template class TwoFlavorMonomial<F>;                                                                                 \
+  template class RatioMonomial<F>;                                                                                     \
+  template class RationalMonomial<F>;                                                                                  \
   template class LogDetMonomial<F>;
 QCD_INSTANTIATE(LatticeFermion)
 QCD_INSTANTIATE(LatticeStaggeredFermion)

@@ -74,9 +74,9 @@ class TwoFlavorMonomial : public Monomial {
 /// Source: Hasenbusch, Phys. Lett. B519 (2001) 177 (hep-lat/0107019).
 template <class F>
 struct DeterminantRatio {
-  Quark<F> numerator;              ///< M
-  PseudofermionSolver<F> solver;   ///< of M^+ M
-  Quark<F> denominator;            ///< M'
+  Quark<F> numerator;                                     ///< M
+  PseudofermionSolver<F> solver;                          ///< of M^+ M
+  Quark<F> denominator;                                   ///< M'
   std::shared_ptr<const NormalSolver<F>> refresh_solver;  ///< of M'^+ M'
 };
 

@@ -84,7 +84,8 @@ TwistedMassParameters read_parity_breaking(const Input& action) {
 template <template <class> class Operator, class Parameters>
 WilsonRow row(const char* name, Preconditioning preconditioning, const char* schema, const char* about,
               Parameters (*read)(const Input&), const char* twist = nullptr) {
-  return {name, std::string(schema) + about, [=](const Input& in) {
+  return {name, std::string(schema) + about,
+          [=](const Input& in) {
             if (preconditioning != Preconditioning::none)
               require_checkerboard(in, "FermAct", "an action on all sites (UNPRECONDITIONED_...)");
             return std::make_shared<const OperatorAction<LatticeFermion, Operator, Parameters>>(

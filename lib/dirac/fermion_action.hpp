@@ -42,9 +42,7 @@ class OperatorAction : public FermionAction<F> {
         twist_(twist) {}
 
   const LinkMaps& link_maps() const override { return maps_; }
-  std::shared_ptr<const DiracOperator<F>> make(const LinksOf<F>& v) const override {
-    return make_on<F>(v);
-  }
+  std::shared_ptr<const DiracOperator<F>> make(const LinksOf<F>& v) const override { return make_on<F>(v); }
   std::shared_ptr<const DiracOperator<Single<F>>> make_single(const LinksOf<Single<F>>& v) const override {
     return make_on<Single<F>>(v);
   }

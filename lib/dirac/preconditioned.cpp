@@ -196,10 +196,12 @@ std::unique_ptr<FermionOperator<F>> make_preconditioned(std::shared_ptr<const Di
 }
 
 template <class F>
-SchurSystem<F>::SchurSystem(std::shared_ptr<const DiracOperator<F>> dirac, Preconditioning preconditioning, double twist)
+SchurSystem<F>::SchurSystem(std::shared_ptr<const DiracOperator<F>> dirac, Preconditioning preconditioning,
+                            double twist)
     : dirac_(std::move(dirac)), preconditioning_(preconditioning), twist_(twist) {
   if (preconditioning == Preconditioning::even_source)
-    throw ShapeError("SchurSystem: expected none, even_odd or symmetric_even_odd, got even_source, which has no inverse");
+    throw ShapeError(
+        "SchurSystem: expected none, even_odd or symmetric_even_odd, got even_source, which has no inverse");
   op_ = make_preconditioned(dirac_, preconditioning_, twist_);
 }
 

@@ -12,8 +12,7 @@ namespace qcd {
 /// given.
 template <class F>
 struct Quark {
-  Quark(std::shared_ptr<const FermionAction<F>> of)
-      : Quark(of, of ? of->preconditioning() : Preconditioning::none) {}
+  Quark(std::shared_ptr<const FermionAction<F>> of) : Quark(of, of ? of->preconditioning() : Preconditioning::none) {}
   Quark(std::shared_ptr<const FermionAction<F>> of, Preconditioning how) : Quark(of, how, of ? of->twist() : 0) {}
   Quark(std::shared_ptr<const FermionAction<F>> of, Preconditioning how, double its_twist)
       : action(std::move(of)), preconditioning(how), twist(its_twist) {}

@@ -50,9 +50,11 @@ class Colouring : public SetFunc {
   }
   /// Three colours in which neighbours differ on any lattice: 0 1 0 1 ..., and 2 at the end of an odd extent.
   static Colouring three(const std::vector<int>& extents) {
-    return Colouring(tables(extents, [&](std::size_t i, int x) {
-                       return extents[i] % 2 != 0 && extents[i] > 1 && x == extents[i] - 1 ? 2 : x % 2;
-                     }), 3);
+    return Colouring(tables(extents,
+                            [&](std::size_t i, int x) {
+                              return extents[i] % 2 != 0 && extents[i] > 1 && x == extents[i] - 1 ? 2 : x % 2;
+                            }),
+                     3);
   }
 
   int operator()(const multi1d<int>& x) const override {
@@ -84,7 +86,8 @@ class Colouring : public SetFunc {
       std::set<int> sums;
       for (int x = 0; x < extent; ++x)
         for (int before : differences)
-          sums.insert(modulo(before + f[static_cast<std::size_t>(modulo(x + d[i], extent))] - f[static_cast<std::size_t>(x)], n_));
+          sums.insert(modulo(
+              before + f[static_cast<std::size_t>(modulo(x + d[i], extent))] - f[static_cast<std::size_t>(x)], n_));
       differences = std::move(sums);
     }
     return differences.contains(0);
@@ -95,8 +98,11 @@ class Colouring : public SetFunc {
 };
 
 /// The colours sum_i a_i x_i mod n fit together across the boundaries, and no partner has the colour of the origin.
-bool separates(const std::vector<int>& a, int n, const std::vector<int>& extents, const std::set<Displacement>& partners) {
-  const auto colour = [&](const Displacement& d) { return modulo(std::inner_product(a.begin(), a.end(), d.begin(), 0), n); };
+bool separates(const std::vector<int>& a, int n, const std::vector<int>& extents,
+               const std::set<Displacement>& partners) {
+  const auto colour = [&](const Displacement& d) {
+    return modulo(std::inner_product(a.begin(), a.end(), d.begin(), 0), n);
+  };
   for (std::size_t i = 0; i < extents.size(); ++i)
     if (a[i] * extents[i] % n != 0) return false;
   return std::none_of(partners.begin(), partners.end(), [&](const Displacement& d) { return colour(d) == 0; });
@@ -264,7 +270,8 @@ Heatbath::Heatbath(std::shared_ptr<const LoopAction> action, LinkMaps links, con
   if (!links_stay_linear(links_))
     throw InputError("heatbath: expected links with boundary conditions only, got smeared ones");
   if (Nc == 1)
-    throw InputError("heatbath: expected two colours or more, whose SU(2) subgroups it updates, got one (QDP_NC). Use hmc");
+    throw InputError(
+        "heatbath: expected two colours or more, whose SU(2) subgroups it updates, got one (QDP_NC). Use hmc");
 }
 
 LatticeColorMatrix Heatbath::staple(const GaugeField& u, int mu, const Subset& sites) const {

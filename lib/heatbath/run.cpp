@@ -75,8 +75,7 @@ PurgaugParameters read_purgaug_parameters(const Input& root) {
     } catch (const InputError& error) {
       action.error("Name", "an action whose links can be updated in turns on this lattice", error.what());
     }
-  if (loops && links_stay_linear(links))
-    p.heatbath = std::make_unique<Heatbath>(loops, std::move(links), heatbath);
+  if (loops && links_stay_linear(links)) p.heatbath = std::make_unique<Heatbath>(loops, std::move(links), heatbath);
   return p;
 }
 
@@ -86,7 +85,8 @@ RunSummary run_heatbath(PurgaugParameters& parameters, XMLFileWriter& data, XMLF
 }
 
 std::string purgaug_help() {
-  std::string text = R"(Input document (order of elements is free, others are named and not used, [optional] in brackets):
+  std::string text =
+      R"(Input document (order of elements is free, others are named and not used, [optional] in brackets):
   purgaug
     Cfg{cfg_type, ...}                         start of the gauge field, see below
     MCControl

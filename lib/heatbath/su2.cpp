@@ -48,9 +48,7 @@ struct Subgroup {
         beta(siteFunction<2, LatticeComplex>("su2_beta",
                                              [=](const Sym& u, const Sym& w) { return block(u, w, i, j).beta; })),
         rotate(siteFunction<3>("su2_rotate",
-                               [=](const Sym& u, const Sym& a, const Sym& b) {
-                                 return rotated(u, {a, b}, i, j);
-                               })),
+                               [=](const Sym& u, const Sym& a, const Sym& b) { return rotated(u, {a, b}, i, j); })),
         overrelax(siteFunction<2>("su2_overrelax", [=](const Sym& u, const Sym& w) {
           const SymQuaternion q = block(u, w, i, j);
           const Sym k = modulus(q), none = k < kSmall;

@@ -213,7 +213,8 @@ std::uint64_t checkpoints_to_come(const RunParameters& p) {
   const std::uint64_t saves = due_by(c.save_interval) + (last % c.save_interval != 0);
   if (c.keep_checkpoints == 0) return saves;
   const std::uint64_t archived = c.archive_interval > 0 ? due_by(c.archive_interval) : 0;
-  return std::min<std::uint64_t>(saves, archived + c.keep_checkpoints + 1);  // the oldest goes after the newest has come
+  return std::min<std::uint64_t>(saves,
+                                 archived + c.keep_checkpoints + 1);  // the oldest goes after the newest has come
 }
 
 /// A process killed while it wrote leaves <file>.tmp-<6 characters>.
@@ -237,8 +238,7 @@ void prepare_checkpoints(const RunParameters& parameters, const Warn& warn) {
   remove_half_written(control.save_prefix);
   const std::uint64_t one = checkpoint_bytes(parameters.lattice()), room = free_disk_space(folder);
   const std::string needs = " needs " + in_megabytes(one) + " and " + folder + " has " + in_megabytes(room) + " free";
-  if (room < one)
-    throw FileError("a checkpoint" + needs + ". Free space, or let SavePrefix point to another disk.");
+  if (room < one) throw FileError("a checkpoint" + needs + ". Free space, or let SavePrefix point to another disk.");
   const std::uint64_t all = checkpoints_to_come(parameters);
   if (room / one < all && warn)
     warn("each checkpoint" + needs + ", enough for " + std::to_string(room / one) + " of the " + std::to_string(all) +
@@ -270,7 +270,8 @@ struct RestartPoint {
 };
 
 /// The restart file, if it is as it was written; `note` tells of edits.
-RestartPoint read_restart_point(const CheckpointFiles& files, const RunKind& kind, bool accept_edited, std::string& note) {
+RestartPoint read_restart_point(const CheckpointFiles& files, const RunKind& kind, bool accept_edited,
+                                std::string& note) {
   const InputFile file(files.restart);
   note = require_unchanged_restart(read_whole_file(files.restart), files.restart, accept_edited);
   return RestartPoint(file, kind);
@@ -319,8 +320,8 @@ StartField read_start_field(const RunParameters& parameters) {
     return read_field(parameters.start, parameters.accept_edited ? std::nullopt : parameters.identity);
   } catch (const std::exception& error) {
     if (parameters.control.start_update == 0) throw;
-    std::string text = "the field of update " + std::to_string(parameters.control.start_update) +
-                       " cannot be used: " + error.what();
+    std::string text =
+        "the field of update " + std::to_string(parameters.control.start_update) + " cannot be used: " + error.what();
     for (const CheckpointFiles& files : find_checkpoints(parameters.control.save_prefix))
       if (files.update_no < parameters.control.start_update && is_good(files, *parameters.kind))
         throw FileError(text + "\nThe newest good checkpoint before it: " + parameters.kind->program + " -i " +

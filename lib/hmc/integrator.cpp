@@ -361,8 +361,7 @@ const IntegratorTable& integrator_table() {
   return table;
 }
 
-Integrator::Integrator(double tau, std::unique_ptr<Evolution> evolution)
-    : tau_(tau), evolution_(std::move(evolution)) {
+Integrator::Integrator(double tau, std::unique_ptr<Evolution> evolution) : tau_(tau), evolution_(std::move(evolution)) {
   int level = 0;
   for (TimeScale* scale : time_scales()) scale->level = level++;
 }

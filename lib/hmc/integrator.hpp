@@ -80,10 +80,10 @@ using KickMonomials = std::vector<NamedMonomial>;
 /// One level of a nested integrator: a scheme, how often, and the forces that its kicks apply.
 struct TimeScale {
   std::vector<Stage> stages;
-  int steps = 1;           ///< 0: as many as keep the step size at or below `limit`
+  int steps = 1;  ///< 0: as many as keep the step size at or below `limit`
   double limit = 0;
   KickMonomials monomials;
-  int level = 0;           ///< 0: the outermost
+  int level = 0;  ///< 0: the outermost
 };
 
 /// Evolves the state by time tau.

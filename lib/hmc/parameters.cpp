@@ -40,17 +40,21 @@ void compare_terms(const Dynamics& d, const Input& hamiltonian, const Input& md)
   if (const std::string ids = repeated(accepted); !ids.empty())
     hamiltonian.error("monomial_ids", "each monomial once", ids);
   if (const std::string ids = repeated(moved); !ids.empty())
-    md.error("Integrator", "each monomial on one time scale, once (its force would be applied again on every other)", ids);
+    md.error("Integrator", "each monomial on one time scale, once (its force would be applied again on every other)",
+             ids);
 
   const auto id_of = [&](const std::shared_ptr<Monomial>& monomial) {
-    return std::find_if(d.monomials.begin(), d.monomials.end(), [&](const auto& m) { return m.second == monomial; })->first;
+    return std::find_if(d.monomials.begin(), d.monomials.end(), [&](const auto& m) { return m.second == monomial; })
+        ->first;
   };
   std::set<std::string> replaced, replacing;
   for (const auto& [from, to] : d.integrator->copies()) {
     const std::string source = id_of(from), target = id_of(to);
     if (!accepted.contains(source) || accepted.contains(target))
-      md.error("copyList", "a monomial of the Hamiltonian as copyFrom (its fields are drawn there), and as copyTo one that "
-               "is not", source + " and " + target);
+      md.error("copyList",
+               "a monomial of the Hamiltonian as copyFrom (its fields are drawn there), and as copyTo one that "
+               "is not",
+               source + " and " + target);
     if (moved.contains(target)) replaced.insert(source);
     replacing.insert(target);
   }
@@ -58,8 +62,10 @@ void compare_terms(const Dynamics& d, const Input& hamiltonian, const Input& md)
     if (partial)
       group.warning(list, what + "; AllowPartialHamiltonian is true");
     else
-      group.error(list, "the same monomials in Hamiltonian and MDIntegrator (if it is meant: "
-                  "<AllowPartialHamiltonian>true</AllowPartialHamiltonian> in Hamiltonian)", what);
+      group.error(list,
+                  "the same monomials in Hamiltonian and MDIntegrator (if it is meant: "
+                  "<AllowPartialHamiltonian>true</AllowPartialHamiltonian> in Hamiltonian)",
+                  what);
   };
   for (const auto& [id, monomial] : d.monomials) {
     if (!monomial) continue;
@@ -175,7 +181,8 @@ LeapfrogParameters read_leapfrog_parameters(const Input& root) {
 }
 
 std::string input_help() {
-  std::string text = R"(Input document (order of elements is free, others are named and not used, [optional] in brackets):
+  std::string text =
+      R"(Input document (order of elements is free, others are named and not used, [optional] in brackets):
   Params
     MCControl
       Cfg{cfg_type, ...}                       start of the gauge field, see below

@@ -155,8 +155,9 @@ std::string require_unchanged_restart(const std::string& text, const std::string
   const RestartText found = check_restart_text(text, file);
   if (found.state != RestartText::changed) return found.message;
   if (!accept_edited)
-    throw FileError(found.message + ". It is damaged, or was edited: take another checkpoint, or continue from it as it "
-                                    "is with --accept-edited");
+    throw FileError(found.message +
+                    ". It is damaged, or was edited: take another checkpoint, or continue from it as it "
+                    "is with --accept-edited");
   return found.message + "; accepted";
 }
 

@@ -24,7 +24,7 @@ std::string holder(int descriptor) {
 
 /// The holder removes the file before it lets go of the lock: what was locked may have no name any more.
 bool is_still(const std::string& path, int descriptor) {
-  struct stat named {}, opened {};
+  struct stat named{}, opened{};
   return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &opened) == 0 && named.st_ino == opened.st_ino &&
          named.st_dev == opened.st_dev;
 }

@@ -65,8 +65,8 @@ struct RunParameters {
   const RunKind* kind;
   std::string cfg_type;
   GaugeInit start;
-  std::shared_ptr<GaugeField> start_field;  ///< once it has been made: load_start, continue_from_newest
-  StartReport start_report;                 ///< of that
+  std::shared_ptr<GaugeField> start_field;     ///< once it has been made: load_start, continue_from_newest
+  StartReport start_report;                    ///< of that
   std::optional<CheckpointIdentity> identity;  ///< of the configuration that a restart file must come with
   bool accept_edited = false;  ///< restart files changed by hand, also to another configuration, are taken as they are
   McControl control;

@@ -188,7 +188,8 @@ std::unique_ptr<StepTuner> StepTuner::read(const Input& md_integrator, const Inp
   options.rounds = input.integer("Rounds", at_least(1), options.rounds);
   options.trajectories = input.integer("Trajectories", at_least(2), options.trajectories);
   if (input.has("CostPerForce")) options.costs = input.reals("CostPerForce");
-  const int updates = options.rounds * options.trajectories, warm_up = mc_control.integer("NWarmUpUpdates", at_least(0));
+  const int updates = options.rounds * options.trajectories,
+            warm_up = mc_control.integer("NWarmUpUpdates", at_least(0));
   if (updates > warm_up) {
     input.error("Trajectories", "Rounds x Trajectories of at most NWarmUpUpdates, " + std::to_string(warm_up),
                 std::to_string(updates));
@@ -227,8 +228,8 @@ std::vector<StepTuner::Bracket> StepTuner::brackets(std::size_t level, bool acro
       last = i;
     } else if (std::fabs(dt) > shortest) {  // fourth-order schemes take small steps back
       const double squares = (a.squares + b.squares) / 2;
-      found.push_back({(a.time + b.time) / 2,
-                       error.momentum * (squares - (b.power - a.power) / dt) + error.position * squares});
+      found.push_back(
+          {(a.time + b.time) / 2, error.momentum * (squares - (b.power - a.power) / dt) + error.position * squares});
       last = i;
     }
   }
@@ -387,7 +388,8 @@ void StepTuner::read_state(const Input& input) {
     rounds_.push_back({elem.integers("n_steps", levels, at_least(1)), elem.real("dH_squared")});
   const std::vector<Input> sums = input.elements("Levels");
   if (steps.size() != scales_.size() || sums.size() != scales_.size()) {
-    input.error("Levels", std::to_string(levels) + " <elem>, one per level of the integrator", std::to_string(sums.size()));
+    input.error("Levels", std::to_string(levels) + " <elem>, one per level of the integrator",
+                std::to_string(sums.size()));
     return;
   }
   for (std::size_t l = 0; l < scales_.size(); ++l) {

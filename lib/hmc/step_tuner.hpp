@@ -86,9 +86,9 @@ class StepTuner : public DynamicsObserver {
   struct Options {
     double target_acceptance = 0.8;
     int rounds = 3;
-    int trajectories = 10;            ///< per round
-    unsigned long first_update = 1;   ///< of the first round
-    std::vector<double> costs;        ///< per force of each level in any unit; empty: measured seconds
+    int trajectories = 10;           ///< per round
+    unsigned long first_update = 1;  ///< of the first round
+    std::vector<double> costs;       ///< per force of each level in any unit; empty: measured seconds
   };
 
   /// Throws InputError if a level of the integrator has no n_steps to choose (LCM_..._DTAU, LCM_EXP_S).
@@ -140,9 +140,9 @@ class StepTuner : public DynamicsObserver {
   Integrator* integrator_;
   std::vector<TimeScale*> scales_;
   std::vector<LevelSums> sums_;
-  std::vector<Round> rounds_;  ///< finished ones
-  double dh2_sum_ = 0;         ///< of the round that goes on
-  int observed_ = 0;           ///< trajectories in all
+  std::vector<Round> rounds_;                 ///< finished ones
+  double dh2_sum_ = 0;                        ///< of the round that goes on
+  int observed_ = 0;                          ///< trajectories in all
   double time_ = 0;                           ///< within the trajectory
   std::vector<int> run_;                      ///< of each level
   std::vector<std::vector<Sample>> samples_;  ///< forces of this trajectory, by level

@@ -37,11 +37,11 @@ void log_reversibility(PhaseSpace end, const GaugeField& start_u, const GaugeFie
   detail.write("DeltaPPerSite", distance_per_link(end.p, start_p));
   const double violation = std::fabs(toDouble(kinetic + potential));
   if (!(violation <= options.reversibility_tolerance))
-    throw NumericsError("reversibility: expected the energy of the start again after integrating back, within " +
-                        std::to_string(options.reversibility_tolerance) + ", got a difference of " +
-                        std::to_string(violation) +
-                        ". Smaller residuals of the force solvers, smaller steps or MDPrecision double make it smaller; "
-                        "ReverseCheckTolerance in MCControl is the limit.");
+    throw NumericsError(
+        "reversibility: expected the energy of the start again after integrating back, within " +
+        std::to_string(options.reversibility_tolerance) + ", got a difference of " + std::to_string(violation) +
+        ". Smaller residuals of the force solvers, smaller steps or MDPrecision double make it smaller; "
+        "ReverseCheckTolerance in MCControl is the limit.");
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ GaugeField make_start(RunParameters& parameters, const Log& record, const Warn& 
   const long projected = reunitarize(u);
   const StartReport& report = parameters.start_report;
   if (projected > 0 && parameters.control.start_update > 0 && !parameters.accept_edited)
-    throw FileError((report.file.empty() ? "the start field" : report.file) + ": expected links in SU(" +
-                    std::to_string(Nc) + "), as a run that continues leaves them, got " + std::to_string(projected) +
-                    " outside. The configuration is not the one that was saved; <reunit>true</reunit> in Cfg projects it.");
+    throw FileError(
+        (report.file.empty() ? "the start field" : report.file) + ": expected links in SU(" + std::to_string(Nc) +
+        "), as a run that continues leaves them, got " + std::to_string(projected) +
+        " outside. The configuration is not the one that was saved; <reunit>true</reunit> in Cfg projects it.");
   const auto group = record.group("Config_info");
   record.write("cfg_type", parameters.cfg_type);
   if (!report.verdict.empty()) record.write("checksum", report.verdict);

@@ -71,21 +71,27 @@ void apply_checksum_rule(ChecksumRule rule, const QDPFileReader& file, const std
 
 const Table<GaugeInit>& gauge_init_table() {
   static const Table<GaugeInit> table(
-      "a start (cfg_type)", {
-                                {"UNIT", "U = 1", [](const Input&) -> GaugeInit { return unit_start; }},
-                                {"WEAK_FIELD", "near U = 1, from the random number generator",
-                                 [](const Input&) -> GaugeInit { return weak_field_start; }},
-                                {"DISORDERED", "far from U = 1, from the random number generator",
-                                 [](const Input&) -> GaugeInit { return disordered_start; }},
-                                {"CLASSICAL_SF", "GaugeState{Name, GaugeBC{Name, ...}}: the classical field of a "
-                                 "Schroedinger functional", read_classical},
-                                {"SZINQIO", "cfg_file, [parallel_io], [reunit], [verify_checksum]: SciDAC or ILDG file; a wrong checksum is an "
-                                 "error, a missing one a warning, with verify_checksum true an error, false a warning",
-                                 read_lime},
-                                {"SCIDAC", "the same as SZINQIO", read_lime},
-                                {"NERSC", "cfg_file, [verify_checksum = true]: NERSC archive file; checksum, plaquette and link "
-                                 "trace of the header must be there and fit", read_nersc},
-                            });
+      "a start (cfg_type)",
+      {
+          {"UNIT", "U = 1", [](const Input&) -> GaugeInit { return unit_start; }},
+          {"WEAK_FIELD", "near U = 1, from the random number generator",
+           [](const Input&) -> GaugeInit { return weak_field_start; }},
+          {"DISORDERED", "far from U = 1, from the random number generator",
+           [](const Input&) -> GaugeInit { return disordered_start; }},
+          {"CLASSICAL_SF",
+           "GaugeState{Name, GaugeBC{Name, ...}}: the classical field of a "
+           "Schroedinger functional",
+           read_classical},
+          {"SZINQIO",
+           "cfg_file, [parallel_io], [reunit], [verify_checksum]: SciDAC or ILDG file; a wrong checksum is an "
+           "error, a missing one a warning, with verify_checksum true an error, false a warning",
+           read_lime},
+          {"SCIDAC", "the same as SZINQIO", read_lime},
+          {"NERSC",
+           "cfg_file, [verify_checksum = true]: NERSC archive file; checksum, plaquette and link "
+           "trace of the header must be there and fit",
+           read_nersc},
+      });
   return table;
 }
 

@@ -24,8 +24,7 @@ class GaugeInit {
   GaugeInit() = default;
   /// From a function that returns a StartReport, or nothing.
   template <class Make>
-    requires(std::is_invocable_v<Make&, GaugeField&> && !std::is_same_v<Make, GaugeInit>)
-  GaugeInit(Make make)
+  requires(std::is_invocable_v<Make&, GaugeField&> && !std::is_same_v<Make, GaugeInit>) GaugeInit(Make make)
       : make_([make = std::move(make)](GaugeField& u) -> StartReport {
           if constexpr (std::is_void_v<decltype(make(u))>) {
             make(u);

@@ -180,7 +180,8 @@ std::vector<Input> Input::elements(const std::string& name, Empty empty) const {
   if (n > 0) return list;
   const auto children = document_->children(group);
   if (!children.empty())
-    error(name, "a list of <elem>", "<" + children[0].name + "> in " + document_->line(children[0].path) + " and no <elem>");
+    error(name, "a list of <elem>",
+          "<" + children[0].name + "> in " + document_->line(children[0].path) + " and no <elem>");
   else if (bool found; !split(text(name, found)).empty())
     error(name, "a list of <elem>", "the text " + quoted(text(name, found)) + " without <elem> around its entries");
   else if (empty == Empty::refused)
@@ -249,8 +250,10 @@ std::string Input::word(const std::string& name) const {
 }
 
 template <class T>
-std::vector<T> Input::numbers(const std::string& name, const std::string& kind, int count, Range range, Empty empty) const {
-  const std::string expected = (count > 0 ? std::to_string(count) + " numbers, each " : std::string("a list, each ")) + kind;
+std::vector<T> Input::numbers(const std::string& name, const std::string& kind, int count, Range range,
+                              Empty empty) const {
+  const std::string expected =
+      (count > 0 ? std::to_string(count) + " numbers, each " : std::string("a list, each ")) + kind;
   std::vector<T> values;
   if (expect(name, expected)) {
     bool found;
@@ -362,8 +365,7 @@ std::vector<std::string> InputFile::unused_elements() const {
       const std::string near = QDP::did_you_mean(name, {names.begin(), names.end()});
       const auto elsewhere = std::find_if(document.asked.begin(), document.asked.end(),
                                           [&](const auto& other) { return other.second.contains(name); });
-      if (near.empty() && elsewhere != document.asked.end())
-        text += "; it would be read in " + elsewhere->first;
+      if (near.empty() && elsewhere != document.asked.end()) text += "; it would be read in " + elsewhere->first;
       unused.push_back(text + near);
     }
     // Text beside or instead of elements.

@@ -59,7 +59,8 @@ class Input {
   std::string word(const std::string& name) const;
   std::string word(const std::string& name, const std::string& fallback) const;
   /// Whitespace-separated lists; `count` = 0 accepts any length.
-  std::vector<int> integers(const std::string& name, int count = 0, Range range = {}, Empty empty = Empty::refused) const;
+  std::vector<int> integers(const std::string& name, int count = 0, Range range = {},
+                            Empty empty = Empty::refused) const;
   std::vector<double> reals(const std::string& name, int count = 0, Range range = {}) const;
   /// A list of words, one per <elem>.
   std::vector<std::string> words(const std::string& name) const;

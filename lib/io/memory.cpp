@@ -57,15 +57,17 @@ std::uint64_t left_to_control_group(const std::string& root) {
   for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',', path = line.substr(second + 1);
+    const std::string controllers = ',' + line.substr(first + 1, second - first - 1) + ',',
+                      path = line.substr(second + 1);
     if (controllers == ",,")
       least = std::min(least, least_of_ancestors(root + "/sys/fs/cgroup", path, [](const std::string& folder) {
                          return left_in(folder, "/memory.max", "/memory.current", "inactive_file");
                        }));
     else if (controllers.find(",memory,") != std::string::npos)
-      least = std::min(least, least_of_ancestors(root + "/sys/fs/cgroup/memory", path, [](const std::string& folder) {
-                         return left_in(folder, "/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file");
-                       }));
+      least =
+          std::min(least, least_of_ancestors(root + "/sys/fs/cgroup/memory", path, [](const std::string& folder) {
+                     return left_in(folder, "/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file");
+                   }));
   }
   return least;
 }

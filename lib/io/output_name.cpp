@@ -30,11 +30,13 @@ void require_output_name(const Input& in, const std::string& name, const std::st
   }
   const std::size_t longest = longest_name(folder.empty() ? "." : folder.string()), end = more + kTemporary;
   if (const std::size_t length = path.filename().string().size(); length + end > longest)
-    in.error(name, "a name of at most " + std::to_string(longest - end) + " characters (files have up to " +
-                   std::to_string(end) + " more, and " + std::to_string(longest) + " is the longest)",
+    in.error(name,
+             "a name of at most " + std::to_string(longest - end) + " characters (files have up to " +
+                 std::to_string(end) + " more, and " + std::to_string(longest) + " is the longest)",
              std::to_string(length));
   else if (file.size() + end >= PATH_MAX)
-    in.error(name, "a path of less than " + std::to_string(PATH_MAX - end) + " characters", std::to_string(file.size()));
+    in.error(name, "a path of less than " + std::to_string(PATH_MAX - end) + " characters",
+             std::to_string(file.size()));
 }
 
 }  // namespace qcd

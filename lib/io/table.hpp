@@ -2,8 +2,8 @@
 #pragma once
 
 #include "lib/io/input.hpp"
-#include "qdp/util/spelling.hpp"
 #include "qdp/types/primitives.hpp"
+#include "qdp/util/spelling.hpp"
 
 #include <functional>
 #include <string>
@@ -42,7 +42,8 @@ class Table {
       if (row.name == name) return &row;
     for (const Row& row : absent_)
       if (row.name == name) {
-        input.error(tag, kind_ + " that this build has", name + ", not available for " + size_of_build() + ": it needs " + row.lacks);
+        input.error(tag, kind_ + " that this build has",
+                    name + ", not available for " + size_of_build() + ": it needs " + row.lacks);
         return nullptr;
       }
     if (!name.empty()) {

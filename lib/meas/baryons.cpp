@@ -12,8 +12,10 @@ namespace {
 template <class Propagator>
 Propagator diquark(const Propagator& q1, const SpinMatrix& a, const Propagator& q2) {
   Propagator d;
-  if constexpr (Nc == 3) d = quarkContract13(q1 * a, a * q2);
-  else throw ShapeError("baryons: expected three colours, got " + std::to_string(Nc));
+  if constexpr (Nc == 3)
+    d = quarkContract13(q1 * a, a * q2);
+  else
+    throw ShapeError("baryons: expected three colours, got " + std::to_string(Nc));
   return d;
 }
 

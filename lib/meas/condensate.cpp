@@ -80,8 +80,8 @@ Condensate estimate_condensate(const QuarkInverter<F>& inverse, const F& source,
   return {per_site * innerProduct(source, psi), per_site * innerProduct(source, parity(psi))};
 }
 
-#define QCD_INSTANTIATE(F)                \
-  template F trace_source<F>(TraceNoise); \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template F trace_source<F>(TraceNoise);                                                                              \
   template Condensate estimate_condensate<F>(const QuarkInverter<F>&, const F&, std::vector<SolveResult>*);
 QCD_INSTANTIATE(LatticeFermion)
 QCD_INSTANTIATE(LatticeStaggeredFermion)

@@ -22,8 +22,7 @@ std::shared_ptr<const FermionAction<F>> read_action(const Input& parent) {
       return wilson_type_action_table();
     else
       return staggered_type_action_table();
-  }
-  ();
+  }();
   const auto* row = table.find(group, "FermAct");
   return row ? row->make(group) : nullptr;
 }

@@ -58,19 +58,19 @@ std::optional<double> crossing(const std::vector<double>& x, const std::vector<d
 
 }  // namespace
 
-std::vector<double> FlowResult::t2_energy(Double EnergyDensity::*energy) const {
+std::vector<double> FlowResult::t2_energy(Double EnergyDensity::* energy) const {
   std::vector<double> values;
   for (const FlowPoint& p : points) values.push_back(p.t * p.t * toDouble(p.energy.*energy));
   return values;
 }
 
-std::optional<double> FlowResult::t0(Double EnergyDensity::*energy, double level) const {
+std::optional<double> FlowResult::t0(Double EnergyDensity::* energy, double level) const {
   std::vector<double> t;
   for (const FlowPoint& p : points) t.push_back(p.t);
   return crossing(t, t2_energy(energy), level);
 }
 
-std::optional<double> FlowResult::w0(Double EnergyDensity::*energy, double level) const {
+std::optional<double> FlowResult::w0(Double EnergyDensity::* energy, double level) const {
   const std::vector<double> y = t2_energy(energy);
   std::vector<double> t, slope;
   for (std::size_t i = 1; i + 1 < points.size(); ++i) {
@@ -89,7 +89,8 @@ FlowResult gradient_flow(GaugeField& v, const GaugeAction& action, int steps, do
   FlowResult result;
   for (int i = 0; i <= steps; ++i) {
     if (i > 0) flow_step(v, action, eps);
-    result.points.push_back({i * eps, energy_density(v, t_dir), with_charge && Nd == 4 ? topological_charge(v) : Double(0)});
+    result.points.push_back(
+        {i * eps, energy_density(v, t_dir), with_charge && Nd == 4 ? topological_charge(v) : Double(0)});
   }
   return result;
 }

@@ -35,13 +35,13 @@ struct FlowResult {
   std::vector<FlowPoint> points;  ///< t = 0, eps, ..., steps eps
 
   /// t^2 E(t).
-  std::vector<double> t2_energy(QDP::Double EnergyDensity::*energy) const;
+  std::vector<double> t2_energy(QDP::Double EnergyDensity::* energy) const;
   /// t0: t^2 E = `level`, by linear interpolation in t between points (the flow's error is smaller than that of a usual
   /// step). Nothing if the flow does not get there.
-  std::optional<double> t0(QDP::Double EnergyDensity::*energy = &EnergyDensity::clover, double level = 0.3) const;
+  std::optional<double> t0(QDP::Double EnergyDensity::* energy = &EnergyDensity::clover, double level = 0.3) const;
   /// w0: t d(t^2 E)/dt = `level` at t = w0^2, with central differences and linear interpolation.
   /// Source: BMW collaboration, JHEP 09 (2012) 010 (arXiv:1203.4469).
-  std::optional<double> w0(QDP::Double EnergyDensity::*energy = &EnergyDensity::clover, double level = 0.3) const;
+  std::optional<double> w0(QDP::Double EnergyDensity::* energy = &EnergyDensity::clover, double level = 0.3) const;
 };
 
 /// Flows `v` in place by `steps` steps and measures at each. Throws ShapeError for a step that is not positive.

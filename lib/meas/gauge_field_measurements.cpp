@@ -5,8 +5,8 @@
 #include "lib/io/lattice.hpp"
 #include "lib/meas/flow.hpp"
 #include "lib/meas/gauge_fix.hpp"
-#include "lib/meas/measurement.hpp"
 #include "lib/meas/link_smearing.hpp"
+#include "lib/meas/measurement.hpp"
 
 #include <algorithm>
 

@@ -64,8 +64,9 @@ std::vector<ScheduledMeasurement> read_measurements(const Input& input, double* 
   return list;
 }
 
-std::size_t run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no, const GaugeField& u,
-                      const Log& log, const std::string& config_xml, const MeasurementObserver& observer) {
+std::size_t run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no,
+                             const GaugeField& u, const Log& log, const std::string& config_xml,
+                             const MeasurementObserver& observer) {
   NamedObjects objects;
   objects.set_default_gauge_field(u, config_xml);
   std::size_t left_out = 0;

@@ -33,8 +33,9 @@ struct MeasurementObserver {
   std::function<bool()> stop;  ///< asked before each; true: leave out the rest
 };
 /// Returns how many that were due have been left out.
-std::size_t run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no, const GaugeField& u,
-                      const Log& log, const std::string& config_xml = "", const MeasurementObserver& observer = {});
+std::size_t run_measurements(const std::vector<ScheduledMeasurement>& list, unsigned long update_no,
+                             const GaugeField& u, const Log& log, const std::string& config_xml = "",
+                             const MeasurementObserver& observer = {});
 
 /// Writes the group Plaquette: update_no and the elements of write_plaquettes(). Returns w_plaq.
 double write_plaquettes(unsigned long update_no, const GaugeField& u, const Log& log);

@@ -47,7 +47,8 @@ int read_version(const Input& group, const std::vector<int>& accepted);
 /// A row: name, schema, and a class that is made from (const Input&, ObjectPlan&).
 template <class M>
 MeasurementTable::Row measurement_row(std::string name, std::string schema, const char* lacks = nullptr) {
-  return {std::move(name), std::move(schema), [](const Input& input, ObjectPlan& plan) -> std::unique_ptr<Measurement> {
+  return {std::move(name), std::move(schema),
+          [](const Input& input, ObjectPlan& plan) -> std::unique_ptr<Measurement> {
             return std::make_unique<M>(input, plan);
           },
           lacks};

@@ -256,13 +256,15 @@ MeasurementRows object_measurements() {
   std::string types;
   for (const ObjectFile& file : object_files()) types += (types.empty() ? "" : ", ") + file.object_type;
   return {
-      measurement_row<ReadObject>("QIO_READ_NAMED_OBJECT",
-                                  "NamedObject{object_id, object_type}, File{file_name, [verify_checksum]}: a SciDAC file "
-                                  "becomes an object; object_type is one of " +
-                                      types),
+      measurement_row<ReadObject>(
+          "QIO_READ_NAMED_OBJECT",
+          "NamedObject{object_id, object_type}, File{file_name, [verify_checksum]}: a SciDAC file "
+          "becomes an object; object_type is one of " +
+              types),
       write_row("QIO_WRITE_NAMED_OBJECT", false, "NamedObject{object_id, object_type}, File{file_name, file_volfmt}"),
       write_row("QIO_WRITE_ERASE_NAMED_OBJECT", true, "the same, and erases the object"),
-      measurement_row<ReadNersc>("NERSC_READ_NAMED_OBJECT", "NamedObject{object_id}, File{file_name, [verify_checksum = true]}: a NERSC archive"),
+      measurement_row<ReadNersc>("NERSC_READ_NAMED_OBJECT",
+                                 "NamedObject{object_id}, File{file_name, [verify_checksum = true]}: a NERSC archive"),
       measurement_row<WriteNersc>("NERSC_WRITE_NAMED_OBJECT", "NamedObject{object_id}, File{file_name}"),
       measurement_row<EraseObject>("ERASE_NAMED_OBJECT", "NamedObject{object_id}"),
       measurement_row<ListObjects>("LIST_NAMED_OBJECT", "no elements: what objects there are"),

@@ -43,7 +43,8 @@ GaugeField start_measurements(const MeasureParameters& parameters, const Log& lo
 }
 
 std::string measurement_help() {
-  std::string text = R"(Input document (order of elements is free, others are named and not used, [optional] in brackets):
+  std::string text =
+      R"(Input document (order of elements is free, others are named and not used, [optional] in brackets):
   chroma
     Param
       nrow                                     lattice extents

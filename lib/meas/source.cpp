@@ -339,14 +339,14 @@ QuarkSmearing<Q> read_quark_sink(const Input& in) {
   return row ? row->make(in) : nothing<Q>();
 }
 
-#define QCD_INSTANTIATE(Q)                                                  \
-  template void gaussian_smear<Q>(Q&, const GaugeField&, double, int, int); \
-  template void jacobi_smear<Q>(Q&, const GaugeField&, double, int, int);   \
-  template void displace<Q>(Q&, const GaugeField&, int, int);               \
-  template const Table<QuarkSmearing<Q>>& quark_smearing_table<Q>();        \
-  template const Table<QuarkSmearing<Q>>& sink_table<Q>();                  \
-  template struct QuarkSource<Q>;                                           \
-  template QuarkSource<Q> read_quark_source<Q>(const Input&);               \
+#define QCD_INSTANTIATE(Q)                                                                                             \
+  template void gaussian_smear<Q>(Q&, const GaugeField&, double, int, int);                                            \
+  template void jacobi_smear<Q>(Q&, const GaugeField&, double, int, int);                                              \
+  template void displace<Q>(Q&, const GaugeField&, int, int);                                                          \
+  template const Table<QuarkSmearing<Q>>& quark_smearing_table<Q>();                                                   \
+  template const Table<QuarkSmearing<Q>>& sink_table<Q>();                                                             \
+  template struct QuarkSource<Q>;                                                                                      \
+  template QuarkSource<Q> read_quark_source<Q>(const Input&);                                                          \
   template QuarkSmearing<Q> read_quark_sink<Q>(const Input&);
 QCD_INSTANTIATE(LatticePropagator)
 QCD_INSTANTIATE(LatticeStaggeredPropagator)

@@ -102,7 +102,8 @@ class HadronSpectrum : public Measurement {
     read_version(param, {1});
     mesons_ = param.flag("MesonP");
     baryons_ = param.flag("BaryonP");
-    if (baryons_ && Nc != 3) param.error("BaryonP", "false: baryons need three colours", "true, with " + size_of_build());
+    if (baryons_ && Nc != 3)
+      param.error("BaryonP", "false: baryons need three colours", "true, with " + size_of_build());
     currents_ = param.flag("CurrentP", false);
     time_reversal_ = param.flag("time_rev", false);
     momenta_ = MomentumParameters::read(param);

@@ -112,8 +112,8 @@ SolveResult MixedBiCGStab<F>::solve(F& x, const SystemOperator<F>& system, const
   return bicgstab(x, system.m, inner_operator<Single<F>>(system, "MixedBiCGStab"), sign, b, criterion_, delta_);
 }
 
-#define QCD_INSTANTIATE(F)    \
-  template class BiCGStab<F>; \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template class BiCGStab<F>;                                                                                          \
   template class MixedBiCGStab<F>;
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

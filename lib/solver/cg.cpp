@@ -102,10 +102,10 @@ SolveResult MixedCG<F>::solve(F& x, const SystemOperator<F>& system, const F& b)
   return solve_shifted_by_cg(x, system.m, inner_operator<Single<F>>(system, "MixedCG"), 0, b, criterion_, delta_);
 }
 
-#define QCD_INSTANTIATE(F)                                                                                           \
-  template class CG<F>;                                                                                              \
-  template class MixedCG<F>;                                                                                         \
-  template SolveResult solve_shifted_by_cg(F&, const FermionOperator<F>&, const FermionOperator<Single<F>>&, double, \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template class CG<F>;                                                                                                \
+  template class MixedCG<F>;                                                                                           \
+  template SolveResult solve_shifted_by_cg(F&, const FermionOperator<F>&, const FermionOperator<Single<F>>&, double,   \
                                            const F&, const StoppingCriterion&, double);
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

@@ -188,18 +188,19 @@ SolveResult SinglePrecision<F>::solve(F& x, const SystemOperator<F>& system, con
   F r;
   result.residual = rhs.relative(a.residual(r, b, x));
   // The recursion goes below what single precision can hold: that it got there is all that can be asked.
-  result.converged = inner.converged || (!inner.history.empty() && *std::min_element(inner.history.begin(), inner.history.end()) <=
-                                                                       inner_->criterion().residual);
+  result.converged = inner.converged ||
+                     (!inner.history.empty() &&
+                      *std::min_element(inner.history.begin(), inner.history.end()) <= inner_->criterion().residual);
   result.applications += a.applications();
   result.flops += a.flops();
   return result;
 }
 
-#define QCD_INSTANTIATE(F)            \
-  template class DirectByNormal<F>;   \
-  template class NormalByDirect<F>;   \
-  template class NormalRichardson<F>; \
-  template class DirectRichardson<F>; \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template class DirectByNormal<F>;                                                                                    \
+  template class NormalByDirect<F>;                                                                                    \
+  template class NormalRichardson<F>;                                                                                  \
+  template class DirectRichardson<F>;                                                                                  \
   template class SinglePrecision<F>;
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

@@ -266,10 +266,10 @@ SolveResult solved_by_nought(F& x, const QDP::Subset& sites) {
 }
 
 /// Instantiates for the four fields.
-#define QCD_FOR_ALL_FIELDS(X)      \
-  X(QDP::LatticeFermionD)          \
-  X(QDP::LatticeFermionF)          \
-  X(QDP::LatticeStaggeredFermionD) \
+#define QCD_FOR_ALL_FIELDS(X)                                                                                          \
+  X(QDP::LatticeFermionD)                                                                                              \
+  X(QDP::LatticeFermionF)                                                                                              \
+  X(QDP::LatticeStaggeredFermionD)                                                                                     \
   X(QDP::LatticeStaggeredFermionF)
 
 }  // namespace qcd

@@ -284,10 +284,10 @@ void Deflation<F>::improve(F& x, const SystemOperator<F>& system, const F& b) co
   combine(x, a.sites(), c, pointers(pairs_.vectors, pairs_.vectors.size()), true);
 }
 
-#define QCD_INSTANTIATE(F)                                                                              \
-  template Eigenpairs<F> lanczos(const HermitianOperator<F>&, const Subset&, const LanczosParameters&); \
-  template Eigenpairs<F> lanczos(const FermionOperator<F>&, const LanczosParameters&);                  \
-  template SpectralBounds spectral_bounds(const FermionOperator<F>&, double, int);                      \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template Eigenpairs<F> lanczos(const HermitianOperator<F>&, const Subset&, const LanczosParameters&);                \
+  template Eigenpairs<F> lanczos(const FermionOperator<F>&, const LanczosParameters&);                                 \
+  template SpectralBounds spectral_bounds(const FermionOperator<F>&, double, int);                                     \
   template class Deflation<F>;
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

@@ -41,7 +41,7 @@ struct Eigenpairs {
   std::vector<double> residuals;  ///< |A v - lambda v|, recomputed; an eigenvalue lies within this of `values`
   /// The first pair as the iteration sees it, of p(A): value and residual.
   double iterated_value = 0, iterated_residual = 0;
-  long applications = 0;          ///< of A
+  long applications = 0;  ///< of A
 };
 
 /// Eigenpairs of A on `sites`. The start is random, from a fixed seed; the program's random numbers are not touched.

@@ -113,8 +113,8 @@ SolveResult GCR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sig
   return result;
 }
 
-#define QCD_INSTANTIATE(F) \
-  template class MR<F>;    \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template class MR<F>;                                                                                                \
   template class GCR<F>;
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

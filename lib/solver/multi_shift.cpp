@@ -254,8 +254,8 @@ SolveResult MixedMultiShiftCG<F>::solve(std::vector<F>& x, const SystemOperator<
   return result;
 }
 
-#define QCD_INSTANTIATE(F)        \
-  template class MultiShiftCG<F>; \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template class MultiShiftCG<F>;                                                                                      \
   template class MixedMultiShiftCG<F>;
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

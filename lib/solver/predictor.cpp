@@ -83,12 +83,12 @@ const Table<std::unique_ptr<Predictor<F>>>& predictor_table() {
   return table;
 }
 
-#define QCD_INSTANTIATE(F)                        \
-  template class ZeroGuess<F>;                    \
-  template class History<F>;                      \
-  template class LastSolution<F>;                 \
-  template class LinearExtrapolation<F>;          \
-  template class MinimalResidualExtrapolation<F>; \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template class ZeroGuess<F>;                                                                                         \
+  template class History<F>;                                                                                           \
+  template class LastSolution<F>;                                                                                      \
+  template class LinearExtrapolation<F>;                                                                               \
+  template class MinimalResidualExtrapolation<F>;                                                                      \
   template const Table<std::unique_ptr<Predictor<F>>>& predictor_table<F>();
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

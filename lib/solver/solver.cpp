@@ -43,8 +43,8 @@ void require_converged(const SolveResult& result, const StoppingCriterion& asked
                       ". More iterations, a larger residual, or a quark that is not as light would let it converge.");
 }
 
-#define QCD_INSTANTIATE(F)        \
-  template class NormalSolver<F>; \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template class NormalSolver<F>;                                                                                      \
   template class DirectSolver<F>;
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

@@ -262,12 +262,12 @@ MultiShift<F> read_multi_shift_solver(const Input& invert_param) {
   return read_from(multi_shift_solver_table<F>(), invert_param);
 }
 
-#define QCD_INSTANTIATE(F)                                            \
-  template const Table<Normal<F>>& normal_solver_table<F>();          \
-  template const Table<Direct<F>>& direct_solver_table<F>();          \
-  template const Table<MultiShift<F>>& multi_shift_solver_table<F>(); \
-  template Normal<F> read_normal_solver<F>(const Input&);             \
-  template Direct<F> read_direct_solver<F>(const Input&);             \
+#define QCD_INSTANTIATE(F)                                                                                             \
+  template const Table<Normal<F>>& normal_solver_table<F>();                                                           \
+  template const Table<Direct<F>>& direct_solver_table<F>();                                                           \
+  template const Table<MultiShift<F>>& multi_shift_solver_table<F>();                                                  \
+  template Normal<F> read_normal_solver<F>(const Input&);                                                              \
+  template Direct<F> read_direct_solver<F>(const Input&);                                                              \
   template MultiShift<F> read_multi_shift_solver<F>(const Input&);
 QCD_FOR_ALL_FIELDS(QCD_INSTANTIATE)
 #undef QCD_INSTANTIATE

@@ -67,7 +67,8 @@ int part_to_compute_aside(const ir::Kernel& kernel, std::span<const Part> parts,
     const std::size_t left = size_when_ready(rest(kernel, *part.value)),
                       alone = size_when_ready(part_alone(kernel, *part.value));
     const std::tuple cost{std::max({left, alone, kWantedNodes}), part.value->v.size()};
-    if (best >= 0 ? cost < best_cost : std::get<0>(cost) <= std::get<0>(best_cost)) best = part.record, best_cost = cost;
+    if (best >= 0 ? cost < best_cost : std::get<0>(cost) <= std::get<0>(best_cost))
+      best = part.record, best_cost = cost;
   }
   return best;
 }

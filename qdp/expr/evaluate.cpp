@@ -27,8 +27,9 @@ void check_orders(const Statement& statement) {
   const jit::SiteOrder* order = site_order().get();
   for (const jit::Field* f : statement.fields())
     if (&f->order() != order)
-      throw jit::UserError("statement: an operand was made on another layout (expected the present lattice, got a field of " +
-                           std::to_string(f->order().sites) + " sites). Fields do not survive a second Layout::create: make them anew.");
+      throw jit::UserError(
+          "statement: an operand was made on another layout (expected the present lattice, got a field of " +
+          std::to_string(f->order().sites) + " sites). Fields do not survive a second Layout::create: make them anew.");
 }
 
 /// A destination that is read at other sites, or while its columns are being stored.
@@ -86,7 +87,8 @@ void run_divided(const Statement& statement, const Execution& how, int part) {
   Statement step;
   step.clear(aside.get());
   step.copy(whole, part, {});
-  run(step, {{.dest = shape, .lanes = how.purpose.lanes, .listed = how.purpose.listed}, aside.get(), how.domain, nullptr});
+  run(step,
+      {{.dest = shape, .lanes = how.purpose.lanes, .listed = how.purpose.listed}, aside.get(), how.domain, nullptr});
   step.clear(how.dest);
   step.copy(whole, whole.root(), {{part, aside}});
   run(step, how);
@@ -118,7 +120,8 @@ void run_in_pieces(const Statement& statement, const Execution& how, std::span<c
 
 void run(Statement& statement, const Execution& how) {
   const std::size_t arguments = statement.fields().size() + statement.maps().size() + statement.scalars().size();
-  if (const std::vector<int> cuts = pieces(statement.records(), arguments); !cuts.empty()) return run_in_pieces(statement, how, cuts);
+  if (const std::vector<int> cuts = pieces(statement.records(), arguments); !cuts.empty())
+    return run_in_pieces(statement, how, cuts);
   jit::Runtime& rt = jit::Runtime::instance();
   const jit::TableKey key = statement.identify(how.purpose);
   jit::KernelHandle* kernel = rt.find(key);
@@ -158,8 +161,10 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   if (must_be_computed_aside(statement, shape)) {
     auto aside = std::make_shared<jit::Field>(dest->order_ptr(), dest->word(), dest->components());
     assign(aside, shape, domain, std::move(rhs));
-    if (domain.whole) dest->swap(*aside);
-    else assign(dest, shape, domain, make_field(aside, shape));
+    if (domain.whole)
+      dest->swap(*aside);
+    else
+      assign(dest, shape, domain, make_field(aside, shape));
     return;
   }
   run(statement, {{.dest = shape, .lanes = dest->order().lanes, .listed = domain.listed}, dest.get(), domain, nullptr});
@@ -186,9 +191,15 @@ void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
   statement.walk(*rhs);
   check_orders(statement);
   for (int first = 0; first < components; first += kReductionsPerKernel)
-    run(statement, {{.dest = {}, .lanes = site_order()->lanes, .listed = domain.listed, .reduction = static_cast<int>(kind), .first = first,
+    run(statement, {{.dest = {},
+                     .lanes = site_order()->lanes,
+                     .listed = domain.listed,
+                     .reduction = static_cast<int>(kind),
+                     .first = first,
                      .count = std::min(kReductionsPerKernel, components - first)},
-                    nullptr, domain, results + first});
+                    nullptr,
+                    domain,
+                    results + first});
 }
 
 namespace {
@@ -250,7 +261,8 @@ void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOpe
 }
 
 void throw_range(const char* what, int got, int limit, const char* where) {
-  throw jit::UserError(std::string(where) + ": " + what + " out of range: expected 0.." + std::to_string(limit - 1) + ", got " + std::to_string(got));
+  throw jit::UserError(std::string(where) + ": " + what + " out of range: expected 0.." + std::to_string(limit - 1) +
+                       ", got " + std::to_string(got));
 }
 
 }  // namespace QDP::detail

@@ -28,7 +28,8 @@ struct HostOperand {
   Shape shape;
 };
 /// One operation of the table on host scalars.
-void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOperand a = {}, HostOperand b = {}, HostOperand c = {});
+void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOperand a = {}, HostOperand b = {},
+                HostOperand c = {});
 
 /// A site type in short, for logs and messages: "ColorMatrixD".
 std::string describe(Shape shape);

@@ -28,17 +28,17 @@ constexpr SparseGamma operator*(const SparseGamma& a, const SparseGamma& b) {
 
 /// The four generators in the chiral basis.
 constexpr std::array<SparseGamma, 4> kDeGrandRossi{{
-    {{3, 2, 1, 0}, {1, 1, 3, 3}},   // g0: i i -i -i on the anti-diagonal
-    {{3, 2, 1, 0}, {2, 0, 0, 2}},   // g1: -1 1 1 -1 on the anti-diagonal
-    {{2, 3, 0, 1}, {1, 3, 3, 1}},   // g2: i -i -i i
-    {{2, 3, 0, 1}, {0, 0, 0, 0}},   // g3: 1 1 1 1
+    {{3, 2, 1, 0}, {1, 1, 3, 3}},  // g0: i i -i -i on the anti-diagonal
+    {{3, 2, 1, 0}, {2, 0, 0, 2}},  // g1: -1 1 1 -1 on the anti-diagonal
+    {{2, 3, 0, 1}, {1, 3, 3, 1}},  // g2: i -i -i i
+    {{2, 3, 0, 1}, {0, 0, 0, 0}},  // g3: 1 1 1 1
 }};
 /// and in the Dirac-Pauli basis.
 constexpr std::array<SparseGamma, 4> kDiracPauli{{
-    {{3, 2, 1, 0}, {3, 3, 1, 1}},   // g0: -i -i i i on the anti-diagonal
-    {{3, 2, 1, 0}, {2, 0, 0, 2}},   // g1: -1 1 1 -1 on the anti-diagonal
-    {{2, 3, 0, 1}, {3, 1, 1, 3}},   // g2: -i i i -i
-    {{0, 1, 2, 3}, {0, 0, 2, 2}},   // g3: diag(1, 1, -1, -1)
+    {{3, 2, 1, 0}, {3, 3, 1, 1}},  // g0: -i -i i i on the anti-diagonal
+    {{3, 2, 1, 0}, {2, 0, 0, 2}},  // g1: -1 1 1 -1 on the anti-diagonal
+    {{2, 3, 0, 1}, {3, 1, 1, 3}},  // g2: -i i i -i
+    {{0, 1, 2, 3}, {0, 0, 2, 2}},  // g3: diag(1, 1, -1, -1)
 }};
 
 /// n in [0, 15], + 16 for the Dirac-Pauli basis.
@@ -53,6 +53,7 @@ constexpr SparseGamma gamma_matrix(std::uint64_t n) {
 static_assert(gamma_matrix(15) == SparseGamma{{0, 1, 2, 3}, {0, 0, 2, 2}});
 static_assert(gamma_matrix(1) * gamma_matrix(1) == SparseGamma{} && gamma_matrix(2) * gamma_matrix(2) == SparseGamma{});
 static_assert(gamma_matrix(4) * gamma_matrix(4) == SparseGamma{} && gamma_matrix(8) * gamma_matrix(8) == SparseGamma{});
-static_assert(gamma_matrix(17) * gamma_matrix(17) == SparseGamma{} && gamma_matrix(24) * gamma_matrix(24) == SparseGamma{});
+static_assert(gamma_matrix(17) * gamma_matrix(17) == SparseGamma{} &&
+              gamma_matrix(24) * gamma_matrix(24) == SparseGamma{});
 
 }  // namespace QDP::detail

@@ -11,7 +11,11 @@ namespace QDP::detail {
 namespace {
 Inspected inspect(Statement& statement, const Purpose& purpose) {
   const jit::TableKey key = statement.identify(purpose);
-  return {{key.bytes.begin(), key.bytes.end()}, lower_statement(statement.records()).kernel, statement.fields(), statement.maps(), statement.scalars()};
+  return {{key.bytes.begin(), key.bytes.end()},
+          lower_statement(statement.records()).kernel,
+          statement.fields(),
+          statement.maps(),
+          statement.scalars()};
 }
 }  // namespace
 
@@ -26,8 +30,12 @@ Inspected inspect_assign(const std::shared_ptr<jit::Field>& dest, Shape shape, c
 Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind, int first, int count) {
   Statement statement;
   statement.walk(*rhs);
-  return inspect(statement, {.dest = {}, .lanes = site_order()->lanes, .listed = domain.listed, .reduction = static_cast<int>(kind),
-                             .first = first, .count = count});
+  return inspect(statement, {.dest = {},
+                             .lanes = site_order()->lanes,
+                             .listed = domain.listed,
+                             .reduction = static_cast<int>(kind),
+                             .first = first,
+                             .count = count});
 }
 
 }  // namespace QDP::detail

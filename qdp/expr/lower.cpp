@@ -55,10 +55,12 @@ Tensor Algebra::constant(double re, double im, Type t, bool complex) {
 Tensor Algebra::convert(const Tensor& a, Shape to) {
   if (a.shape == to) return a;
   Tensor r(to);
-  if (to.color.kind == Kind::seed && a.shape.color.kind != Kind::seed) {  // the limbs of an integer, 12 bits each; the last stays zero
+  if (to.color.kind == Kind::seed &&
+      a.shape.color.kind != Kind::seed) {  // the limbs of an integer, 12 bits each; the last stays zero
     const Value x = word(a.v[0], to.word), mask = b.constant_int(to.word, 4095);
     for (std::size_t i = 0; i < 3; ++i)
-      r.v[i] = b.binary(ir::Op::and_, b.binary(ir::Op::shr, x, b.constant_int(to.word, 12 * static_cast<int>(i))), mask);
+      r.v[i] =
+          b.binary(ir::Op::and_, b.binary(ir::Op::shr, x, b.constant_int(to.word, 12 * static_cast<int>(i))), mask);
     return r;
   }
   const int ns = to.spin.kind == Kind::matrix ? to.spin.n : 1, nc = to.color.kind == Kind::matrix ? to.color.n : 1;
@@ -74,13 +76,20 @@ Tensor Algebra::convert(const Tensor& a, Shape to) {
 namespace {
 
 // Rows and columns of one level: scalar 1x1 (a multiple of 1), vector n x 1, matrix n x n.
-struct Extent { int rows, cols; bool scalar; };
+struct Extent {
+  int rows, cols;
+  bool scalar;
+};
 Extent extent(Level l) {
   switch (l.kind) {
-    case Kind::matrix: return {l.n, l.n, false};
-    case Kind::vector: return {l.n, 1, false};
-    case Kind::seed: return {4, 1, false};
-    default: return {1, 1, true};
+    case Kind::matrix:
+      return {l.n, l.n, false};
+    case Kind::vector:
+      return {l.n, 1, false};
+    case Kind::seed:
+      return {4, 1, false};
+    default:
+      return {1, 1, true};
   }
 }
 
@@ -108,30 +117,78 @@ std::array<int, 2> sum_terms(Level a, Level b, int i) {
   return {pick(a, b), pick(b, a)};
 }
 
-[[noreturn]] void unknown(Op op) { throw jit::InternalError(std::string("lowering: no rule for operation ") + name(op)); }
+[[noreturn]] void unknown(Op op) {
+  throw jit::InternalError(std::string("lowering: no rule for operation ") + name(op));
+}
 
-constexpr std::array<std::array<int, 4>, 6> kEpsilon{{{0, 1, 2, 1}, {1, 2, 0, 1}, {2, 0, 1, 1}, {0, 2, 1, -1}, {2, 1, 0, -1}, {1, 0, 2, -1}}};
+constexpr std::array<std::array<int, 4>, 6> kEpsilon{
+    {{0, 1, 2, 1}, {1, 2, 0, 1}, {2, 0, 1, 1}, {0, 2, 1, -1}, {2, 1, 0, -1}, {1, 0, 2, -1}}};
 
 }  // namespace
 
 Tensor Algebra::apply(Op op, Shape shape, std::uint64_t attribute, std::span<const Tensor> x) {
   switch (op) {
-    case Op::add: case Op::sub: case Op::mul: case Op::div: case Op::plus: case Op::neg: case Op::times_i: case Op::times_minus_i:
-    case Op::where: return algebraic(op, shape, attribute, x);
-    case Op::adj: case Op::conj: case Op::transpose: case Op::transpose_color: case Op::transpose_spin: case Op::trace:
-    case Op::trace_color: case Op::trace_spin: case Op::real: case Op::imag: case Op::cmplx: case Op::peek_color: case Op::peek_spin:
-    case Op::poke_color: case Op::poke_spin: return structural(op, shape, attribute, x);
-    case Op::spin_project: case Op::spin_reconstruct: case Op::chiral_project: case Op::gamma_left: case Op::gamma_right:
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::div:
+    case Op::plus:
+    case Op::neg:
+    case Op::times_i:
+    case Op::times_minus_i:
+    case Op::where:
+      return algebraic(op, shape, attribute, x);
+    case Op::adj:
+    case Op::conj:
+    case Op::transpose:
+    case Op::transpose_color:
+    case Op::transpose_spin:
+    case Op::trace:
+    case Op::trace_color:
+    case Op::trace_spin:
+    case Op::real:
+    case Op::imag:
+    case Op::cmplx:
+    case Op::peek_color:
+    case Op::peek_spin:
+    case Op::poke_color:
+    case Op::poke_spin:
+      return structural(op, shape, attribute, x);
+    case Op::spin_project:
+    case Op::spin_reconstruct:
+    case Op::chiral_project:
+    case Op::gamma_left:
+    case Op::gamma_right:
       return spin(op, shape, attribute, x);
-    case Op::outer_product: case Op::local_inner_product: case Op::local_inner_product_real: case Op::local_color_inner_product:
-    case Op::color_vector_contract: case Op::color_cross_product: case Op::quark_contract: case Op::color_contract:
-    case Op::local_norm2: return contraction(op, shape, attribute, x);
-    case Op::lt: case Op::le: case Op::gt: case Op::ge: case Op::eq: case Op::ne: return compare(op, shape, x);
-    case Op::convert: return convert(x[0], shape);
-    case Op::zero: return Tensor(shape);
-    case Op::site_function: return replay(*this, site_program(attribute), shape, x);
-    case Op::shift: case Op::field: case Op::value: unknown(op);
-    default: return wordwise(op, shape, x);
+    case Op::outer_product:
+    case Op::local_inner_product:
+    case Op::local_inner_product_real:
+    case Op::local_color_inner_product:
+    case Op::color_vector_contract:
+    case Op::color_cross_product:
+    case Op::quark_contract:
+    case Op::color_contract:
+    case Op::local_norm2:
+      return contraction(op, shape, attribute, x);
+    case Op::lt:
+    case Op::le:
+    case Op::gt:
+    case Op::ge:
+    case Op::eq:
+    case Op::ne:
+      return compare(op, shape, x);
+    case Op::convert:
+      return convert(x[0], shape);
+    case Op::zero:
+      return Tensor(shape);
+    case Op::site_function:
+      return replay(*this, site_program(attribute), shape, x);
+    case Op::shift:
+    case Op::field:
+    case Op::value:
+      unknown(op);
+    default:
+      return wordwise(op, shape, x);
   }
 }
 
@@ -146,7 +203,9 @@ Tensor Algebra::algebraic(Op op, Shape shape, std::uint64_t, std::span<const Ten
     for (int c = 0; c < nc; ++c) {
       Cplx z;
       switch (op) {
-        case Op::add: case Op::sub: case Op::where: {
+        case Op::add:
+        case Op::sub:
+        case Op::where: {
           const std::size_t first = op == Op::where ? 1 : 0;
           const auto ts = sum_terms(x[first].shape.spin, x[first + 1].shape.spin, s);
           const auto tc = sum_terms(x[first].shape.color, x[first + 1].shape.color, c);
@@ -155,7 +214,9 @@ Tensor Algebra::algebraic(Op op, Shape shape, std::uint64_t, std::span<const Ten
           if (ts[1] >= 0 && tc[1] >= 0) q = in(first + 1, ts[1], tc[1]);
           if (op == Op::where) {
             const Value m = word(x[0].at(0, 0).re, Type::b1);
-            auto choose = [&](Value u, Value v) { return u == kZero && v == kZero ? kZero : b.select(m, word(u, w), word(v, w)); };
+            auto choose = [&](Value u, Value v) {
+              return u == kZero && v == kZero ? kZero : b.select(m, word(u, w), word(v, w));
+            };
             z = {choose(p.re, q.re), choose(p.im, q.im)};
           } else {
             z = op == Op::add ? add(p, q) : sub(p, q);
@@ -163,7 +224,8 @@ Tensor Algebra::algebraic(Op op, Shape shape, std::uint64_t, std::span<const Ten
           break;
         }
         case Op::mul: {
-          const Terms ts = product_terms(x[0].shape.spin, x[1].shape.spin, s), tc = product_terms(x[0].shape.color, x[1].shape.color, c);
+          const Terms ts = product_terms(x[0].shape.spin, x[1].shape.spin, s),
+                      tc = product_terms(x[0].shape.color, x[1].shape.color, c);
           for (int i = 0; i < ts.n; ++i)
             for (int j = 0; j < tc.n; ++j) {
               const auto p = ts.pair(i), q = tc.pair(j);
@@ -171,12 +233,23 @@ Tensor Algebra::algebraic(Op op, Shape shape, std::uint64_t, std::span<const Ten
             }
           break;
         }
-        case Op::div: z = div(in(0, s, c), in(1, 0, 0), w); break;
-        case Op::plus: z = in(0, s, c); break;
-        case Op::neg: z = neg(in(0, s, c)); break;
-        case Op::times_i: z = times_i(in(0, s, c)); break;
-        case Op::times_minus_i: z = neg(times_i(in(0, s, c))); break;
-        default: unknown(op);
+        case Op::div:
+          z = div(in(0, s, c), in(1, 0, 0), w);
+          break;
+        case Op::plus:
+          z = in(0, s, c);
+          break;
+        case Op::neg:
+          z = neg(in(0, s, c));
+          break;
+        case Op::times_i:
+          z = times_i(in(0, s, c));
+          break;
+        case Op::times_minus_i:
+          z = neg(times_i(in(0, s, c)));
+          break;
+        default:
+          unknown(op);
       }
       r.set(s, c, z);
     }
@@ -196,12 +269,20 @@ Tensor Algebra::structural(Op op, Shape shape, std::uint64_t attribute, std::spa
     for (int c = 0; c < shape.color.size(); ++c) {
       Cplx z;
       switch (op) {
-        case Op::adj: case Op::transpose: case Op::transpose_color: case Op::transpose_spin:
-          z = a.at(all || op == Op::transpose_spin ? flipped(es, s) : s, all || op == Op::transpose_color ? flipped(ec, c) : c);
+        case Op::adj:
+        case Op::transpose:
+        case Op::transpose_color:
+        case Op::transpose_spin:
+          z = a.at(all || op == Op::transpose_spin ? flipped(es, s) : s,
+                   all || op == Op::transpose_color ? flipped(ec, c) : c);
           if (op == Op::adj) z = conj(z);
           break;
-        case Op::conj: z = conj(a.at(s, c)); break;
-        case Op::trace: case Op::trace_color: case Op::trace_spin: {
+        case Op::conj:
+          z = conj(a.at(s, c));
+          break;
+        case Op::trace:
+        case Op::trace_color:
+        case Op::trace_spin: {
           const bool over_s = op != Op::trace_color && a.shape.spin.kind == Kind::matrix;
           const bool over_c = op != Op::trace_spin && a.shape.color.kind == Kind::matrix;
           for (int i = 0; i < (over_s ? es.rows : 1); ++i)
@@ -209,14 +290,31 @@ Tensor Algebra::structural(Op op, Shape shape, std::uint64_t attribute, std::spa
               z = add(z, a.at(over_s ? i * es.cols + i : s, over_c ? j * ec.cols + j : c));
           break;
         }
-        case Op::real: z.re = a.at(s, c).re; break;
-        case Op::imag: z.re = a.at(s, c).im; break;
-        case Op::cmplx: z = {convert(a.at(s, c).re, shape.word), convert(x[1].at(s, c).re, shape.word)}; break;
-        case Op::peek_color: z = a.at(s, index(ec)); break;
-        case Op::peek_spin: z = a.at(index(es), c); break;
-        case Op::poke_color: z = c == index(ec) ? convert(convert(x[1], shape.with_levels(shape.spin, {})).at(s, 0), shape.word) : a.at(s, c); break;
-        case Op::poke_spin: z = s == index(es) ? convert(convert(x[1], shape.with_levels({}, shape.color)).at(0, c), shape.word) : a.at(s, c); break;
-        default: unknown(op);
+        case Op::real:
+          z.re = a.at(s, c).re;
+          break;
+        case Op::imag:
+          z.re = a.at(s, c).im;
+          break;
+        case Op::cmplx:
+          z = {convert(a.at(s, c).re, shape.word), convert(x[1].at(s, c).re, shape.word)};
+          break;
+        case Op::peek_color:
+          z = a.at(s, index(ec));
+          break;
+        case Op::peek_spin:
+          z = a.at(index(es), c);
+          break;
+        case Op::poke_color:
+          z = c == index(ec) ? convert(convert(x[1], shape.with_levels(shape.spin, {})).at(s, 0), shape.word)
+                             : a.at(s, c);
+          break;
+        case Op::poke_spin:
+          z = s == index(es) ? convert(convert(x[1], shape.with_levels({}, shape.color)).at(0, c), shape.word)
+                             : a.at(s, c);
+          break;
+        default:
+          unknown(op);
       }
       r.set(s, c, z);
     }
@@ -263,13 +361,17 @@ Tensor Algebra::spin(Op op, Shape shape, std::uint64_t attribute, std::span<cons
             break;
           }
           case Op::spin_reconstruct: {  // h = rows 0, 1 of phi = sign gamma_mu phi
-            if (s < 2) { z = in(s, t); break; }
+            if (s < 2) {
+              z = in(s, t);
+              break;
+            }
             const SparseGamma g = gamma_matrix(1u << (attribute >> 1));
             auto i = static_cast<std::size_t>(s);
             z = phase(in(g.column[i], t), g.power[i] + 2 * static_cast<int>(attribute & 1));
             break;
           }
-          default: unknown(op);
+          default:
+            unknown(op);
         }
         r.set(s * columns + t, c, z);
       }
@@ -294,18 +396,21 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
       r.set(0, 0, {sum, kZero});
       break;
     }
-    case Op::local_inner_product: case Op::local_inner_product_real: {
+    case Op::local_inner_product:
+    case Op::local_inner_product_real: {
       Cplx sum;  // a number beside a matrix is that multiple of one
       const Shape &l = x[0].shape, &m = x[1].shape;
       for (int s = 0; s < both(l.spin, m.spin).size(); ++s)
         for (int c = 0; c < both(l.color, m.color).size(); ++c) {
           const auto p = sum_terms(l.spin, m.spin, s), q = sum_terms(l.color, m.color, c);
-          if (p[0] >= 0 && p[1] >= 0 && q[0] >= 0 && q[1] >= 0) sum = madd(conj(in(0, p[0], q[0])), in(1, p[1], q[1]), sum);
+          if (p[0] >= 0 && p[1] >= 0 && q[0] >= 0 && q[1] >= 0)
+            sum = madd(conj(in(0, p[0], q[0])), in(1, p[1], q[1]), sum);
         }
       r.set(0, 0, sum);
       break;
     }
-    case Op::local_color_inner_product: case Op::color_vector_contract: {  // over spin adj(x) y and x y
+    case Op::local_color_inner_product:
+    case Op::color_vector_contract: {  // over spin adj(x) y and x y
       const bool adjoint = op == Op::local_color_inner_product;
       const Extent es = extent(x[0].shape.spin);
       for (int s = 0; s < shape.spin.size(); ++s) {
@@ -324,7 +429,8 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
     case Op::outer_product: {  // x_i conj(y_j) at every level
       const int bs = x[1].shape.spin.size(), bc = x[1].shape.color.size();
       for (int s = 0; s < shape.spin.size(); ++s)
-        for (int c = 0; c < shape.color.size(); ++c) r.set(s, c, mul(in(0, s / bs, c / bc), conj(in(1, s % bs, c % bc))));
+        for (int c = 0; c < shape.color.size(); ++c)
+          r.set(s, c, mul(in(0, s / bs, c / bc), conj(in(1, s % bs, c % bc))));
       break;
     }
     case Op::color_cross_product:  // d^i = eps^ijk x^j y^k
@@ -388,25 +494,32 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
         const std::size_t traced = attribute == 12 ? 0 : 1;
         std::array<Cplx, 9> trace_of;
         for (int c = 0; c < 9; ++c)
-          for (int k = 0; k < n; ++k) trace_of[static_cast<std::size_t>(c)] = add(trace_of[static_cast<std::size_t>(c)], in(traced, k * n + k, c));
+          for (int k = 0; k < n; ++k)
+            trace_of[static_cast<std::size_t>(c)] =
+                add(trace_of[static_cast<std::size_t>(c)], in(traced, k * n + k, c));
         auto trace_component = [&](int c) { return trace_of[static_cast<std::size_t>(c)]; };
         for (int s = 0; s < n * n; ++s)
           for (int c = 0; c < 9; ++c)
-            r.set(s, c, traced == 0 ? colors(trace_component, component(1, s), c / 3, c % 3, {}) : colors(component(0, s), trace_component, c / 3, c % 3, {}));
+            r.set(s, c,
+                  traced == 0 ? colors(trace_component, component(1, s), c / 3, c % 3, {})
+                              : colors(component(0, s), trace_component, c / 3, c % 3, {}));
         break;
       }
-      const bool left_row = attribute == 23 || attribute == 24, right_row = attribute == 14 || attribute == 24;  // free index first
+      const bool left_row = attribute == 23 || attribute == 24,
+                 right_row = attribute == 14 || attribute == 24;  // free index first
       for (int s = 0; s < n; ++s)
         for (int t = 0; t < n; ++t)
           for (int c = 0; c < 9; ++c) {
             Cplx sum;
             for (int k = 0; k < n; ++k)
-              sum = colors(component(0, left_row ? s * n + k : k * n + s), component(1, right_row ? t * n + k : k * n + t), c / 3, c % 3, sum);
+              sum = colors(component(0, left_row ? s * n + k : k * n + s),
+                           component(1, right_row ? t * n + k : k * n + t), c / 3, c % 3, sum);
             r.set(s * n + t, c, sum);
           }
       break;
     }
-    default: unknown(op);
+    default:
+      unknown(op);
   }
   return r;
 }
@@ -421,12 +534,24 @@ Tensor Algebra::compare(Op op, Shape shape, std::span<const Tensor> x) {
     const Value l = word(x[0].v[i], w), m = word(x[1].v[i], w);
     Value one;
     switch (op) {
-      case Op::lt: one = b.binary(ir::Op::lt, l, m); break;
-      case Op::le: one = b.binary(ir::Op::le, l, m); break;
-      case Op::gt: one = b.binary(ir::Op::lt, m, l); break;
-      case Op::ge: one = b.binary(ir::Op::le, m, l); break;
-      case Op::eq: one = b.binary(ir::Op::eq, l, m); break;
-      default: one = b.binary(ir::Op::ne, l, m); break;
+      case Op::lt:
+        one = b.binary(ir::Op::lt, l, m);
+        break;
+      case Op::le:
+        one = b.binary(ir::Op::le, l, m);
+        break;
+      case Op::gt:
+        one = b.binary(ir::Op::lt, m, l);
+        break;
+      case Op::ge:
+        one = b.binary(ir::Op::le, m, l);
+        break;
+      case Op::eq:
+        one = b.binary(ir::Op::eq, l, m);
+        break;
+      default:
+        one = b.binary(ir::Op::ne, l, m);
+        break;
     }
     all = all == ir::kNone ? one : b.binary(op == Op::ne ? ir::Op::or_ : ir::Op::and_, all, one);
   }
@@ -441,34 +566,92 @@ Tensor Algebra::wordwise(Op op, Shape shape, std::span<const Tensor> x) {
   auto f2 = [&](ir::Op o) { return b.binary(o, in(0), in(1)); };
   Value z = ir::kNone;
   switch (op) {
-    case Op::mod: z = f2(is_float(w) ? ir::Op::fmod : ir::Op::rem); break;
-    case Op::bit_and: case Op::logical_and: z = f2(ir::Op::and_); break;
-    case Op::bit_or: case Op::logical_or: z = f2(ir::Op::or_); break;
-    case Op::bit_xor: z = f2(ir::Op::xor_); break;
-    case Op::shl: z = f2(ir::Op::shl); break;
-    case Op::shr: z = f2(ir::Op::shr); break;
-    case Op::logical_not: case Op::bit_not: z = f1(ir::Op::not_); break;
-    case Op::pow: z = f2(ir::Op::pow); break;
-    case Op::atan2: z = f2(ir::Op::atan2); break;
-    case Op::fmod: z = f2(ir::Op::fmod); break;
-    case Op::ldexp: z = b.mul(in(0), b.binary(ir::Op::pow, b.constant(w, 2), in(1))); break;
-    case Op::fabs: z = f1(ir::Op::abs); break;
-    case Op::ceil: z = f1(ir::Op::ceil); break;
-    case Op::floor: z = f1(ir::Op::floor); break;
-    case Op::sqrt: z = f1(ir::Op::sqrt); break;
-    case Op::sin: z = f1(ir::Op::sin); break;
-    case Op::cos: z = f1(ir::Op::cos); break;
-    case Op::tan: z = f1(ir::Op::tan); break;
-    case Op::asin: z = f1(ir::Op::asin); break;
-    case Op::acos: z = f1(ir::Op::acos); break;
-    case Op::atan: z = f1(ir::Op::atan); break;
-    case Op::sinh: z = f1(ir::Op::sinh); break;
-    case Op::cosh: z = f1(ir::Op::cosh); break;
-    case Op::tanh: z = f1(ir::Op::tanh); break;
-    case Op::exp: z = f1(ir::Op::exp); break;
-    case Op::log: z = f1(ir::Op::log); break;
-    case Op::log10: z = f1(ir::Op::log10); break;
-    default: unknown(op);
+    case Op::mod:
+      z = f2(is_float(w) ? ir::Op::fmod : ir::Op::rem);
+      break;
+    case Op::bit_and:
+    case Op::logical_and:
+      z = f2(ir::Op::and_);
+      break;
+    case Op::bit_or:
+    case Op::logical_or:
+      z = f2(ir::Op::or_);
+      break;
+    case Op::bit_xor:
+      z = f2(ir::Op::xor_);
+      break;
+    case Op::shl:
+      z = f2(ir::Op::shl);
+      break;
+    case Op::shr:
+      z = f2(ir::Op::shr);
+      break;
+    case Op::logical_not:
+    case Op::bit_not:
+      z = f1(ir::Op::not_);
+      break;
+    case Op::pow:
+      z = f2(ir::Op::pow);
+      break;
+    case Op::atan2:
+      z = f2(ir::Op::atan2);
+      break;
+    case Op::fmod:
+      z = f2(ir::Op::fmod);
+      break;
+    case Op::ldexp:
+      z = b.mul(in(0), b.binary(ir::Op::pow, b.constant(w, 2), in(1)));
+      break;
+    case Op::fabs:
+      z = f1(ir::Op::abs);
+      break;
+    case Op::ceil:
+      z = f1(ir::Op::ceil);
+      break;
+    case Op::floor:
+      z = f1(ir::Op::floor);
+      break;
+    case Op::sqrt:
+      z = f1(ir::Op::sqrt);
+      break;
+    case Op::sin:
+      z = f1(ir::Op::sin);
+      break;
+    case Op::cos:
+      z = f1(ir::Op::cos);
+      break;
+    case Op::tan:
+      z = f1(ir::Op::tan);
+      break;
+    case Op::asin:
+      z = f1(ir::Op::asin);
+      break;
+    case Op::acos:
+      z = f1(ir::Op::acos);
+      break;
+    case Op::atan:
+      z = f1(ir::Op::atan);
+      break;
+    case Op::sinh:
+      z = f1(ir::Op::sinh);
+      break;
+    case Op::cosh:
+      z = f1(ir::Op::cosh);
+      break;
+    case Op::tanh:
+      z = f1(ir::Op::tanh);
+      break;
+    case Op::exp:
+      z = f1(ir::Op::exp);
+      break;
+    case Op::log:
+      z = f1(ir::Op::log);
+      break;
+    case Op::log10:
+      z = f1(ir::Op::log10);
+      break;
+    default:
+      unknown(op);
   }
   Tensor r(shape);
   r.v[0] = z;

@@ -17,7 +17,9 @@ using jit::ir::Value;
 
 constexpr Value kZero = -2;  ///< structural zero
 
-struct Cplx { Value re = kZero, im = kZero; };
+struct Cplx {
+  Value re = kZero, im = kZero;
+};
 
 struct Tensor {
   Shape shape;
@@ -40,8 +42,8 @@ class Algebra {
   Value sub(Value x, Value y);
   Value mul(Value x, Value y);
   Value neg(Value x) { return x == kZero ? kZero : b.neg(x); }
-  Value fma(Value x, Value y, Value z);           ///< x*y + z
-  Value word(Value x, Type t);                     ///< materialised zero if kZero
+  Value fma(Value x, Value y, Value z);  ///< x*y + z
+  Value word(Value x, Type t);           ///< materialised zero if kZero
   Value convert(Value x, Type t) { return x == kZero ? kZero : b.convert(t, x); }
 
   Cplx add(Cplx x, Cplx y) { return {add(x.re, y.re), add(x.im, y.im)}; }
@@ -50,11 +52,11 @@ class Algebra {
   Cplx conj(Cplx x) { return {x.re, neg(x.im)}; }
   Cplx times_i(Cplx x) { return {neg(x.im), x.re}; }
   Cplx mul(Cplx x, Cplx y) { return madd(x, y, {}); }
-  Cplx madd(Cplx x, Cplx y, Cplx z);               ///< x*y + z, the order of additions is part of the language's definition
+  Cplx madd(Cplx x, Cplx y, Cplx z);  ///< x*y + z, the order of additions is part of the language's definition
   Cplx div(Cplx x, Cplx y, Type t);
   Cplx convert(Cplx x, Type t) { return {convert(x.re, t), convert(x.im, t)}; }
 
-  Tensor convert(const Tensor& a, Shape to);       ///< word, reality and scalar -> diagonal
+  Tensor convert(const Tensor& a, Shape to);  ///< word, reality and scalar -> diagonal
   /// One operation of the table on operands; `shape` is the result's.
   Tensor apply(Op op, Shape shape, std::uint64_t attribute, std::span<const Tensor> x);
   /// A complex or real constant as a scalar tensor.

@@ -19,8 +19,10 @@ std::string kernel_name(const std::string& head, std::span<const Record> records
   const std::string text = head + "_" + describe(records, static_cast<int>(records.size()) - 1);
   std::string out;
   for (char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c))) out += c;
-    else if (!out.empty() && out.back() != '_') out += '_';
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      out += c;
+    else if (!out.empty() && out.back() != '_')
+      out += '_';
     if (out.size() >= 64) break;
   }
   while (!out.empty() && out.back() == '_') out.pop_back();
@@ -29,7 +31,9 @@ std::string kernel_name(const std::string& head, std::span<const Record> records
 
 std::int16_t narrow(std::uint64_t x, const char* what) {
   if (x > 32767)
-    throw jit::UserError({.what = "a statement", .expected = std::string("at most 32767 ") + what, .got = std::to_string(x),
+    throw jit::UserError({.what = "a statement",
+                          .expected = std::string("at most 32767 ") + what,
+                          .got = std::to_string(x),
                           .what_now = "assign a part of it to a field first"});
   return static_cast<std::int16_t>(x);
 }
@@ -43,13 +47,20 @@ T& grown(std::vector<T>& list, std::size_t i) {
 }  // namespace
 
 Lowering::Lowering(std::span<const Record> records)
-    : records_(records), purpose_(Purpose::of(records[0])), builder_(kernel_), algebra_(builder_), done_(records.size()), is_done_(records.size(), false) {
+    : records_(records),
+      purpose_(Purpose::of(records[0])),
+      builder_(kernel_),
+      algebra_(builder_),
+      done_(records.size()),
+      is_done_(records.size(), false) {
   static const char* const heads[] = {"sum", "max", "min"};
   const bool assigns = purpose_.reduction < 0;
   kernel_.name = kernel_name(assigns ? short_name(purpose_.dest) : heads[purpose_.reduction], records);
   kernel_.lanes = purpose_.lanes;
   kernel_.listed = purpose_.listed;
-  const auto leaf = [](Shape s) { return ir::Leaf{s.word, narrow(static_cast<std::uint64_t>(s.components()), "components in a site type")}; };
+  const auto leaf = [](Shape s) {
+    return ir::Leaf{s.word, narrow(static_cast<std::uint64_t>(s.components()), "components in a site type")};
+  };
   if (assigns) kernel_.leaves.push_back(leaf(purpose_.dest));
   std::vector<Shape> values;
   for (const Record& r : records.subspan(1)) {
@@ -60,7 +71,8 @@ Lowering::Lowering(std::span<const Record> records)
       grown(values, r.attribute) = r.shape();
     } else if (r.op() == Op::shift) {
       const ShiftTo to = ShiftTo::unpack(r.attribute);
-      grown(kernel_.slots, static_cast<std::size_t>(narrow(static_cast<std::uint64_t>(to.inner), "different shifts"))) = {
+      grown(kernel_.slots,
+            static_cast<std::size_t>(narrow(static_cast<std::uint64_t>(to.inner), "different shifts"))) = {
           static_cast<std::int16_t>(r.frame()), to.gathered, static_cast<std::int16_t>(to.lane_xor)};
     }
   }
@@ -87,7 +99,10 @@ const Tensor& Lowering::lower(int number) {
     if (!is_done_[i])
       for (int n = 0; n < 3 && missing < 0; ++n)
         if (const int k = record(top).operand(n); k >= 0 && !is_done_[static_cast<std::size_t>(k)]) missing = k;
-    if (missing >= 0) { open.push_back(missing); continue; }
+    if (missing >= 0) {
+      open.push_back(missing);
+      continue;
+    }
     if (!is_done_[i]) done_[i] = compute(record(top)), is_done_[i] = true;
     open.pop_back();
   }
@@ -97,11 +112,13 @@ const Tensor& Lowering::lower(int number) {
 Tensor Lowering::compute(const Record& r) {
   const Shape shape = r.shape();
   switch (r.op()) {
-    case Op::value: return arguments_[r.attribute];
+    case Op::value:
+      return arguments_[r.attribute];
     case Op::field: {
       Tensor t(shape);
       for (std::size_t c = 0; c < t.v.size(); ++c)
-        t.v[c] = builder_.load({static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame()), static_cast<std::int16_t>(c), 0});
+        t.v[c] = builder_.load({static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame()),
+                                static_cast<std::int16_t>(c), 0});
       return t;
     }
     case Op::shift: {
@@ -159,20 +176,36 @@ std::optional<Tensor> Lowering::column(int number) {
       const Tensor both[] = {std::move(*t), lower(r.operand(1))};
       return algebra_.apply(r.op(), col, r.attribute, both);
     }
-    case Op::add: case Op::sub: case Op::neg: case Op::plus: case Op::conj: case Op::times_i: case Op::times_minus_i: case Op::convert:
-    case Op::div: case Op::gamma_left: case Op::chiral_project: case Op::transpose_color: case Op::where: {
+    case Op::add:
+    case Op::sub:
+    case Op::neg:
+    case Op::plus:
+    case Op::conj:
+    case Op::times_i:
+    case Op::times_minus_i:
+    case Op::convert:
+    case Op::div:
+    case Op::gamma_left:
+    case Op::chiral_project:
+    case Op::transpose_color:
+    case Op::where: {
       std::vector<Tensor> operands;
       for (int i = 0; i < 3; ++i) {
         if (r.operand(i) < 0) continue;
-        const bool whole = (r.op() == Op::where && i == 0) || (r.op() == Op::div && i == 1);  // scalars, the same for all columns
-        if (whole) { operands.push_back(lower(r.operand(i))); continue; }
+        const bool whole =
+            (r.op() == Op::where && i == 0) || (r.op() == Op::div && i == 1);  // scalars, the same for all columns
+        if (whole) {
+          operands.push_back(lower(r.operand(i)));
+          continue;
+        }
         auto t = column(r.operand(i));
         if (!t) return t;
         operands.push_back(std::move(*t));
       }
       return algebra_.apply(r.op(), col, r.attribute, operands);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -195,7 +228,10 @@ void Lowering::store(const Tensor& value, bool by_columns) {
                static_cast<std::int16_t>(by_columns ? inner : 0)};
     s.value = algebra_.word(value.v[c], shape.word);
     const ir::Node& n = kernel_.nodes[static_cast<std::size_t>(s.value)];
-    if (n.op == ir::Op::load && n.place == s.place) { stores_all_ = false; continue; }  // unchanged
+    if (n.op == ir::Op::load && n.place == s.place) {
+      stores_all_ = false;
+      continue;
+    }  // unchanged
     kernel_.stores.push_back(s);
   }
   kernel_.leaves[0].written = true;
@@ -206,14 +242,16 @@ void Lowering::run() {
   if (purpose_.reduction < 0) {
     std::optional<Tensor> columns;
     if (purpose_.dest.spin.kind == Kind::matrix && any_big_product(records_)) columns = column(root);
-    if (columns) store(*columns, true);
-    else store(lower(root), false);
+    if (columns)
+      store(*columns, true);
+    else
+      store(lower(root), false);
     return;
   }
   const Tensor& value = lower(root);
   for (int c = purpose_.first; c < purpose_.first + purpose_.count; ++c)
-    kernel_.reductions.push_back(
-        {static_cast<ir::Reduction::Kind>(purpose_.reduction), algebra_.word(value.v[static_cast<std::size_t>(c)], Type::f64)});
+    kernel_.reductions.push_back({static_cast<ir::Reduction::Kind>(purpose_.reduction),
+                                  algebra_.word(value.v[static_cast<std::size_t>(c)], Type::f64)});
 }
 
 Lowered lower_statement(std::span<const Record> records) {

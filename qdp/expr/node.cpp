@@ -8,7 +8,9 @@ namespace QDP::detail {
 
 const char* name(Op op) {
   switch (op) {
-#define QDP_ROW(op, operands, rule) case Op::op: return #op;
+#define QDP_ROW(op, operands, rule)                                                                                    \
+  case Op::op:                                                                                                         \
+    return #op;
     QDP_OPERATIONS(QDP_ROW)
 #undef QDP_ROW
   }
@@ -56,8 +58,10 @@ void release(Node* n, int depth, Node*& waiting) {
   for (Expr& k : n->kid) {
     Node* kid = k.forget();
     if (kid == nullptr || --kid->uses != 0) continue;
-    if (depth < kDeepest) release(kid, depth + 1, waiting);
-    else kid->host = waiting, waiting = kid;
+    if (depth < kDeepest)
+      release(kid, depth + 1, waiting);
+    else
+      kid->host = waiting, waiting = kid;
   }
   if (n->field) n->field.reset();
   if (n->map) n->map.reset();
@@ -92,7 +96,8 @@ Expr make_field(std::shared_ptr<jit::Field> field, Shape shape) {
 Expr make_value(const void* components, Shape shape) {
   Node* n = fresh(Op::value, shape, 0);
   std::byte* to = n->small;
-  if (shape.bytes() > kInlineValue) n->large = std::make_unique_for_overwrite<std::byte[]>(shape.bytes()), to = n->large.get();
+  if (shape.bytes() > kInlineValue)
+    n->large = std::make_unique_for_overwrite<std::byte[]>(shape.bytes()), to = n->large.get();
   std::memcpy(to, components, shape.bytes());
   n->host = to;
   return Expr(n);

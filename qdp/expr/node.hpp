@@ -27,7 +27,10 @@ class Expr {
   explicit Expr(Node* node) : node_(node) {}
   Expr(const Expr& other);
   Expr(Expr&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
-  Expr& operator=(Expr other) noexcept { std::swap(node_, other.node_); return *this; }
+  Expr& operator=(Expr other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
   ~Expr();
   const Node* operator->() const { return node_; }
   const Node& operator*() const { return *node_; }
@@ -48,9 +51,9 @@ struct Node {
   std::uint32_t uses = 0;
   std::uint64_t attribute = 0;
   Expr kid[3];
-  std::shared_ptr<jit::Field> field;           ///< Op::field
-  std::shared_ptr<const jit::SiteMap> map;     ///< Op::shift
-  const void* host = nullptr;                  ///< Op::value: the components (points into `small` or `large`)
+  std::shared_ptr<jit::Field> field;        ///< Op::field
+  std::shared_ptr<const jit::SiteMap> map;  ///< Op::shift
+  const void* host = nullptr;               ///< Op::value: the components (points into `small` or `large`)
   alignas(16) std::byte small[kInlineValue];
   std::unique_ptr<std::byte[]> large;
 };
@@ -63,7 +66,11 @@ Expr make_shift_node(Expr source, std::shared_ptr<const jit::SiteMap> map);
 Expr make_convert(Expr a, Shape shape);
 
 void release(Node* node);
-inline Expr::Expr(const Expr& other) : node_(other.node_) { if (node_) ++node_->uses; }
-inline Expr::~Expr() { if (node_ && --node_->uses == 0) release(node_); }
+inline Expr::Expr(const Expr& other) : node_(other.node_) {
+  if (node_) ++node_->uses;
+}
+inline Expr::~Expr() {
+  if (node_ && --node_->uses == 0) release(node_);
+}
 
 }  // namespace QDP::detail

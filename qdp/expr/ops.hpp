@@ -36,7 +36,8 @@ constexpr bool has_seed(Shape a) { return a.color.kind == Kind::seed; }
 constexpr Shape arithmetic(Shape r) { return r.valid && r.word == Type::b1 ? r.with_word(Type::i32) : r; }
 
 constexpr Shape rule_sum(Shape a, Shape b, Shape) {
-  return has_seed(a) || has_seed(b) ? kInvalid : arithmetic(combine(both(a.spin, b.spin), both(a.color, b.color), a, b));
+  return has_seed(a) || has_seed(b) ? kInvalid
+                                    : arithmetic(combine(both(a.spin, b.spin), both(a.color, b.color), a, b));
 }
 constexpr Shape rule_product(Shape a, Shape b, Shape) {
   return arithmetic(combine(product(a.spin, b.spin), product(a.color, b.color), a, b));
@@ -46,14 +47,17 @@ constexpr Shape rule_quotient(Shape a, Shape b, Shape) {
 }
 constexpr Shape rule_integer(Shape a, Shape b, Shape) {
   return a.scalar_levels() && b.scalar_levels() && !a.complex && !b.complex && !is_float(a.word) && !is_float(b.word)
-             ? arithmetic(combine(a.spin, a.color, a, b)) : kInvalid;
+             ? arithmetic(combine(a.spin, a.color, a, b))
+             : kInvalid;
 }
 constexpr Shape rule_bits(Shape a, Shape b, Shape) {  // on truth values: logic
   return a.scalar_levels() && b.scalar_levels() && !a.complex && !b.complex && !is_float(a.word) && !is_float(b.word)
-             ? combine(a.spin, a.color, a, b) : kInvalid;
+             ? combine(a.spin, a.color, a, b)
+             : kInvalid;
 }
 constexpr Shape rule_modulo(Shape a, Shape b, Shape) {
-  return a.scalar_levels() && b.scalar_levels() && !a.complex && !b.complex ? arithmetic(combine(a.spin, a.color, a, b)) : kInvalid;
+  return a.scalar_levels() && b.scalar_levels() && !a.complex && !b.complex ? arithmetic(combine(a.spin, a.color, a, b))
+                                                                            : kInvalid;
 }
 constexpr Shape rule_compare(Shape a, Shape b, Shape) {
   if (a.complex || b.complex) return kInvalid;
@@ -61,50 +65,77 @@ constexpr Shape rule_compare(Shape a, Shape b, Shape) {
   return a.scalar_levels() && b.scalar_levels() ? Shape{.word = Type::b1, .depth = deeper(a, b)} : kInvalid;
 }
 constexpr Shape rule_logic(Shape a, Shape b, Shape) {
-  return a.scalar_levels() && b.scalar_levels() && !a.complex && !b.complex ? combine(a.spin, a.color, a, b).with_word(Type::b1) : kInvalid;
+  return a.scalar_levels() && b.scalar_levels() && !a.complex && !b.complex
+             ? combine(a.spin, a.color, a, b).with_word(Type::b1)
+             : kInvalid;
 }
 constexpr Shape rule_cmplx(Shape a, Shape b, Shape) {
-  return !a.complex && !b.complex && a.spin == b.spin && a.color == b.color ? arithmetic(combine(a.spin, a.color, a, b)).with_complex(true) : kInvalid;
+  return !a.complex && !b.complex && a.spin == b.spin && a.color == b.color
+             ? arithmetic(combine(a.spin, a.color, a, b)).with_complex(true)
+             : kInvalid;
 }
 constexpr Level outer(Level a, Level b) {
   if (a.is_scalar() && b.is_scalar()) return a;
   return a.kind == Kind::vector && b == a ? Level{Kind::matrix, a.n} : Level{Kind::seed, 0};
 }
-constexpr Shape rule_outer(Shape a, Shape b, Shape) { return arithmetic(combine(outer(a.spin, b.spin), outer(a.color, b.color), a, b)); }
-constexpr Level inner(Level a, Level b) { return a.kind == Kind::seed ? Level{Kind::seed, 0} : bad(both(a, b)) ? both(a, b) : Level{}; }
+constexpr Shape rule_outer(Shape a, Shape b, Shape) {
+  return arithmetic(combine(outer(a.spin, b.spin), outer(a.color, b.color), a, b));
+}
+constexpr Level inner(Level a, Level b) {
+  return a.kind == Kind::seed ? Level{Kind::seed, 0} : bad(both(a, b)) ? both(a, b) : Level{};
+}
 constexpr Level same(Level a, Level b) { return a == b ? inner(a, b) : Level{Kind::seed, 0}; }
-constexpr Shape widened(Shape a) { return a.word == Type::f32 ? a.with_word(Type::f64) : arithmetic(a); }  // sums are at least double
-constexpr Shape rule_inner(Shape a, Shape b, Shape) { return widened(combine(inner(a.spin, b.spin), inner(a.color, b.color), a, b)); }
+constexpr Shape widened(Shape a) {
+  return a.word == Type::f32 ? a.with_word(Type::f64) : arithmetic(a);
+}  // sums are at least double
+constexpr Shape rule_inner(Shape a, Shape b, Shape) {
+  return widened(combine(inner(a.spin, b.spin), inner(a.color, b.color), a, b));
+}
 constexpr Shape rule_inner_real(Shape a, Shape b, Shape c) { return rule_inner(a, b, c).with_complex(false); }
-constexpr Shape rule_color_inner(Shape a, Shape b, Shape) { return widened(combine(product(a.spin, b.spin), same(a.color, b.color), a, b)); }
+constexpr Shape rule_color_inner(Shape a, Shape b, Shape) {
+  return widened(combine(product(a.spin, b.spin), same(a.color, b.color), a, b));
+}
 constexpr Shape rule_real_function2(Shape a, Shape b, Shape) {
   if (a.complex || b.complex || !a.scalar_levels() || !b.scalar_levels()) return kInvalid;
   Type w = promote(a.word, b.word);
   return combine(a.spin, a.color, a, b).with_word(is_float(w) ? w : Type::f64);
 }
 constexpr Shape rule_cross(Shape a, Shape b, Shape) {
-  return a.color == Level{Kind::vector, 3} && b.color == a.color && a.spin.is_scalar() && b.spin.is_scalar() ? combine(a.spin, a.color, a, b) : kInvalid;
+  return a.color == Level{Kind::vector, 3} && b.color == a.color && a.spin.is_scalar() && b.spin.is_scalar()
+             ? combine(a.spin, a.color, a, b)
+             : kInvalid;
 }
 constexpr Shape rule_vector_contract(Shape a, Shape b, Shape) {
-  return a.color.kind == Kind::vector && b.color == a.color ? combine(product(a.spin, b.spin), Level{}, a, b) : kInvalid;
+  return a.color.kind == Kind::vector && b.color == a.color ? combine(product(a.spin, b.spin), Level{}, a, b)
+                                                            : kInvalid;
 }
 constexpr Shape rule_quark_contract(Shape a, Shape b, Shape) {
   constexpr Level c3{Kind::matrix, 3};
-  return a.color == c3 && b.color == c3 && a.spin.kind == Kind::matrix && b.spin == a.spin ? combine(a.spin, c3, a, b).with_complex(true) : kInvalid;
+  return a.color == c3 && b.color == c3 && a.spin.kind == Kind::matrix && b.spin == a.spin
+             ? combine(a.spin, c3, a, b).with_complex(true)
+             : kInvalid;
 }
 
 constexpr Shape rule_same(Shape a, Shape, Shape) { return a; }
 constexpr Shape rule_numeric(Shape a, Shape, Shape) { return has_seed(a) ? kInvalid : arithmetic(a); }
-constexpr Shape rule_not(Shape a, Shape, Shape) { return a.scalar_levels() && !a.complex ? a.with_word(Type::b1) : kInvalid; }
-constexpr Shape rule_bit_not(Shape a, Shape, Shape) { return !is_float(a.word) && a.scalar_levels() && !a.complex ? a : kInvalid; }
+constexpr Shape rule_not(Shape a, Shape, Shape) {
+  return a.scalar_levels() && !a.complex ? a.with_word(Type::b1) : kInvalid;
+}
+constexpr Shape rule_bit_not(Shape a, Shape, Shape) {
+  return !is_float(a.word) && a.scalar_levels() && !a.complex ? a : kInvalid;
+}
 constexpr Shape rule_spin_transpose(Shape a, Shape, Shape) { return a.spin.kind == Kind::vector ? kInvalid : a; }
-constexpr Shape rule_square(Shape a, Shape, Shape) { return has_seed(a) ? kInvalid : a; }  // adj of a vector: conjugate, as QDP++ tolerates
+constexpr Shape rule_square(Shape a, Shape, Shape) {
+  return has_seed(a) ? kInvalid : a;
+}  // adj of a vector: conjugate, as QDP++ tolerates
 constexpr Level traced(Level a) { return a.kind == Kind::matrix ? Level{} : a; }
 constexpr Shape rule_trace(Shape a, Shape, Shape) { return a.with_levels(traced(a.spin), traced(a.color)); }
 constexpr Shape rule_trace_color(Shape a, Shape, Shape) { return a.with_levels(a.spin, traced(a.color)); }
 constexpr Shape rule_trace_spin(Shape a, Shape, Shape) { return a.with_levels(traced(a.spin), a.color); }
 constexpr Shape rule_real(Shape a, Shape, Shape) { return a.with_complex(false); }
-constexpr Shape rule_complex(Shape a, Shape, Shape) { return has_seed(a) ? kInvalid : arithmetic(a).with_complex(true); }
+constexpr Shape rule_complex(Shape a, Shape, Shape) {
+  return has_seed(a) ? kInvalid : arithmetic(a).with_complex(true);
+}
 constexpr Shape rule_norm2(Shape a, Shape, Shape) {
   return {.word = is_float(a.word) ? Type::f64 : arithmetic(a).word, .depth = a.depth};
 }
@@ -121,16 +152,28 @@ constexpr Shape rule_spin_reconstruct(Shape a, Shape, Shape) {
 constexpr Shape rule_four_spin(Shape a, Shape, Shape) {
   return a.spin.n == 4 && a.spin.kind != Kind::scalar ? a : kInvalid;
 }
-constexpr Shape rule_gamma(Shape a, Shape, Shape) { return rule_four_spin(a, a, a).with_complex(true).valid && a.spin.n == 4 ? a.with_complex(true) : kInvalid; }
-constexpr Shape rule_gamma_right(Shape a, Shape, Shape) { return a.spin == Level{Kind::matrix, 4} ? a.with_complex(true) : kInvalid; }
-constexpr Shape rule_peek_color(Shape a, Shape, Shape) { return a.color.is_scalar() ? kInvalid : a.with_levels(a.spin, {}); }
-constexpr Shape rule_peek_spin(Shape a, Shape, Shape) { return a.spin.is_scalar() ? kInvalid : a.with_levels({}, a.color); }
-constexpr bool assignable_level(Level to, Level from) { return to == from || (to.kind == Kind::matrix && from.is_scalar()); }
+constexpr Shape rule_gamma(Shape a, Shape, Shape) {
+  return rule_four_spin(a, a, a).with_complex(true).valid && a.spin.n == 4 ? a.with_complex(true) : kInvalid;
+}
+constexpr Shape rule_gamma_right(Shape a, Shape, Shape) {
+  return a.spin == Level{Kind::matrix, 4} ? a.with_complex(true) : kInvalid;
+}
+constexpr Shape rule_peek_color(Shape a, Shape, Shape) {
+  return a.color.is_scalar() ? kInvalid : a.with_levels(a.spin, {});
+}
+constexpr Shape rule_peek_spin(Shape a, Shape, Shape) {
+  return a.spin.is_scalar() ? kInvalid : a.with_levels({}, a.color);
+}
+constexpr bool assignable_level(Level to, Level from) {
+  return to == from || (to.kind == Kind::matrix && from.is_scalar());
+}
 /// Can a value of type `from` be assigned to a field of type `to`? Words convert freely; a scalar fills a diagonal; an
 /// integer becomes a seed.
 constexpr bool assignable(Shape to, Shape from) {
-  if (has_seed(to) && !has_seed(from)) return from.valid && from.scalar_levels() && !from.complex && !is_float(from.word);
-  return from.valid && assignable_level(to.spin, from.spin) && assignable_level(to.color, from.color) && (to.complex || !from.complex);
+  if (has_seed(to) && !has_seed(from))
+    return from.valid && from.scalar_levels() && !from.complex && !is_float(from.word);
+  return from.valid && assignable_level(to.spin, from.spin) && assignable_level(to.color, from.color) &&
+         (to.complex || !from.complex);
 }
 constexpr Shape rule_poke_color(Shape a, Shape b, Shape) {
   return !a.color.is_scalar() && b.color.is_scalar() && assignable(a.with_levels(a.spin, {}), b) ? a : kInvalid;
@@ -145,13 +188,15 @@ constexpr Shape rule_where(Shape m, Shape a, Shape b) {
 constexpr Shape rule_color_contract(Shape a, Shape b, Shape c) {
   if (a.color != b.color || a.color != c.color || a.color.n != 3) return kInvalid;
   if (a.color.kind == Kind::matrix || a.color.kind == Kind::vector)
-    return combine(product(product(a.spin, b.spin), c.spin), Level{}, rule_product(a.with_levels({}, {}), b.with_levels({}, {}), a), c);
+    return combine(product(product(a.spin, b.spin), c.spin), Level{},
+                   rule_product(a.with_levels({}, {}), b.with_levels({}, {}), a), c);
   return kInvalid;
 }
 
 // ---- the table -----------------------------------------------------------------------------------------------------
 
 /// X(name, operands, rule). `attribute` of a node: see the comments.
+// clang-format off
 #define QDP_OPERATIONS(X)                                                                                              \
   X(add, 2, rule_sum) X(sub, 2, rule_sum) X(mul, 2, rule_product) X(div, 2, rule_quotient)                             \
   X(mod, 2, rule_modulo) X(bit_and, 2, rule_bits) X(bit_or, 2, rule_bits) X(bit_xor, 2, rule_bits)                     \
@@ -187,6 +232,7 @@ constexpr Shape rule_color_contract(Shape a, Shape b, Shape c) {
   X(shift, 1, rule_same)                         /* through the node's map */                                          \
   X(site_function, 3, rule_same)                 /* attribute: number in the registry; up to three operands */         \
   X(field, 0, rule_same) X(value, 0, rule_same) X(zero, 0, rule_same) /* leaves: a field, a scalar by value, nought */
+// clang-format on
 
 enum class Op : std::uint8_t {
 #define QDP_ROW(name, operands, rule) name,
@@ -197,7 +243,9 @@ enum class Op : std::uint8_t {
 /// Type of an operation's result; !valid where the operation is not defined.
 constexpr Shape result_shape(Op op, Shape a, Shape b = {}, Shape c = {}) {
   switch (op) {
-#define QDP_ROW(name, operands, rule) case Op::name: return rule(a, b, c);
+#define QDP_ROW(name, operands, rule)                                                                                  \
+  case Op::name:                                                                                                       \
+    return rule(a, b, c);
     QDP_OPERATIONS(QDP_ROW)
 #undef QDP_ROW
   }

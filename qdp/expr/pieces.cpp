@@ -15,15 +15,28 @@ constexpr double kPieceWork = 4000, kPieceArguments = 350;
 
 /// About how many instructions an operation is.
 double work(std::span<const Record> records, const Record& r) {
-  const auto shape = [&](int k) { return r.operand(k) < 0 ? Shape{} : records[static_cast<std::size_t>(r.operand(k))].shape(); };
+  const auto shape = [&](int k) {
+    return r.operand(k) < 0 ? Shape{} : records[static_cast<std::size_t>(r.operand(k))].shape();
+  };
   const double components = r.shape().components();
   const auto terms = [](Level a, Level b) { return a.kind == Kind::matrix && !b.is_scalar() ? a.n : 1; };
   switch (r.op()) {
-    case Op::mul: return components * 2 * terms(shape(0).spin, shape(1).spin) * terms(shape(0).color, shape(1).color);
-    case Op::local_norm2: case Op::local_inner_product: case Op::local_inner_product_real: case Op::local_color_inner_product:
-    case Op::color_vector_contract: case Op::trace: case Op::trace_color: case Op::trace_spin: return 2.0 * shape(0).components();
-    case Op::quark_contract: case Op::color_contract: return 36 * components;
-    default: return components;
+    case Op::mul:
+      return components * 2 * terms(shape(0).spin, shape(1).spin) * terms(shape(0).color, shape(1).color);
+    case Op::local_norm2:
+    case Op::local_inner_product:
+    case Op::local_inner_product_real:
+    case Op::local_color_inner_product:
+    case Op::color_vector_contract:
+    case Op::trace:
+    case Op::trace_color:
+    case Op::trace_spin:
+      return 2.0 * shape(0).components();
+    case Op::quark_contract:
+    case Op::color_contract:
+      return 36 * components;
+    default:
+      return components;
   }
 }
 
@@ -46,7 +59,9 @@ std::vector<int> pieces(std::span<const Record> records, std::size_t arguments) 
   for (int i = 1; i < static_cast<int>(records.size()); ++i) {
     const Record& r = records[static_cast<std::size_t>(i)];
     const double components = r.shape().components();
-    Load own{work(records, r), r.op() == Op::value ? components : r.op() == Op::field || r.op() == Op::shift ? 1.0 : 0.0};
+    Load own{work(records, r), r.op() == Op::value                          ? components
+                               : r.op() == Op::field || r.op() == Op::shift ? 1.0
+                                                                            : 0.0};
     const auto total = [&] {
       Load sum = own;
       for (int k = 0; k < 3; ++k)

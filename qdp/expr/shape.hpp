@@ -19,7 +19,9 @@ struct Level {
   Kind kind = Kind::scalar;
   std::uint8_t n = 1;
   constexpr bool operator==(const Level&) const = default;
-  constexpr int size() const { return kind == Kind::scalar ? 1 : kind == Kind::vector ? n : kind == Kind::matrix ? n * n : 4; }
+  constexpr int size() const {
+    return kind == Kind::scalar ? 1 : kind == Kind::vector ? n : kind == Kind::matrix ? n * n : 4;
+  }
   constexpr bool is_scalar() const { return kind == Kind::scalar; }
 };
 
@@ -36,9 +38,22 @@ struct Shape {
   constexpr int components() const { return spin.size() * color.size() * reals(); }
   constexpr std::size_t bytes() const { return static_cast<std::size_t>(components()) * jit::ir::bytes(word); }
   constexpr bool scalar_levels() const { return spin.is_scalar() && color.is_scalar(); }
-  constexpr Shape with_word(Type w) const { Shape s = *this; s.word = w; return s; }
-  constexpr Shape with_levels(Level s, Level c) const { Shape r = *this; r.spin = s; r.color = c; return r; }
-  constexpr Shape with_complex(bool c) const { Shape r = *this; r.complex = c; return r; }
+  constexpr Shape with_word(Type w) const {
+    Shape s = *this;
+    s.word = w;
+    return s;
+  }
+  constexpr Shape with_levels(Level s, Level c) const {
+    Shape r = *this;
+    r.spin = s;
+    r.color = c;
+    return r;
+  }
+  constexpr Shape with_complex(bool c) const {
+    Shape r = *this;
+    r.complex = c;
+    return r;
+  }
 };
 
 constexpr Shape kInvalid{.valid = false};
@@ -67,6 +82,8 @@ constexpr Shape unpack(std::uint64_t bits) {
 constexpr Shape kScalarShape{};
 
 /// C++'s usual arithmetic promotion, words of the language only. Truth values act as integers in arithmetic.
-constexpr Type promote(Type a, Type b) { return a > b ? a : b; }  // the enumeration is ordered b1 < i32 < i64 < f32 < f64
+constexpr Type promote(Type a, Type b) {
+  return a > b ? a : b;
+}  // the enumeration is ordered b1 < i32 < i64 < f32 < f64
 
 }  // namespace QDP::detail

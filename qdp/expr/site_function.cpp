@@ -46,7 +46,8 @@ struct Tracing {
   const char* before;
 };
 
-ir::Kernel trace(const SiteFunctionEntry& entry, Shape result, std::span<const Shape> operands, std::vector<Value>& values) {
+ir::Kernel trace(const SiteFunctionEntry& entry, Shape result, std::span<const Shape> operands,
+                 std::vector<Value>& values) {
   ir::Kernel k;
   k.name = entry.name;
   k.lanes = 1;
@@ -89,12 +90,13 @@ std::uint64_t site_program_number(std::uint64_t function, Shape result, std::spa
   Registry& all = registry();
   std::unique_lock lock(all.guard);
   if (function == 0 || function > all.bodies.size())
-    throw jit::UserError({.what = "a site function",
-                          .expected = "one whose definition has been executed",
-                          .got = "one that is used before: by the initialiser of a static object in another file",
-                          .where = "a statement with " + std::to_string(operands.size()) + " operands, the first a " +
-                                   (operands.empty() ? "?" : describe(operands[0])),
-                          .what_now = "use it from main() on, or return it from a function that holds it as a static variable"});
+    throw jit::UserError(
+        {.what = "a site function",
+         .expected = "one whose definition has been executed",
+         .got = "one that is used before: by the initialiser of a static object in another file",
+         .where = "a statement with " + std::to_string(operands.size()) + " operands, the first a " +
+                  (operands.empty() ? "?" : describe(operands[0])),
+         .what_now = "use it from main() on, or return it from a function that holds it as a static variable"});
   Body& body = all.bodies[function - 1];
   std::uint64_t types[4] = {pack(result), 0, 0, 0};
   for (std::size_t i = 0; i < operands.size(); ++i) types[i + 1] = pack(operands[i]) | 1ull << 63;
@@ -127,25 +129,48 @@ Tensor replay(Algebra& algebra, const SiteProgram& program, Shape result, std::s
   ir::Builder& b = algebra.b;
   std::vector<Value> now(program.nodes.size());
   const auto at = [&](Value v) { return v == ir::kNone ? ir::kNone : now[static_cast<std::size_t>(v)]; };
-  const auto word = [&](Value v) { return algebra.word(at(v), program.nodes[static_cast<std::size_t>(v)].type); };  // a zero where one is needed
+  const auto word = [&](Value v) {
+    return algebra.word(at(v), program.nodes[static_cast<std::size_t>(v)].type);
+  };  // a zero where one is needed
   for (std::size_t i = 0; i < program.nodes.size(); ++i) {
     const ir::Node& n = program.nodes[i];
     Value& v = now[i];
     switch (n.op) {
       case ir::Op::constant:
-        if (is_float(n.type)) v = b.constant(n.type, n.integer != 0 ? std::bit_cast<double>(n.integer) : n.real);  // a NaN's bits
-        else v = b.constant_int(n.type, n.integer);
+        if (is_float(n.type))
+          v = b.constant(n.type, n.integer != 0 ? std::bit_cast<double>(n.integer) : n.real);  // a NaN's bits
+        else
+          v = b.constant_int(n.type, n.integer);
         break;
-      case ir::Op::load: v = operands[static_cast<std::size_t>(n.place.leaf)].v[static_cast<std::size_t>(n.place.component)]; break;
-      case ir::Op::add: v = algebra.add(at(n.a), at(n.b)); break;
-      case ir::Op::sub: v = algebra.sub(at(n.a), at(n.b)); break;
-      case ir::Op::mul: v = algebra.mul(at(n.a), at(n.b)); break;
-      case ir::Op::fma: v = algebra.fma(at(n.a), at(n.b), at(n.c)); break;
-      case ir::Op::neg: v = algebra.neg(at(n.a)); break;
-      case ir::Op::div: v = at(n.a) == kZero ? kZero : b.div(at(n.a), word(n.b)); break;
-      case ir::Op::convert: v = algebra.convert(at(n.a), n.type); break;
-      case ir::Op::select: v = at(n.b) == kZero && at(n.c) == kZero ? kZero : b.select(word(n.a), word(n.b), word(n.c)); break;
-      default: v = n.b == ir::kNone ? b.unary(n.op, word(n.a)) : b.binary(n.op, word(n.a), word(n.b));
+      case ir::Op::load:
+        v = operands[static_cast<std::size_t>(n.place.leaf)].v[static_cast<std::size_t>(n.place.component)];
+        break;
+      case ir::Op::add:
+        v = algebra.add(at(n.a), at(n.b));
+        break;
+      case ir::Op::sub:
+        v = algebra.sub(at(n.a), at(n.b));
+        break;
+      case ir::Op::mul:
+        v = algebra.mul(at(n.a), at(n.b));
+        break;
+      case ir::Op::fma:
+        v = algebra.fma(at(n.a), at(n.b), at(n.c));
+        break;
+      case ir::Op::neg:
+        v = algebra.neg(at(n.a));
+        break;
+      case ir::Op::div:
+        v = at(n.a) == kZero ? kZero : b.div(at(n.a), word(n.b));
+        break;
+      case ir::Op::convert:
+        v = algebra.convert(at(n.a), n.type);
+        break;
+      case ir::Op::select:
+        v = at(n.b) == kZero && at(n.c) == kZero ? kZero : b.select(word(n.a), word(n.b), word(n.c));
+        break;
+      default:
+        v = n.b == ir::kNone ? b.unary(n.op, word(n.a)) : b.binary(n.op, word(n.a), word(n.b));
     }
   }
   Tensor r(result);

@@ -26,7 +26,8 @@ std::uint64_t hash(std::span<const Record> records) {
   std::uint64_t sum = 0, key = 0x243F6A8885A308D3ull;
   for (const Record& r : records) {
     __extension__ using Wide = unsigned __int128;
-    const Wide product = static_cast<Wide>(r.operands + std::rotl(r.type, 29) + key) * (r.place + std::rotl(r.attribute, 17) + ~key);
+    const Wide product =
+        static_cast<Wide>(r.operands + std::rotl(r.type, 29) + key) * (r.place + std::rotl(r.attribute, 17) + ~key);
     sum += static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     key += 0x9E3779B97F4A7C15ull;
   }
@@ -36,12 +37,14 @@ std::uint64_t hash(std::span<const Record> records) {
 
 }  // namespace
 
-Record Purpose::record() const {
-  return Record::of(kHead, pack(dest), listed, reduction, lanes, first, count);
-}
+Record Purpose::record() const { return Record::of(kHead, pack(dest), listed, reduction, lanes, first, count); }
 Purpose Purpose::of(const Record& head) {
-  return {.dest = head.shape(), .lanes = head.operand(0), .listed = head.attribute != 0, .reduction = head.frame(),
-          .first = head.operand(1), .count = head.operand(2)};
+  return {.dest = head.shape(),
+          .lanes = head.operand(0),
+          .listed = head.attribute != 0,
+          .reduction = head.frame(),
+          .first = head.operand(1),
+          .count = head.operand(2)};
 }
 
 void Statement::clear(jit::Field* target) {
@@ -117,22 +120,29 @@ std::uint64_t Statement::program_of(const Node& n, int a, int b, int c) const {
 
 [[gnu::always_inline]] inline int Statement::known(const Node& n, int frame) {
   switch (n.op) {
-    case Op::field: return add_field(n.field.get(), pack(n.shape), frame);
-    case Op::value: return value_of(n);
-    case Op::zero: return append(Record::of(Op::zero, pack(n.shape), 0, -1));
-    default: break;
+    case Op::field:
+      return add_field(n.field.get(), pack(n.shape), frame);
+    case Op::value:
+      return value_of(n);
+    case Op::zero:
+      return append(Record::of(Op::zero, pack(n.shape), 0, -1));
+    default:
+      break;
   }
   if (++visits_ > kSmallTree && n.uses > 1)
-    if (const int found = shared_.find({&n, frame}); found >= 0) return shared_records_[static_cast<std::size_t>(found)];
+    if (const int found = shared_.find({&n, frame}); found >= 0)
+      return shared_records_[static_cast<std::size_t>(found)];
   return -1;
 }
 
 /// The record of an operation whose operands have theirs; `inner` is their frame.
 [[gnu::always_inline]] inline int Statement::finish(const Node& n, int frame, int inner, int a, int b, int c) {
   int record;
-  if (n.op == Op::shift) record = add_shift(pack(n.shape), a, frame, inner);
+  if (n.op == Op::shift)
+    record = add_shift(pack(n.shape), a, frame, inner);
   else
-    record = append(Record::of(n.op, pack(n.shape), n.op == Op::site_function ? program_of(n, a, b, c) : n.attribute, frame, a, b, c));
+    record = append(Record::of(n.op, pack(n.shape), n.op == Op::site_function ? program_of(n, a, b, c) : n.attribute,
+                               frame, a, b, c));
   if (visits_ > kSmallTree && n.uses > 1) shared_.add({&n, frame}), shared_records_.push_back(record);
   return record;
 }
@@ -168,7 +178,10 @@ int Statement::walk_deep(const Node& root, int its_frame) {
       const Node* kid = s.node->kid[s.next].get();
       if (kid == nullptr) continue;
       const int record = known(*kid, s.inner);
-      if (record < 0) { deeper = kid; break; }
+      if (record < 0) {
+        deeper = kid;
+        break;
+      }
       s.operands[s.next] = record;
     }
     if (deeper) {
@@ -195,13 +208,17 @@ void Statement::copy(const Statement& from, int root, const Asides& asides) {
     if (done.contains(i)) return true;
     const Record& r = record(i);
     int number = -1;
-    if (const auto aside = asides.find(i); aside != asides.end()) number = add_field(aside->second.get(), r.packed_shape(), frame);
-    else if (r.op() == Op::field) number = add_field(from.fields()[r.attribute], r.packed_shape(), frame);
-    else if (r.op() == Op::zero) number = append(r);
+    if (const auto aside = asides.find(i); aside != asides.end())
+      number = add_field(aside->second.get(), r.packed_shape(), frame);
+    else if (r.op() == Op::field)
+      number = add_field(from.fields()[r.attribute], r.packed_shape(), frame);
+    else if (r.op() == Op::zero)
+      number = append(r);
     else if (r.op() == Op::value) {
       const std::size_t start = from.value_starts_[r.attribute];
       value_starts_.push_back(scalars_.size());
-      for (int c = 0; c < r.shape().components(); ++c) scalars_.push_back(from.scalars_[start + static_cast<std::size_t>(c)]);
+      for (int c = 0; c < r.shape().components(); ++c)
+        scalars_.push_back(from.scalars_[start + static_cast<std::size_t>(c)]);
       Record copy = r;
       copy.attribute = value_starts_.size() - 1;
       number = append(copy);
@@ -210,7 +227,9 @@ void Statement::copy(const Statement& from, int root, const Asides& asides) {
     return number >= 0;
   };
   const auto inside = [&](int i, int frame) {  // the frame that the operands of a record are read in
-    return record(i).op() == Op::shift ? frame_of(frame, from.maps_[static_cast<std::size_t>(ShiftTo::unpack(record(i).attribute).inner)]) : frame;
+    return record(i).op() == Op::shift
+               ? frame_of(frame, from.maps_[static_cast<std::size_t>(ShiftTo::unpack(record(i).attribute).inner)])
+               : frame;
   };
   if (!finished(root, 0)) open.push_back({root, inside(root, 0)});
   while (!open.empty()) {
@@ -224,8 +243,10 @@ void Statement::copy(const Statement& from, int root, const Asides& asides) {
     }
     int operands[3];
     for (int k = 0; k < 3; ++k) operands[k] = r.operand(k) < 0 ? -1 : done.at(r.operand(k));
-    const int made = r.op() == Op::shift ? add_shift(r.packed_shape(), operands[0], frames_.list()[static_cast<std::size_t>(frame)].first, frame)
-                                         : append(Record::of(r.op(), r.packed_shape(), r.attribute, frame, operands[0], operands[1], operands[2]));
+    const int made =
+        r.op() == Op::shift
+            ? add_shift(r.packed_shape(), operands[0], frames_.list()[static_cast<std::size_t>(frame)].first, frame)
+            : append(Record::of(r.op(), r.packed_shape(), r.attribute, frame, operands[0], operands[1], operands[2]));
     done.emplace(number, made);
     open.pop_back();
   }
@@ -242,7 +263,9 @@ bool is_big_object(const Record& r) {
 }
 
 bool is_big_product(std::span<const Record> records, const Record& r) {
-  const auto has_spin_matrix = [&](int i) { return records[static_cast<std::size_t>(i)].shape().spin.kind == Kind::matrix; };
+  const auto has_spin_matrix = [&](int i) {
+    return records[static_cast<std::size_t>(i)].shape().spin.kind == Kind::matrix;
+  };
   return r.op() == Op::mul && is_big_object(r) && has_spin_matrix(r.operand(0)) && has_spin_matrix(r.operand(1));
 }
 
@@ -274,8 +297,14 @@ namespace {
 void print(std::span<const Record> records, int number, std::string& out) {
   if (out.size() > 400) return;  // which bounds the depth, too
   const Record& r = records[static_cast<std::size_t>(number)];
-  if (r.op() == Op::field) { out += short_name(r.shape()); return; }
-  if (r.op() == Op::value) { out += "scalar ", out += short_name(r.shape()); return; }
+  if (r.op() == Op::field) {
+    out += short_name(r.shape());
+    return;
+  }
+  if (r.op() == Op::value) {
+    out += "scalar ", out += short_name(r.shape());
+    return;
+  }
   out += r.op() == Op::site_function ? site_program(r.attribute).name : name(r.op());
   out += '(';
   for (int i = 0; i < 3; ++i)

@@ -26,11 +26,13 @@ struct Record {
   std::uint64_t operands = ~0ull;  ///< the first two, 32 bits each
   std::uint64_t place = ~0ull;     ///< the third operand, and the frame << 32
   std::uint64_t type = 0;          ///< pack(shape) | operation << 56
-  std::uint64_t attribute = 0;     ///< field, value: its number; shift: see ShiftTo; site function: its program's number; else the node's
+  std::uint64_t attribute =
+      0;  ///< field, value: its number; shift: see ShiftTo; site function: its program's number; else the node's
 
   static Record of(Op op, std::uint64_t shape, std::uint64_t attribute, int frame, int a = -1, int b = -1, int c = -1) {
     const auto two = [](int low, int high) {
-      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(low)) | static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32;
+      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(low)) |
+             static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32;
     };
     return {two(a, b), two(c, frame), static_cast<std::uint64_t>(op) << 56 | shape, attribute};
   }
@@ -56,7 +58,8 @@ struct ShiftTo {
   int inner, lane_xor;
   bool gathered;
   std::uint64_t pack() const {
-    return static_cast<std::uint32_t>(inner) | static_cast<std::uint64_t>(lane_xor) << 32 | static_cast<std::uint64_t>(gathered) << 63;
+    return static_cast<std::uint32_t>(inner) | static_cast<std::uint64_t>(lane_xor) << 32 |
+           static_cast<std::uint64_t>(gathered) << 63;
   }
   static ShiftTo unpack(std::uint64_t a) {
     return {static_cast<int>(a & 0xFFFFFFFF), static_cast<int>(a >> 32 & 0xFFFF), a >> 63 != 0};
@@ -65,13 +68,13 @@ struct ShiftTo {
 
 /// What becomes of the value: it is stored in field 0, or `count` components from `first` on are reduced.
 struct Purpose {
-  Shape dest;          ///< of an assignment
+  Shape dest;  ///< of an assignment
   int lanes = 1;
-  bool listed = false; ///< kind of domain
-  int reduction = -1;  ///< Reduce, or -1: an assignment
+  bool listed = false;  ///< kind of domain
+  int reduction = -1;   ///< Reduce, or -1: an assignment
   int first = 0, count = 0;
 
-  Record record() const;                 ///< the first of a statement
+  Record record() const;  ///< the first of a statement
   static Purpose of(const Record& head);
 };
 
@@ -169,7 +172,8 @@ class Statement {
 
   bool has_target_ = false, target_read_ = false, target_elsewhere_ = false;
   int visits_ = 0;
-  Numbering<std::pair<const Node*, int>, PairHash> shared_;  ///< nodes of large trees that may be met again, and their frames
+  Numbering<std::pair<const Node*, int>, PairHash>
+      shared_;  ///< nodes of large trees that may be met again, and their frames
   std::vector<int> shared_records_;
 };
 

@@ -33,7 +33,9 @@ Common common(const char* operation, const Sym* x, int n) {
       c.algebra = v.algebra;
       if (v.tensor.shape.word != Type::b1) c.word = promote(c.word, v.tensor.shape.word);
     }
-  if (!c.algebra) throw jit::UserError(std::string("site function: ") + operation + " of constants only; compute it as a number outside");
+  if (!c.algebra)
+    throw jit::UserError(std::string("site function: ") + operation +
+                         " of constants only; compute it as a number outside");
   if (c.word == Type::b1) c.word = Type::f64;
   return c;
 }
@@ -61,11 +63,11 @@ Sym sym_zero(const Sym& like, Shape shape) {
 
 std::uint64_t make_site_function(const char* name, std::function<Sym(const Sym*)> body) {
   return register_site_function({name, [body = std::move(body)](Algebra& algebra, std::span<const Tensor> x) {
-    std::vector<Sym> symbols;
-    for (const Tensor& t : x) symbols.emplace_back(SymValue{&algebra, t, 0});
-    const Sym r = body(symbols.data());
-    return as_tensor(r, algebra, x[0].shape.word);
-  }});
+                                   std::vector<Sym> symbols;
+                                   for (const Tensor& t : x) symbols.emplace_back(SymValue{&algebra, t, 0});
+                                   const Sym r = body(symbols.data());
+                                   return as_tensor(r, algebra, x[0].shape.word);
+                                 }});
 }
 }  // namespace detail
 
@@ -77,14 +79,23 @@ Sym::Sym(double x) : value_(std::make_unique<SymValue>()) { value_->number = x; 
 Sym::Sym(SymValue value) : value_(std::make_unique<SymValue>(std::move(value))) {}
 Sym::Sym(const Sym& x) : value_(std::make_unique<SymValue>(*x.value_)) {}
 Sym::Sym(Sym&&) noexcept = default;
-Sym& Sym::operator=(const Sym& x) { *value_ = *x.value_; return *this; }
+Sym& Sym::operator=(const Sym& x) {
+  *value_ = *x.value_;
+  return *this;
+}
 Sym& Sym::operator=(Sym&&) noexcept = default;
 Sym::~Sym() = default;
 
 detail::Shape Sym::shape() const { return value_->tensor.shape; }
 
-Sym Sym::color(int i, int j) const { return detail::sym1(Op::peek_color, *this, detail::component(shape().color, i, j, shape().color.kind == detail::Kind::matrix, "Sym::color")); }
-Sym Sym::spin(int s, int t) const { return detail::sym1(Op::peek_spin, *this, detail::component(shape().spin, s, t, shape().spin.kind == detail::Kind::matrix, "Sym::spin")); }
+Sym Sym::color(int i, int j) const {
+  return detail::sym1(Op::peek_color, *this,
+                      detail::component(shape().color, i, j, shape().color.kind == detail::Kind::matrix, "Sym::color"));
+}
+Sym Sym::spin(int s, int t) const {
+  return detail::sym1(Op::peek_spin, *this,
+                      detail::component(shape().spin, s, t, shape().spin.kind == detail::Kind::matrix, "Sym::spin"));
+}
 Sym Sym::real() const { return detail::sym1(Op::real, *this); }
 Sym Sym::imag() const { return detail::sym1(Op::imag, *this); }
 void Sym::set_color(int i, int j, const Sym& x) {

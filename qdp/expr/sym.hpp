@@ -14,7 +14,9 @@
 
 namespace QDP {
 
-namespace detail { struct SymValue; }
+namespace detail {
+struct SymValue;
+}
 
 /// A symbolic site value: of any site type, with spin, colour and complex structure.
 class Sym {
@@ -55,9 +57,13 @@ Sym sym_apply(Op op, std::uint64_t attribute, const Sym* operands, int n);
 Sym sym_zero(const Sym& like, Shape shape);
 std::uint64_t make_site_function(const char* name, std::function<Sym(const Sym*)> body);
 inline Sym sym1(Op op, const Sym& a, std::uint64_t attribute = 0) { return sym_apply(op, attribute, &a, 1); }
-inline Sym sym2(Op op, const Sym& a, const Sym& b) { const Sym x[] = {a, b}; return sym_apply(op, 0, x, 2); }
+inline Sym sym2(Op op, const Sym& a, const Sym& b) {
+  const Sym x[] = {a, b};
+  return sym_apply(op, 0, x, 2);
+}
 }  // namespace detail
 
+// clang-format off
 #define QDP_SYM2(function, op) inline Sym function(const Sym& a, const Sym& b) { return detail::sym2(detail::Op::op, a, b); }
 #define QDP_SYM1(function, op) inline Sym function(const Sym& a) { return detail::sym1(detail::Op::op, a); }
 QDP_SYM2(operator+, add) QDP_SYM2(operator-, sub) QDP_SYM2(operator*, mul) QDP_SYM2(operator/, div)
@@ -70,9 +76,13 @@ QDP_SYM1(timesI, times_i) QDP_SYM1(timesMinusI, times_minus_i) QDP_SYM1(localNor
 QDP_SYM1(ceil, ceil) QDP_SYM1(floor, floor) QDP_SYM1(sqrt, sqrt) QDP_SYM1(sin, sin) QDP_SYM1(cos, cos) QDP_SYM1(tan, tan)
 QDP_SYM1(asin, asin) QDP_SYM1(acos, acos) QDP_SYM1(atan, atan) QDP_SYM1(sinh, sinh) QDP_SYM1(cosh, cosh) QDP_SYM1(tanh, tanh)
 QDP_SYM1(exp, exp) QDP_SYM1(log, log) QDP_SYM1(log10, log10)
+// clang-format on
 #undef QDP_SYM1
 #undef QDP_SYM2
-inline Sym where(const Sym& mask, const Sym& a, const Sym& b) { const Sym x[] = {mask, a, b}; return detail::sym_apply(detail::Op::where, 0, x, 3); }
+inline Sym where(const Sym& mask, const Sym& a, const Sym& b) {
+  const Sym x[] = {mask, a, b};
+  return detail::sym_apply(detail::Op::where, 0, x, 3);
+}
 /// x y + z of components, real or complex, with fused multiply-adds: half the work of + and * in sums over components.
 Sym fma(const Sym& x, const Sym& y, const Sym& z);
 /// Nought of the same type.
@@ -83,9 +93,10 @@ template <class T> Sym zero_of(const Sym& a) { return detail::sym_zero(a, detail
 /// A site function of N operands. The result has the site type of the first operand, or of Result (an OScalar or OLattice type).
 template <int N, class Result = void> class SiteFunction {
  public:
-  SiteFunction(const char* name, std::function<Sym(const Sym*)> body) : number_(detail::make_site_function(name, std::move(body))) {}
+  SiteFunction(const char* name, std::function<Sym(const Sym*)> body)
+      : number_(detail::make_site_function(name, std::move(body))) {}
 
-  template <class A, class... B> requires (sizeof...(B) == N - 1 && detail::Lang<A> && (detail::Lang<B> && ...))
+  template <class A, class... B> requires(sizeof...(B) == N - 1 && detail::Lang<A> && (detail::Lang<B> && ...))
   auto operator()(const A& a, const B&... b) const {
     using R = typename decltype(site<A>())::type;
     constexpr detail::Shape shape = detail::shape_of<R>;
@@ -98,8 +109,10 @@ template <int N, class Result = void> class SiteFunction {
 
  private:
   template <class A> static auto site() {
-    if constexpr (std::is_void_v<Result>) return std::type_identity<detail::site_t<A>>{};
-    else return std::type_identity<detail::site_t<Result>>{};
+    if constexpr (std::is_void_v<Result>)
+      return std::type_identity<detail::site_t<A>>{};
+    else
+      return std::type_identity<detail::site_t<Result>>{};
   }
   std::uint64_t number_;  ///< 0 until the initialiser of a static object has run
 };
@@ -107,9 +120,12 @@ template <int N, class Result = void> class SiteFunction {
 /// Makes a site function from a callable of N symbols, 1 <= N <= 3. The name appears in kernel names and profiles.
 template <int N, class Result = void, class F> SiteFunction<N, Result> siteFunction(const char* name, F body) {
   static_assert(1 <= N && N <= 3, "a site function takes one to three operands");
-  if constexpr (N == 1) return {name, [body](const Sym* x) -> Sym { return body(x[0]); }};
-  else if constexpr (N == 2) return {name, [body](const Sym* x) -> Sym { return body(x[0], x[1]); }};
-  else return {name, [body](const Sym* x) -> Sym { return body(x[0], x[1], x[2]); }};
+  if constexpr (N == 1)
+    return {name, [body](const Sym* x) -> Sym { return body(x[0]); }};
+  else if constexpr (N == 2)
+    return {name, [body](const Sym* x) -> Sym { return body(x[0], x[1]); }};
+  else
+    return {name, [body](const Sym* x) -> Sym { return body(x[0], x[1], x[2]); }};
 }
 
 }  // namespace QDP

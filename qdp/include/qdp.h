@@ -2,6 +2,7 @@
 #pragma once
 
 #include "qdp/expr/sym.hpp"
+#include "qdp/init/flop_counter.hpp"
 #include "qdp/init/init.hpp"
 #include "qdp/io/archive.hpp"
 #include "qdp/io/map_obj.hpp"
@@ -18,7 +19,6 @@
 #include "qdp/types/reductions.hpp"
 #include "qdp/types/shift.hpp"
 #include "qdp/types/typedefs.hpp"
-#include "qdp/init/flop_counter.hpp"
 #include "qdp/util/multi.hpp"
 #include "qdp/util/singleton.hpp"
 #include "qdp/util/stopwatch.hpp"

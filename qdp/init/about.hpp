@@ -7,13 +7,13 @@
 namespace QDP {
 
 struct ProgramAbout {
-  std::string version;      ///< "0.1.0"
-  std::string commit;       ///< of the build's sources, "-modified" if they were changed after it; "unknown" outside of git
-  std::string host;         ///< name of the machine
-  std::string device;       ///< "cpu", "cuda:0", "sim"
-  std::string device_model; ///< "NVIDIA H200", the processor's name
-  int threads = 1;          ///< of the host
-  int precision = 64;       ///< bits of the word behind Real
+  std::string version;  ///< "0.1.0"
+  std::string commit;   ///< of the build's sources, "-modified" if they were changed after it; "unknown" outside of git
+  std::string host;     ///< name of the machine
+  std::string device;   ///< "cpu", "cuda:0", "sim"
+  std::string device_model;  ///< "NVIDIA H200", the processor's name
+  int threads = 1;           ///< of the host
+  int precision = 64;        ///< bits of the word behind Real
   int nd = 4, nc = 3, ns = 4;
 };
 

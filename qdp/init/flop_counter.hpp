@@ -13,7 +13,7 @@ class FlopCounter {
   void addSiteFlops(unsigned long long flops);
   /// flops for each site of this process that lies in the subset.
   template <class Subset>
-    requires requires(const Subset& s) { s.numSiteTable(); }
+  requires requires(const Subset& s) { s.numSiteTable(); }
   void addSiteFlops(unsigned long long flops, const Subset& s) {
     count_ += flops * static_cast<unsigned long long>(s.numSiteTable());
   }

@@ -1,9 +1,9 @@
 #include "qdp/init/init.hpp"
 
+#include <unistd.h>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <unistd.h>
 
 #include <omp.h>
 
@@ -24,13 +24,19 @@ int integer(std::string_view flag, const char* text) {
   char* end = nullptr;
   const long v = text ? std::strtol(text, &end, 10) : 0;
   if (!text || end == text || *end)
-    throw jit::UserError({.what = "command line: " + std::string(flag), .expected = "an integer", .got = text ? "\"" + std::string(text) + "\"" : "the end of the command line"});
+    throw jit::UserError({.what = "command line: " + std::string(flag),
+                          .expected = "an integer",
+                          .got = text ? "\"" + std::string(text) + "\"" : "the end of the command line"});
   return static_cast<int>(v);
 }
 
 /// Flags that take a fixed number of values which one rank has no use for.
-struct Ignored { const char* flag; int values; };
-constexpr Ignored kIgnored[] = {{"-poolsize", 1}, {"-p", 1}, {"-bind", 1}, {"-rti", 1}, {"-rtinode", 1}, {"-iogeom", QDP_ND}};
+struct Ignored {
+  const char* flag;
+  int values;
+};
+constexpr Ignored kIgnored[] = {{"-poolsize", 1}, {"-p", 1},       {"-bind", 1},
+                                {"-rti", 1},      {"-rtinode", 1}, {"-iogeom", QDP_ND}};
 
 }  // namespace
 
@@ -41,7 +47,8 @@ std::string QDP_help() {
          "  -geom P1 .. PNd      grid of ranks (one rank: all 1)\n"
          "  -cd DIR              change to this folder first\n"
          "  -p N, -poolsize GB, -bind C:T, -iogeom .., -rti N, -rtinode NAME   accepted, without effect\n\n"
-         "Environment variables:\n" + jit::env_help();
+         "Environment variables:\n" +
+         jit::env_help();
 }
 
 void QDP_initialize(int* argc, char*** argv) {
@@ -58,16 +65,23 @@ void QDP_initialize(int* argc, char*** argv) {
     } else if (flag == "-geom") {
       for (int mu = 0; mu < QDP_ND; ++mu)
         if (integer(flag, value(mu + 1)) != 1)
-          throw jit::UserError({.what = "command line: -geom", .expected = "1 in every direction (this build runs on one rank)", .got = value(mu + 1)});
+          throw jit::UserError({.what = "command line: -geom",
+                                .expected = "1 in every direction (this build runs on one rank)",
+                                .got = value(mu + 1)});
       i += QDP_ND;
     } else if (flag == "-cd") {
       if (!value(1) || chdir(value(1)) != 0)
-        throw jit::UserError({.what = "command line: -cd", .expected = "a folder", .got = value(1) ? value(1) : "the end of the command line"});
+        throw jit::UserError({.what = "command line: -cd",
+                              .expected = "a folder",
+                              .got = value(1) ? value(1) : "the end of the command line"});
       ++i;
     } else {
       for (const Ignored& known : kIgnored)
         if (flag == known.flag) {
-          if (!value(known.values)) throw jit::UserError({.what = "command line: " + std::string(flag), .expected = std::to_string(known.values) + " values", .got = "fewer"});
+          if (!value(known.values))
+            throw jit::UserError({.what = "command line: " + std::string(flag),
+                                  .expected = std::to_string(known.values) + " values",
+                                  .got = "fewer"});
           i += known.values;
         }
     }

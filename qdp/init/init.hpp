@@ -27,7 +27,8 @@ template <class Arg> void dispatch_to_threads(int n, Arg a, void (*func)(int lo,
   const int threads = qdpNumThreads();
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int id = 0; id < threads; ++id) {
-    const int lo = static_cast<int>(static_cast<long>(n) * id / threads), hi = static_cast<int>(static_cast<long>(n) * (id + 1) / threads);
+    const int lo = static_cast<int>(static_cast<long>(n) * id / threads),
+              hi = static_cast<int>(static_cast<long>(n) * (id + 1) / threads);
     func(lo, hi, id, &a);
   }
 }

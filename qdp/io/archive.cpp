@@ -26,7 +26,9 @@ std::string now() {
 
 std::vector<jit::Field*> links(const multi1d<LatticeColorMatrix>& u) {
   if (u.size() != 4)
-    throw jit::UserError({.what = "NERSC archive", .expected = "the 4 directions of a gauge field", .got = std::to_string(u.size()) + " fields"});
+    throw jit::UserError({.what = "NERSC archive",
+                          .expected = "the 4 directions of a gauge field",
+                          .got = std::to_string(u.size()) + " fields"});
   std::vector<jit::Field*> fields;
   for (int mu = 0; mu < u.size(); ++mu) fields.push_back(u[mu].field().get());
   return fields;
@@ -43,7 +45,8 @@ ArchivGauge_t from_header(const io::NerscHeader& h) {
   a.nrow = array_of<multi1d<int>>(h.nrow), a.boundary = array_of<multi1d<int>>(h.boundary);
   a.w_plaq = h.w_plaq, a.link = h.link, a.mat_size = h.mat_size, a.float_size = h.float_size, a.checksum = h.checksum;
   a.sequence_number = h.sequence_number, a.ensemble_id = h.ensemble_id, a.ensemble_label = h.ensemble_label;
-  a.creator = h.creator, a.creator_hardware = h.creator_hardware, a.creation_date = h.creation_date, a.archive_date = h.archive_date;
+  a.creator = h.creator, a.creator_hardware = h.creator_hardware, a.creation_date = h.creation_date,
+  a.archive_date = h.archive_date;
   return a;
 }
 io::NerscHeader to_header(const ArchivGauge_t& a) {
@@ -51,7 +54,8 @@ io::NerscHeader to_header(const ArchivGauge_t& a) {
   h.nrow = array_of<std::vector<int>>(a.nrow), h.boundary = array_of<std::vector<int>>(a.boundary);
   h.w_plaq = toDouble(a.w_plaq), h.link = toDouble(a.link), h.mat_size = a.mat_size, h.float_size = a.float_size;
   h.sequence_number = a.sequence_number, h.ensemble_id = a.ensemble_id, h.ensemble_label = a.ensemble_label;
-  h.creator = a.creator, h.creator_hardware = a.creator_hardware, h.creation_date = a.creation_date, h.archive_date = a.archive_date;
+  h.creator = a.creator, h.creator_hardware = a.creator_hardware, h.creation_date = a.creation_date,
+  h.archive_date = a.archive_date;
   h.has_plaquette = h.has_link_trace = true;
   return h;
 }
@@ -59,8 +63,19 @@ io::NerscHeader to_header(const ArchivGauge_t& a) {
 }  // namespace
 
 ArchivGauge_t::ArchivGauge_t()
-    : nrow(Layout::lattSize()), boundary(4), w_plaq(0), link(0), mat_size(12), float_size(4), checksum(0), sequence_number(0),
-      ensemble_label("NERSC archive"), creator("QDP++"), creator_hardware("QDP++"), creation_date(now()), archive_date(creation_date) {
+    : nrow(Layout::lattSize()),
+      boundary(4),
+      w_plaq(0),
+      link(0),
+      mat_size(12),
+      float_size(4),
+      checksum(0),
+      sequence_number(0),
+      ensemble_label("NERSC archive"),
+      creator("QDP++"),
+      creator_hardware("QDP++"),
+      creation_date(now()),
+      archive_date(creation_date) {
   boundary = 1;
   ensemble_id = "X" + creation_date;
 }
@@ -112,7 +127,8 @@ struct Observables {
     for (int mu = 0; mu < Nd; ++mu) {
       link += toDouble(sum(real(trace(u[mu]))));
       for (int nu = 0; nu < mu; ++nu)
-        plaquette += toDouble(sum(real(trace(u[mu] * shift(u[nu], FORWARD, mu) * adj(u[nu] * shift(u[mu], FORWARD, nu))))));
+        plaquette +=
+            toDouble(sum(real(trace(u[mu] * shift(u[nu], FORWARD, mu) * adj(u[nu] * shift(u[mu], FORWARD, nu))))));
     }
     const double links = static_cast<double>(Layout::vol()) * Nc * Nd;
     link /= links;
@@ -146,7 +162,8 @@ std::string differences(const io::NerscHeader& h, const io::ReadReport& report, 
 
 }  // namespace
 
-std::string readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, const std::string& file, OnDamage on_damage) {
+std::string readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, const std::string& file,
+                       OnDamage on_damage) {
   const io::NerscHeader h = io::read_nersc_header(file);
   u.resize(Nd);
   io::ReadReport report;
@@ -156,9 +173,13 @@ std::string readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, co
   }
   const std::string wrong = differences(h, report, u);
   if (!wrong.empty() && on_damage == OnDamage::refuse)
-    throw jit::UserError({.what = "reading gauge field \"" + file + "\"", .expected = "the links that the header describes", .got = wrong,
-                          .what_now = "The file is damaged: fetch it again (to read it all the same: <verify_checksum>false</verify_checksum> in the "
-                                      "input, OnDamage::read in C++)"});
+    throw jit::UserError(
+        {.what = "reading gauge field \"" + file + "\"",
+         .expected = "the links that the header describes",
+         .got = wrong,
+         .what_now =
+             "The file is damaged: fetch it again (to read it all the same: <verify_checksum>false</verify_checksum> in the "
+             "input, OnDamage::read in C++)"});
   if (!wrong.empty()) QDPIO::cerr << "warning: " << file << ": " << wrong << "; read all the same\n";
   header = from_header(h);
   return wrong.empty() ? "verified" : "wrong: " + wrong;

@@ -12,12 +12,12 @@ namespace QDP {
 /// The header of an archive file.
 struct ArchivGauge_t {
   ArchivGauge_t();
-  multi1d<int> nrow;         ///< lattice extents
-  multi1d<int> boundary;     ///< 1 periodic, -1 antiperiodic
-  Real w_plaq;               ///< average of Re tr U_p / 3
-  Real link;                 ///< average of Re tr U / 3
-  std::size_t mat_size;      ///< reals per link: 12 (two rows) or 18
-  std::size_t float_size;    ///< bytes per real: 4 or 8
+  multi1d<int> nrow;       ///< lattice extents
+  multi1d<int> boundary;   ///< 1 periodic, -1 antiperiodic
+  Real w_plaq;             ///< average of Re tr U_p / 3
+  Real link;               ///< average of Re tr U / 3
+  std::size_t mat_size;    ///< reals per link: 12 (two rows) or 18
+  std::size_t float_size;  ///< bytes per real: 4 or 8
   QDPUtil::n_uint32_t checksum;
   int sequence_number;
   std::string ensemble_id, ensemble_label, creator, creator_hardware, creation_date, archive_date;
@@ -40,8 +40,7 @@ std::string readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, co
                        OnDamage on_damage = OnDamage::refuse);
 std::string readArchiv(XMLReader& xml, multi1d<LatticeColorMatrix>& u, const std::string& file,
                        OnDamage on_damage = OnDamage::refuse);
-std::string readArchiv(multi1d<LatticeColorMatrix>& u, const std::string& file,
-                       OnDamage on_damage = OnDamage::refuse);
+std::string readArchiv(multi1d<LatticeColorMatrix>& u, const std::string& file, OnDamage on_damage = OnDamage::refuse);
 
 /// Writes an archive file, all or nothing. Checksum, plaquette and link trace are those of `u`, also in `header` then.
 void writeArchiv(ArchivGauge_t& header, const multi1d<LatticeColorMatrix>& u, const std::string& file);

@@ -20,10 +20,11 @@ void BinaryReader::read_bytes(char* output, std::size_t bytes) {
   stream.clear(stream.rdstate() & ~std::ios_base::eofbit & ~std::ios_base::failbit);
   const auto end = static_cast<long long>(stream.tellg());
   stream.setstate(std::ios_base::failbit);
-  throw jit::UserError({.what = "BinaryReader: read of " + name(),
-                        .expected = std::to_string(bytes) + " bytes",
-                        .got = std::to_string(got) + " up to the end" + (end >= 0 ? " at byte " + std::to_string(end) : ""),
-                        .what_now = "the data are cut short or of another layout"});
+  throw jit::UserError(
+      {.what = "BinaryReader: read of " + name(),
+       .expected = std::to_string(bytes) + " bytes",
+       .got = std::to_string(got) + " up to the end" + (end >= 0 ? " at byte " + std::to_string(end) : ""),
+       .what_now = "the data are cut short or of another layout"});
 }
 
 void BinaryReader::readArrayPrimaryNode(char* output, std::size_t size, std::size_t nmemb) {
@@ -53,7 +54,10 @@ void BinaryReader::readDesc(std::string& result) {
   int n = 0;
   read(n);
   if (n < 0)
-    throw jit::UserError({.what = "BinaryReader: readDesc of " + name(), .expected = "a length", .got = std::to_string(n), .what_now = "the data have another layout"});
+    throw jit::UserError({.what = "BinaryReader: readDesc of " + name(),
+                          .expected = "a length",
+                          .got = std::to_string(n),
+                          .what_now = "the data have another layout"});
   require(static_cast<std::size_t>(n));
   result.resize(static_cast<std::size_t>(n));
   readArray(result.data(), 1, result.size());
@@ -179,7 +183,9 @@ void BinaryFileReader::open(const std::string& path) {
   io::on_primary([&] {
     stream_->open(path, std::ios_base::in | std::ios_base::binary);
     if (!stream_->is_open())
-      throw jit::UserError({.what = "BinaryFileReader: open \"" + path + "\"", .got = std::strerror(errno), .what_now = "check the name and the permissions"});
+      throw jit::UserError({.what = "BinaryFileReader: open \"" + path + "\"",
+                            .got = std::strerror(errno),
+                            .what_now = "check the name and the permissions"});
   });
   checksum_ = 0;
   open_ = true;
@@ -192,7 +198,9 @@ void BinaryFileReader::close() {
 }
 
 std::istream& BinaryFileReader::getIstream() {
-  if (!open_) throw jit::UserError({.what = "BinaryFileReader", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
+  if (!open_)
+    throw jit::UserError(
+        {.what = "BinaryFileReader", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
   return *stream_;
 }
 

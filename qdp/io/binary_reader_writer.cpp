@@ -33,7 +33,9 @@ std::ostream& BinaryReaderWriter::getOstream() {
 
 BinaryBufferReaderWriter::BinaryBufferReaderWriter()
     : stream_(std::make_unique<std::stringstream>(std::ios_base::in | std::ios_base::out | std::ios_base::binary)) {}
-BinaryBufferReaderWriter::BinaryBufferReaderWriter(const std::string& bytes) : BinaryBufferReaderWriter() { open(bytes); }
+BinaryBufferReaderWriter::BinaryBufferReaderWriter(const std::string& bytes) : BinaryBufferReaderWriter() {
+  open(bytes);
+}
 BinaryBufferReaderWriter::~BinaryBufferReaderWriter() = default;
 
 void BinaryBufferReaderWriter::open(const std::string& bytes) {
@@ -56,7 +58,8 @@ void BinaryBufferReaderWriter::clear() { open({}); }
 std::iostream& BinaryBufferReaderWriter::getIOstream() { return *stream_; }
 
 BinaryFileReaderWriter::BinaryFileReaderWriter() : stream_(std::make_unique<std::fstream>()) {}
-BinaryFileReaderWriter::BinaryFileReaderWriter(const std::string& path, std::ios_base::openmode mode) : BinaryFileReaderWriter() {
+BinaryFileReaderWriter::BinaryFileReaderWriter(const std::string& path, std::ios_base::openmode mode)
+    : BinaryFileReaderWriter() {
   open(path, mode);
 }
 
@@ -72,7 +75,9 @@ void BinaryFileReaderWriter::open(const std::string& path, std::ios_base::openmo
   io::on_primary([&] {
     stream_->open(path, mode | std::ios_base::binary);
     if (!stream_->is_open())
-      throw jit::UserError({.what = "BinaryFileReaderWriter: open \"" + path + "\"", .got = std::strerror(errno), .what_now = "check the name; a new file needs std::ios_base::trunc"});
+      throw jit::UserError({.what = "BinaryFileReaderWriter: open \"" + path + "\"",
+                            .got = std::strerror(errno),
+                            .what_now = "check the name; a new file needs std::ios_base::trunc"});
   });
   last_ = Last::read;
   resetChecksum();
@@ -87,7 +92,10 @@ void BinaryFileReaderWriter::close() {
     stream_->close();
     const bool failed = stream_->fail();
     stream_->clear();
-    if (failed) throw jit::UserError({.what = "BinaryFileReaderWriter: \"" + path_ + "\" is not complete", .got = "a write error", .what_now = "check the free disk space"});
+    if (failed)
+      throw jit::UserError({.what = "BinaryFileReaderWriter: \"" + path_ + "\" is not complete",
+                            .got = "a write error",
+                            .what_now = "check the free disk space"});
   });
 }
 
@@ -96,7 +104,11 @@ void BinaryFileReaderWriter::flush() {
 }
 
 std::iostream& BinaryFileReaderWriter::getIOstream() {
-  if (!open_) throw jit::UserError({.what = "BinaryFileReaderWriter", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
+  if (!open_)
+    throw jit::UserError({.what = "BinaryFileReaderWriter",
+                          .expected = "an open file",
+                          .got = "a closed one",
+                          .what_now = "call open first"});
   return *stream_;
 }
 

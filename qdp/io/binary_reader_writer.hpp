@@ -1,8 +1,8 @@
 // BinaryReaderWriter: reading and writing of one binary object at one common position.
 #pragma once
 
-#include <iosfwd>
 #include <ios>
+#include <iosfwd>
 #include <memory>
 #include <string>
 
@@ -66,7 +66,8 @@ class BinaryFileReaderWriter : public BinaryReaderWriter {
  public:
   BinaryFileReaderWriter();
   /// The file must exist, unless mode has std::ios_base::trunc.
-  explicit BinaryFileReaderWriter(const std::string& path, std::ios_base::openmode mode = std::ios_base::in | std::ios_base::out);
+  explicit BinaryFileReaderWriter(const std::string& path,
+                                  std::ios_base::openmode mode = std::ios_base::in | std::ios_base::out);
   ~BinaryFileReaderWriter() override;
 
   bool is_open() const { return open_; }

@@ -38,7 +38,8 @@ void BinaryWriter::writeArrayPrimaryNode(const char* input, std::size_t size, st
     internalChecksum() = QDPUtil::crc32(internalChecksum(), source, count * size);
   }
   if (stream.fail())
-    throw jit::UserError({.what = "BinaryWriter: write to " + name(), .got = "a write error", .what_now = "check the free disk space"});
+    throw jit::UserError(
+        {.what = "BinaryWriter: write to " + name(), .got = "a write error", .what_now = "check the free disk space"});
 }
 
 void BinaryWriter::writeArray(const char* input, std::size_t size, std::size_t nmemb) {
@@ -48,7 +49,8 @@ void BinaryWriter::writeArray(const char* input, std::size_t size, std::size_t n
 
 void BinaryWriter::writeDesc(const std::string& x) {
   if (x.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw jit::UserError({.what = "BinaryWriter: writeDesc", .expected = "fewer than 2^31 characters", .got = std::to_string(x.size())});
+    throw jit::UserError(
+        {.what = "BinaryWriter: writeDesc", .expected = "fewer than 2^31 characters", .got = std::to_string(x.size())});
   write(static_cast<int>(x.size()));
   writeArray(x.data(), 1, x.size());
 }
@@ -138,7 +140,9 @@ void BinaryFileWriter::open(const std::string& path) {
   io::on_primary([&] {
     stream_->open(path, std::ios_base::out | std::ios_base::binary | std::ios_base::trunc);
     if (!stream_->is_open())
-      throw jit::UserError({.what = "BinaryFileWriter: open \"" + path + "\"", .got = std::strerror(errno), .what_now = "check the folder and the permissions"});
+      throw jit::UserError({.what = "BinaryFileWriter: open \"" + path + "\"",
+                            .got = std::strerror(errno),
+                            .what_now = "check the folder and the permissions"});
   });
   checksum_ = 0;
   open_ = true;
@@ -151,7 +155,10 @@ void BinaryFileWriter::close() {
     stream_->close();
     const bool failed = stream_->fail();
     stream_->clear();
-    if (failed) throw jit::UserError({.what = "BinaryFileWriter: \"" + path_ + "\" is not complete", .got = "a write error", .what_now = "check the free disk space"});
+    if (failed)
+      throw jit::UserError({.what = "BinaryFileWriter: \"" + path_ + "\" is not complete",
+                            .got = "a write error",
+                            .what_now = "check the free disk space"});
   });
 }
 
@@ -160,7 +167,9 @@ void BinaryFileWriter::flush() {
 }
 
 std::ostream& BinaryFileWriter::getOstream() {
-  if (!open_) throw jit::UserError({.what = "BinaryFileWriter", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
+  if (!open_)
+    throw jit::UserError(
+        {.what = "BinaryFileWriter", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
   return *stream_;
 }
 

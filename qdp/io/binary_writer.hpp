@@ -124,8 +124,7 @@ void write(BinaryWriter& bin, const T& x) {
 }
 /// As int, as C++ converts it.
 template <class T>
-  requires(std::is_enum_v<T> && std::is_convertible_v<T, int>)
-void write(BinaryWriter& bin, T x) {
+requires(std::is_enum_v<T> && std::is_convertible_v<T, int>) void write(BinaryWriter& bin, T x) {
   bin.write(static_cast<int>(x));
 }
 template <io::BinaryNumber T>
@@ -134,7 +133,7 @@ void write(BinaryWriter& bin, const std::complex<T>& x) {
   bin.writeArray(reinterpret_cast<const char*>(part), sizeof(T), 2);
 }
 template <class T>
-  requires requires(BinaryWriter& bin, const T& x) { bin.write(x); }
+requires requires(BinaryWriter& bin, const T& x) { bin.write(x); }
 BinaryWriter& operator<<(BinaryWriter& bin, const T& x) {
   bin.write(x);
   return bin;

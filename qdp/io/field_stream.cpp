@@ -15,13 +15,20 @@ SiteGeometry lattice_geometry() {
 
 Word file_word(jit::ir::Type word) {
   switch (word) {
-    case jit::ir::Type::f32: return Word::float32;
-    case jit::ir::Type::f64: return Word::float64;
-    case jit::ir::Type::i32: return Word::int32;
-    case jit::ir::Type::b1: return Word::bytes;
-    case jit::ir::Type::i64: break;
+    case jit::ir::Type::f32:
+      return Word::float32;
+    case jit::ir::Type::f64:
+      return Word::float64;
+    case jit::ir::Type::i32:
+      return Word::int32;
+    case jit::ir::Type::b1:
+      return Word::bytes;
+    case jit::ir::Type::i64:
+      break;
   }
-  throw jit::UserError({.what = "writing a field to a file", .expected = "float, double, 32-bit integer or boolean words", .got = "64-bit integers"});
+  throw jit::UserError({.what = "writing a field to a file",
+                        .expected = "float, double, 32-bit integer or boolean words",
+                        .got = "64-bit integers"});
 }
 
 namespace {
@@ -30,11 +37,14 @@ SiteFormat format_of(const std::vector<jit::Field*>& fields) {
   return {file_word(fields.at(0)->word()), fields.size() * static_cast<std::size_t>(fields[0]->components())};
 }
 
-std::size_t site_bytes(const jit::Field& f) { return static_cast<std::size_t>(f.components() * jit::ir::bytes(f.word())); }
+std::size_t site_bytes(const jit::Field& f) {
+  return static_cast<std::size_t>(f.components() * jit::ir::bytes(f.word()));
+}
 
 /// Calls move(address of the site in the field, address in the stream) for every site and field of a run. Under the run
 /// time's lock, because the end of another stream of a field gives its host side back.
-template <class Base, class Move> void walk(const std::vector<jit::Field*>& fields, std::uint64_t begin, std::uint64_t count, char* words, Base base, Move move) {
+template <class Base, class Move> void walk(const std::vector<jit::Field*>& fields, std::uint64_t begin,
+                                            std::uint64_t count, char* words, Base base, Move move) {
   const jit::RuntimeLock lock;
   const std::size_t bytes = site_bytes(*fields[0]);
   std::vector<char*> start;
@@ -51,17 +61,23 @@ SiteFormat FieldSource::format() const { return format_of(fields_); }
 SiteFormat FieldSink::format() const { return format_of(fields_); }
 
 void FieldSource::get(std::uint64_t begin, std::uint64_t count, void* words) {
-  walk(fields_, begin, count, static_cast<char*>(words),
-       [](jit::Field* f) { return static_cast<char*>(const_cast<void*>(f->host_read())); },
-       [](char* site, char* stream, std::size_t n) { std::memcpy(stream, site, n); });
+  walk(
+      fields_, begin, count, static_cast<char*>(words),
+      [](jit::Field* f) { return static_cast<char*>(const_cast<void*>(f->host_read())); },
+      [](char* site, char* stream, std::size_t n) { std::memcpy(stream, site, n); });
 }
 void FieldSink::put(std::uint64_t begin, std::uint64_t count, const void* words) {
-  walk(fields_, begin, count, static_cast<char*>(const_cast<void*>(words)),
-       [](jit::Field* f) { return static_cast<char*>(f->host_overwrite()); },
-       [](char* site, char* stream, std::size_t n) { std::memcpy(site, stream, n); });
+  walk(
+      fields_, begin, count, static_cast<char*>(const_cast<void*>(words)),
+      [](jit::Field* f) { return static_cast<char*>(f->host_overwrite()); },
+      [](char* site, char* stream, std::size_t n) { std::memcpy(site, stream, n); });
 }
 
-FieldSource::~FieldSource() { for (jit::Field* f : fields_) f->host_done(); }
-FieldSink::~FieldSink() { for (jit::Field* f : fields_) f->host_done(); }
+FieldSource::~FieldSource() {
+  for (jit::Field* f : fields_) f->host_done();
+}
+FieldSink::~FieldSink() {
+  for (jit::Field* f : fields_) f->host_done();
+}
 
 }  // namespace QDP::io

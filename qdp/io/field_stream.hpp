@@ -7,7 +7,9 @@
 #include "qdp/expr/shape.hpp"
 #include "qdp/io/site_stream.hpp"
 
-namespace jit { class Field; }
+namespace jit {
+class Field;
+}
 
 namespace QDP::io {
 

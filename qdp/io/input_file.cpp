@@ -34,7 +34,7 @@ std::string InputFile::open(const std::string& path) {
   path_ = path;
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe without a writer would wait for one
   if (descriptor_ < 0) return std::strerror(errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor_, &status) != 0) return std::strerror(errno);
   size_ = static_cast<std::uint64_t>(status.st_size);
   return S_ISREG(status.st_mode) ? "" : kind_of(status.st_mode);

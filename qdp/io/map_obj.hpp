@@ -58,8 +58,10 @@ class MapObjectMemory : public MapObject<K, V> {
   }
   int insert(const value_type& pair) { return insert(pair.first, pair.second); }
   template <class Iterator>
-    requires requires(Iterator i) { *i; ++i; }
-  int insert(Iterator first, Iterator last) {
+  requires requires(Iterator i) {
+    *i;
+    ++i;
+  } int insert(Iterator first, Iterator last) {
     for (; first != last; ++first) insert(first->first, first->second);
     return 0;
   }
@@ -114,7 +116,10 @@ class MapObjectMemory : public MapObject<K, V> {
   static auto& at(Map& map, const K& key) {
     const auto found = map.find(bytes_of(key));
     if (found == map.end())
-      throw jit::UserError({.what = "MapObjectMemory: look-up", .expected = "a key of the map", .got = "another one", .what_now = "ask exist(key) first, or use get"});
+      throw jit::UserError({.what = "MapObjectMemory: look-up",
+                            .expected = "a key of the map",
+                            .got = "another one",
+                            .what_now = "ask exist(key) first, or use get"});
     return found->second.second;
   }
 

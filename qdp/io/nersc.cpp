@@ -320,8 +320,7 @@ std::string decimal(double value) {
 
 /// A value must stay on its line, or a label could end the header.
 std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 

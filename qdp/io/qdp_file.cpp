@@ -17,9 +17,12 @@ std::string type_name(const detail::RecordTarget& t) {
   using detail::Kind;
   const bool three = t.shape.color.n == 3, single = t.shape.word == detail::Type::f32;
   if (t.fields.empty()) return "Scalar";
-  if (three && t.shape.color.kind == Kind::matrix && t.shape.spin.is_scalar() && t.fields.size() > 1) return single ? "QDP_F3_ColorMatrix" : "QDP_D3_ColorMatrix";
-  if (three && t.shape.color.kind == Kind::vector && t.shape.spin == detail::Level{Kind::vector, 4}) return single ? "USQCD_F3_DiracFermion" : "USQCD_D3_DiracFermion";
-  if (three && t.shape.color.kind == Kind::vector && t.shape.spin.is_scalar()) return single ? "USQCD_F3_ColorVector" : "USQCD_D3_ColorVector";
+  if (three && t.shape.color.kind == Kind::matrix && t.shape.spin.is_scalar() && t.fields.size() > 1)
+    return single ? "QDP_F3_ColorMatrix" : "QDP_D3_ColorMatrix";
+  if (three && t.shape.color.kind == Kind::vector && t.shape.spin == detail::Level{Kind::vector, 4})
+    return single ? "USQCD_F3_DiracFermion" : "USQCD_D3_DiracFermion";
+  if (three && t.shape.color.kind == Kind::vector && t.shape.spin.is_scalar())
+    return single ? "USQCD_F3_ColorVector" : "USQCD_D3_ColorVector";
   return "Lattice";
 }
 
@@ -46,7 +49,9 @@ void put_xml(XMLReader& xml, std::string text) {
     xml.open(in);
   } catch (const XMLError&) {
     for (char& c : text)
-      if (const auto byte = static_cast<unsigned char>(c); byte >= 0x7f || (byte < 0x20 && byte != '\n' && byte != '\t')) c = '?';
+      if (const auto byte = static_cast<unsigned char>(c);
+          byte >= 0x7f || (byte < 0x20 && byte != '\n' && byte != '\t'))
+        c = '?';
     std::istringstream plain("<text>" + xml::escape(text) + "</text>");
     xml.open(plain);
   }
@@ -67,7 +72,8 @@ struct QDPFileReader::File {
   explicit File(const std::string& path) : scidac(path) {}
   const io::ScidacRecord& next(const std::string& what) const {
     if (position >= scidac.records().size())
-      throw jit::UserError({.what = "reading " + what + " from \"" + scidac.path() + "\"", .expected = "one more record",
+      throw jit::UserError({.what = "reading " + what + " from \"" + scidac.path() + "\"",
+                            .expected = "one more record",
                             .got = "the end of the file after " + std::to_string(position) + " records"});
     return scidac.records()[position];
   }
@@ -77,7 +83,9 @@ struct QDPFileReader::File {
 
 QDPFileReader::QDPFileReader() = default;
 QDPFileReader::~QDPFileReader() = default;
-QDPFileReader::QDPFileReader(XMLReader& xml, const std::string& path, QDP_serialparallel_t serpar) { open(xml, path, serpar); }
+QDPFileReader::QDPFileReader(XMLReader& xml, const std::string& path, QDP_serialparallel_t serpar) {
+  open(xml, path, serpar);
+}
 
 void QDPFileReader::open(XMLReader& xml, const std::string& path, QDP_serialparallel_t) {
   state_ = QDPIO_goodbit;
@@ -100,7 +108,8 @@ void QDPFileReader::read_record(XMLReader& xml, const detail::RecordTarget& to) 
   const io::ScidacRecord& record = file_->next(type_name(to));
   io::ReadReport report;
   if (to.fields.empty()) {
-    report = file_->scidac.read_global(record, io::file_word(to.shape.word), to.words, to.count * static_cast<std::size_t>(to.shape.components()));
+    report = file_->scidac.read_global(record, io::file_word(to.shape.word), to.words,
+                                       to.count * static_cast<std::size_t>(to.shape.components()));
   } else {
     io::FieldSink sink(to.fields);
     report = file_->scidac.read_field(record, io::lattice_geometry(), sink);
@@ -138,8 +147,8 @@ struct QDPFileWriter::File {
 };
 
 QDPFileWriter::QDPFileWriter() = default;
-QDPFileWriter::QDPFileWriter(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t volfmt, QDP_serialparallel_t serpar,
-                             QDP_filemode_t mode, const std::string& data_LFN) {
+QDPFileWriter::QDPFileWriter(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t volfmt,
+                             QDP_serialparallel_t serpar, QDP_filemode_t mode, const std::string& data_LFN) {
   open(xml, path, volfmt, serpar, mode, data_LFN);
 }
 QDPFileWriter::~QDPFileWriter() {
@@ -152,9 +161,11 @@ QDPFileWriter::~QDPFileWriter() {
   }
 }
 
-void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t, QDP_serialparallel_t, QDP_filemode_t mode, const std::string& data_LFN) {
+void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t, QDP_serialparallel_t,
+                         QDP_filemode_t mode, const std::string& data_LFN) {
   // One rank writes one file in each of the volume formats.
-  file_.reset(new File{io::ScidacWriter(path, io::lattice_geometry(), text_of(xml), mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace)});
+  file_.reset(new File{io::ScidacWriter(path, io::lattice_geometry(), text_of(xml),
+                                        mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace)});
   file_->scidac.set_lfn(data_LFN);
   exceptions_ = std::uncaught_exceptions();
 }
@@ -165,11 +176,13 @@ void QDPFileWriter::close() {
   file->scidac.close();
 }
 
-void QDPFileWriter::write_record(XMLBufferWriter& xml, const detail::RecordTarget& from, const multi1d<int>* lower, const multi1d<int>* upper) {
+void QDPFileWriter::write_record(XMLBufferWriter& xml, const detail::RecordTarget& from, const multi1d<int>* lower,
+                                 const multi1d<int>* upper) {
   if (!file_) throw jit::UserError({.what = "QDPFileWriter::write", .expected = "an open file", .got = "none"});
   io::ScidacRecordInfo info = info_of(from);
   if (from.fields.empty()) {
-    file_->scidac.write_global(info, text_of(xml), info.word, from.words, from.count * static_cast<std::size_t>(from.shape.components()));
+    file_->scidac.write_global(info, text_of(xml), info.word, from.words,
+                               from.count * static_cast<std::size_t>(from.shape.components()));
     return;
   }
   if (lower) {

@@ -27,9 +27,9 @@ namespace detail {
 /// One record in memory: fields of equal shape, or words.
 struct RecordTarget {
   Shape shape;
-  std::vector<jit::Field*> fields;   ///< a field record
-  void* words = nullptr;             ///< or a global one
-  std::size_t count = 0;             ///< objects of `shape` in it
+  std::vector<jit::Field*> fields;  ///< a field record
+  void* words = nullptr;            ///< or a global one
+  std::size_t count = 0;            ///< objects of `shape` in it
 };
 template <class T> RecordTarget target(OLattice<T>& x) { return {shape_of<T>, {x.field().get()}}; }
 template <class T> RecordTarget target(multi1d<OLattice<T>>& x) {
@@ -38,7 +38,9 @@ template <class T> RecordTarget target(multi1d<OLattice<T>>& x) {
   return t;
 }
 template <class T> RecordTarget target(OScalar<T>& x) { return {shape_of<T>, {}, &x, 1}; }
-template <class T> RecordTarget target(multi1d<OScalar<T>>& x) { return {shape_of<T>, {}, x.slice(), static_cast<std::size_t>(x.size())}; }
+template <class T> RecordTarget target(multi1d<OScalar<T>>& x) {
+  return {shape_of<T>, {}, x.slice(), static_cast<std::size_t>(x.size())};
+}
 template <class X> RecordTarget source(const X& x) { return target(const_cast<X&>(x)); }
 }  // namespace detail
 
@@ -67,8 +69,14 @@ class QDPFileReader {
   template <class T> void read(XMLReader& xml, OLattice<T>& x) { read_record(xml, detail::target(x)); }
   template <class T> void read(XMLReader& xml, OScalar<T>& x) { read_record(xml, detail::target(x)); }
   /// An array takes the length of the record.
-  template <class T> void read(XMLReader& xml, multi1d<OLattice<T>>& x) { x.resize(next_count(detail::shape_of<T>)); read_record(xml, detail::target(x)); }
-  template <class T> void read(XMLReader& xml, multi1d<OScalar<T>>& x) { x.resize(next_count(detail::shape_of<T>)); read_record(xml, detail::target(x)); }
+  template <class T> void read(XMLReader& xml, multi1d<OLattice<T>>& x) {
+    x.resize(next_count(detail::shape_of<T>));
+    read_record(xml, detail::target(x));
+  }
+  template <class T> void read(XMLReader& xml, multi1d<OScalar<T>>& x) {
+    x.resize(next_count(detail::shape_of<T>));
+    read_record(xml, detail::target(x));
+  }
   void read(XMLReader& xml, BinaryBufferReader& bytes);
   /// Skips a record, keeping its XML.
   void read(XMLReader& xml);
@@ -87,7 +95,8 @@ class QDPFileWriter {
   QDPFileWriter();
   QDPFileWriter(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t volfmt, QDP_serialparallel_t serpar,
                 QDP_filemode_t mode = QDPIO_CREATE, const std::string& data_LFN = "");
-  QDPFileWriter(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t volfmt, QDP_serialparallel_t serpar, const std::string& data_LFN)
+  QDPFileWriter(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t volfmt, QDP_serialparallel_t serpar,
+                const std::string& data_LFN)
       : QDPFileWriter(xml, path, volfmt, serpar, QDPIO_CREATE, data_LFN) {}
   ~QDPFileWriter();
   void open(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t volfmt, QDP_serialparallel_t serpar,
@@ -103,25 +112,32 @@ class QDPFileWriter {
   template <class X> void write(XMLBufferWriter& xml, const X& x) { write_record(xml, detail::source(x)); }
   void write(XMLBufferWriter& xml, BinaryBufferWriter& bytes);
   /// The box lower <= x <= upper of a field.
-  template <class X> void write(XMLBufferWriter& xml, const X& x, const multi1d<int>& lower, const multi1d<int>& upper) {
+  template <class X> void write(XMLBufferWriter& xml, const X& x, const multi1d<int>& lower,
+                                const multi1d<int>& upper) {
     write_record(xml, detail::source(x), &lower, &upper);
   }
 
  private:
-  void write_record(XMLBufferWriter& xml, const detail::RecordTarget& from, const multi1d<int>* lower = nullptr, const multi1d<int>* upper = nullptr);
+  void write_record(XMLBufferWriter& xml, const detail::RecordTarget& from, const multi1d<int>* lower = nullptr,
+                    const multi1d<int>* upper = nullptr);
   struct File;
   std::unique_ptr<File> file_;
   std::string checksum_;
   int exceptions_ = 0;  // in flight when the file was opened
 };
 
-inline void open(QDPFileReader& f, XMLReader& xml, const std::string& path, QDP_serialparallel_t s) { f.open(xml, path, s); }
+inline void open(QDPFileReader& f, XMLReader& xml, const std::string& path, QDP_serialparallel_t s) {
+  f.open(xml, path, s);
+}
 inline void close(QDPFileReader& f) { f.close(); }
 inline bool is_open(QDPFileReader& f) { return f.is_open(); }
 inline bool bad(QDPFileReader& f) { return f.bad(); }
 inline bool eof(QDPFileReader& f) { return f.eof(); }
 template <class X> void read(QDPFileReader& f, XMLReader& xml, X& x) { f.read(xml, x); }
-inline void open(QDPFileWriter& f, XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t v, QDP_serialparallel_t s, QDP_filemode_t m = QDPIO_CREATE) { f.open(xml, path, v, s, m); }
+inline void open(QDPFileWriter& f, XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t v,
+                 QDP_serialparallel_t s, QDP_filemode_t m = QDPIO_CREATE) {
+  f.open(xml, path, v, s, m);
+}
 inline void close(QDPFileWriter& f) { f.close(); }
 inline bool is_open(QDPFileWriter& f) { return f.is_open(); }
 inline bool bad(QDPFileWriter& f) { return f.bad(); }

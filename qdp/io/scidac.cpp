@@ -24,8 +24,8 @@ constexpr char kChecksum[] = "scidac-checksum";
 constexpr char kIldgFormat[] = "ildg-format";
 constexpr char kIldgLfn[] = "ildg-data-lfn";
 constexpr char kIldgData[] = "ildg-binary-data";
-constexpr std::string_view kTypes[] = {kPrivateFile, kFile,       kSiteList,   kPrivateRecord, kRecord,
-                                       kData,        kChecksum,   kIldgFormat, kIldgLfn,       kIldgData};
+constexpr std::string_view kTypes[] = {kPrivateFile, kFile,     kSiteList,   kPrivateRecord, kRecord,
+                                       kData,        kChecksum, kIldgFormat, kIldgLfn,       kIldgData};
 
 constexpr std::uint64_t kMaxOtherText = 64 << 10;
 constexpr int kSingleFile = 0;  // volfmt; 1 multifile, 2 partfile

@@ -14,11 +14,16 @@ namespace {
 /// Calls f with the word at `at`, as its C++ type.
 template <class F> void visit_word(Type word, void* at, F f) {
   switch (word) {
-    case Type::b1: return f(*static_cast<bool*>(at));
-    case Type::i32: return f(*static_cast<int*>(at));
-    case Type::i64: return f(*static_cast<long*>(at));
-    case Type::f32: return f(*static_cast<float*>(at));
-    case Type::f64: return f(*static_cast<double*>(at));
+    case Type::b1:
+      return f(*static_cast<bool*>(at));
+    case Type::i32:
+      return f(*static_cast<int*>(at));
+    case Type::i64:
+      return f(*static_cast<long*>(at));
+    case Type::f32:
+      return f(*static_cast<float*>(at));
+    case Type::f64:
+      return f(*static_cast<double*>(at));
   }
 }
 template <class F> void visit_words(Shape shape, void* site, F f) {
@@ -93,7 +98,8 @@ template <class Stream, class Transfer> void stream_lattice(Stream& stream, Tran
 
 void write_site(XMLWriter& xml, Shape shape, const void* site) {
   auto* at = static_cast<char*>(const_cast<void*>(site));
-  write_level(xml, shape.spin, true, [&] { write_level(xml, shape.color, false, [&] { write_reality(xml, shape, at); }); });
+  write_level(xml, shape.spin, true,
+              [&] { write_level(xml, shape.color, false, [&] { write_reality(xml, shape, at); }); });
 }
 
 void read_site(XMLReader& xml, const std::string& path, Shape shape, void* site) {
@@ -113,7 +119,10 @@ void print_site(std::ostream& os, Shape shape, const void* site) {
   const int n = shape.components() / shape.reals();
   for (int i = 0; i < n; ++i) {
     if (i) os << ' ';
-    if (!shape.complex) { one(); continue; }
+    if (!shape.complex) {
+      one();
+      continue;
+    }
     os << "( ", one(), os << " , ", one(), os << " )";
   }
 }
@@ -157,11 +166,13 @@ void read_lattice(BinaryReader& bin, Shape shape, jit::Field& field) {
 void write_lattice_site(BinaryWriter& bin, Shape shape, jit::Field& field, const multi1d<int>& coord) {
   std::vector<char> site(shape.bytes());
   field.read_site(Layout::linearSiteIndex(coord), site.data());
-  bin.writeArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)), static_cast<std::size_t>(shape.components()));
+  bin.writeArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)),
+                 static_cast<std::size_t>(shape.components()));
 }
 void read_lattice_site(BinaryReader& bin, Shape shape, jit::Field& field, const multi1d<int>& coord) {
   std::vector<char> site(shape.bytes());
-  bin.readArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)), static_cast<std::size_t>(shape.components()));
+  bin.readArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)),
+                static_cast<std::size_t>(shape.components()));
   field.write_site(Layout::linearSiteIndex(coord), site.data());
 }
 

@@ -48,19 +48,23 @@ template <class T> XMLWriter& operator<<(XMLWriter& xml, const OLattice<T>& x) {
   detail::write_lattice(xml, detail::shape_of<T>, *x.field());
   return xml;
 }
-template <class T, class C> void write(XMLWriter& xml, const std::string& tag, const QDPExpr<T, C>& x) { write(xml, tag, C(x)); }
+template <class T, class C> void write(XMLWriter& xml, const std::string& tag, const QDPExpr<T, C>& x) {
+  write(xml, tag, C(x));
+}
 template <class T> void read(XMLReader& xml, const std::string& path, OScalar<T>& x) {
   detail::read_site(xml, path, detail::shape_of<T>, &x.elem());
 }
 
 /// Arrays of real scalars are lists of words, other arrays <elem> children.
-template <class T> requires (detail::bare(detail::shape_of<T>)) void read(XMLReader& xml, const std::string& path, multi1d<OScalar<T>>& a) {
+template <class T> requires(detail::bare(detail::shape_of<T>))
+void read(XMLReader& xml, const std::string& path, multi1d<OScalar<T>>& a) {
   multi1d<typename detail::host_word<detail::shape_of<T>.word>::type> words;
   read(xml, path, words);
   a.resize(words.size());
   for (int i = 0; i < a.size(); ++i) a[i] = words[i];
 }
-template <class T> requires (detail::bare(detail::shape_of<T>)) void write(XMLWriter& xml, const std::string& tag, const multi1d<OScalar<T>>& a) {
+template <class T> requires(detail::bare(detail::shape_of<T>))
+void write(XMLWriter& xml, const std::string& tag, const multi1d<OScalar<T>>& a) {
   multi1d<typename detail::host_word<detail::shape_of<T>.word>::type> words(a.size());
   for (int i = 0; i < a.size(); ++i) words[i] = toWordType(a[i]);
   write(xml, tag, words);
@@ -87,13 +91,19 @@ template <class T> void write(TextWriter& text, const OScalar<T>& x) { text << x
 // ---- binary
 
 template <class T> void write(BinaryWriter& bin, const OScalar<T>& x) {
-  bin.writeArray(reinterpret_cast<const char*>(&x.elem()), jit::ir::bytes(detail::shape_of<T>.word), detail::shape_of<T>.components());
+  bin.writeArray(reinterpret_cast<const char*>(&x.elem()), jit::ir::bytes(detail::shape_of<T>.word),
+                 detail::shape_of<T>.components());
 }
 template <class T> void read(BinaryReader& bin, OScalar<T>& x) {
-  bin.readArray(reinterpret_cast<char*>(&x.elem()), jit::ir::bytes(detail::shape_of<T>.word), detail::shape_of<T>.components());
+  bin.readArray(reinterpret_cast<char*>(&x.elem()), jit::ir::bytes(detail::shape_of<T>.word),
+                detail::shape_of<T>.components());
 }
-template <class T> void write(BinaryWriter& bin, const OLattice<T>& x) { detail::write_lattice(bin, detail::shape_of<T>, *x.field()); }
-template <class T> void read(BinaryReader& bin, OLattice<T>& x) { detail::read_lattice(bin, detail::shape_of<T>, *x.field()); }
+template <class T> void write(BinaryWriter& bin, const OLattice<T>& x) {
+  detail::write_lattice(bin, detail::shape_of<T>, *x.field());
+}
+template <class T> void read(BinaryReader& bin, OLattice<T>& x) {
+  detail::read_lattice(bin, detail::shape_of<T>, *x.field());
+}
 template <class T> void write(BinaryWriter& bin, const OLattice<T>& x, const multi1d<int>& coord) {
   detail::write_lattice_site(bin, detail::shape_of<T>, *x.field(), coord);
 }

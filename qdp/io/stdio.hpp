@@ -6,8 +6,8 @@
 #include <ostream>
 #include <string>
 
-#include "qdp/util/primary.hpp"
 #include "qdp/util/multi.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 
@@ -27,8 +27,7 @@ class StandardOutputStream {
   bool is_open() const { return true; }
 
   template <class T>
-    requires requires(std::ostream& os, const T& x) { os << x; }
-  StandardOutputStream& operator<<(const T& x) {
+  requires requires(std::ostream& os, const T& x) { os << x; } StandardOutputStream& operator<<(const T& x) {
     if (io::is_primary()) stream() << x;
     return *this;
   }
@@ -56,8 +55,7 @@ class StandardInputStream {
 
   StandardInputStream& operator>>(std::string& x);
   template <class T>
-    requires std::is_arithmetic_v<T>
-  StandardInputStream& operator>>(T& x) {
+  requires std::is_arithmetic_v<T> StandardInputStream& operator>>(T& x) {
     if (io::is_primary()) {
       T value{};
       if (stream() >> value) x = value;

@@ -32,10 +32,11 @@ void TextReader::read_word(T& x) {
     std::string word;
     stream >> word;
     stream.setstate(std::ios_base::failbit);
-    throw jit::UserError({.what = "TextReader: read",
-                          .expected = std::is_same_v<T, std::string> || std::is_same_v<T, char> ? "more text" : "a number",
-                          .got = at_end && word.empty() ? "the end" : "\"" + word + "\"",
-                          .where = name()});
+    throw jit::UserError(
+        {.what = "TextReader: read",
+         .expected = std::is_same_v<T, std::string> || std::is_same_v<T, char> ? "more text" : "a number",
+         .got = at_end && word.empty() ? "the end" : "\"" + word + "\"",
+         .where = name()});
   });
   io::broadcast(x);
 }
@@ -83,7 +84,9 @@ void TextFileReader::open(const std::string& path) {
   io::on_primary([&] {
     stream_->open(path);
     if (!stream_->is_open())
-      throw jit::UserError({.what = "TextFileReader: open \"" + path + "\"", .got = std::strerror(errno), .what_now = "check the name and the permissions"});
+      throw jit::UserError({.what = "TextFileReader: open \"" + path + "\"",
+                            .got = std::strerror(errno),
+                            .what_now = "check the name and the permissions"});
   });
   open_ = true;
 }
@@ -95,7 +98,9 @@ void TextFileReader::close() {
 }
 
 std::istream& TextFileReader::getIstream() {
-  if (!open_) throw jit::UserError({.what = "TextFileReader", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
+  if (!open_)
+    throw jit::UserError(
+        {.what = "TextFileReader", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
   return *stream_;
 }
 

@@ -74,8 +74,7 @@ class TextFileReader : public TextReader {
 };
 
 template <class T>
-  requires requires(TextReader& text, T& x) { text.read(x); }
-TextReader& operator>>(TextReader& text, T& x) {
+requires requires(TextReader& text, T& x) { text.read(x); } TextReader& operator>>(TextReader& text, T& x) {
   text.read(x);
   return text;
 }

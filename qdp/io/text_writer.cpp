@@ -74,7 +74,9 @@ void TextFileWriter::open(const std::string& path) {
   io::on_primary([&] {
     stream_->open(path);
     if (!stream_->is_open())
-      throw jit::UserError({.what = "TextFileWriter: open \"" + path + "\"", .got = std::strerror(errno), .what_now = "check the folder and the permissions"});
+      throw jit::UserError({.what = "TextFileWriter: open \"" + path + "\"",
+                            .got = std::strerror(errno),
+                            .what_now = "check the folder and the permissions"});
   });
   open_ = true;
 }
@@ -86,7 +88,10 @@ void TextFileWriter::close() {
     stream_->close();
     const bool failed = stream_->fail();
     stream_->clear();
-    if (failed) throw jit::UserError({.what = "TextFileWriter: \"" + path_ + "\" is not complete", .got = "a write error", .what_now = "check the free disk space"});
+    if (failed)
+      throw jit::UserError({.what = "TextFileWriter: \"" + path_ + "\" is not complete",
+                            .got = "a write error",
+                            .what_now = "check the free disk space"});
   });
 }
 
@@ -95,7 +100,9 @@ void TextFileWriter::flush() {
 }
 
 std::ostream& TextFileWriter::getOstream() {
-  if (!open_) throw jit::UserError({.what = "TextFileWriter", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
+  if (!open_)
+    throw jit::UserError(
+        {.what = "TextFileWriter", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
   return *stream_;
 }
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "qdp/util/primary.hpp"
 #include "qdp/util/multi.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 
@@ -76,7 +76,7 @@ class TextFileWriter : public TextWriter {
 };
 
 template <class T>
-  requires requires(TextWriter& text, const T& x) { text.write(x); }
+requires requires(TextWriter& text, const T& x) { text.write(x); }
 TextWriter& operator<<(TextWriter& text, const T& x) {
   text.write(x);
   return text;

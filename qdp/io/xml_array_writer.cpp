@@ -16,7 +16,10 @@ XMLArrayWriter::~XMLArrayWriter() {
 }
 
 void XMLArrayWriter::openArray(const std::string& tag) {
-  if (open_) throw XMLError({.what = "XMLArrayWriter::openArray", .expected = "one array at a time", .got = "<" + tag + "> inside of an array"});
+  if (open_)
+    throw XMLError({.what = "XMLArrayWriter::openArray",
+                    .expected = "one array at a time",
+                    .got = "<" + tag + "> inside of an array"});
   start(target_.indent_);
   openTag(tag);
   open_ = true;
@@ -25,11 +28,14 @@ void XMLArrayWriter::openArray(const std::string& tag) {
 
 void XMLArrayWriter::closeArray() {
   if (!open_ || depth_ > 0)
-    throw XMLError({.what = "XMLArrayWriter: close", .expected = "an open array", .got = open_ ? "an open element" : "none"});
+    throw XMLError(
+        {.what = "XMLArrayWriter: close", .expected = "an open array", .got = open_ ? "an open element" : "none"});
   open_ = false;
   closeTag();
   if (size_ > 0 && written_ != size_)
-    throw XMLError({.what = "XMLArrayWriter: close", .expected = std::to_string(size_) + " elements", .got = std::to_string(written_)});
+    throw XMLError({.what = "XMLArrayWriter: close",
+                    .expected = std::to_string(size_) + " elements",
+                    .got = std::to_string(written_)});
 }
 
 void XMLArrayWriter::openStruct(const std::string& tag) {

@@ -16,13 +16,13 @@ class Attribute {
   Attribute(std::string name, std::string value) : name_(std::move(name)), value_(std::move(value)) {}
   Attribute(std::string name, const char* value) : Attribute(std::move(name), std::string(value)) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Attribute(std::string name, T value) : name_(std::move(name)) {
+  requires std::is_arithmetic_v<T> Attribute(std::string name, T value) : name_(std::move(name)) {
     QDP::xml::append_token(value_, value);
   }
-  Attribute(const std::string& prefix, const std::string& name, std::string value) : Attribute(prefix + ":" + name, std::move(value)) {}
+  Attribute(const std::string& prefix, const std::string& name, std::string value)
+      : Attribute(prefix + ":" + name, std::move(value)) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   Attribute(const std::string& prefix, const std::string& name, T value) : Attribute(prefix + ":" + name, value) {}
 
   const std::string& getName() const { return name_; }

@@ -116,7 +116,9 @@ void read(XMLReader& xml, const std::string& path, multi2d<T>& a) {
   const int columns = rows.size() > 0 ? rows[0].size() : 0;
   for (const auto& row : rows)
     if (row.size() != columns)
-      throw XMLError({.what = "XPath \"" + path + "\"", .expected = "rows of one length", .got = std::to_string(columns) + " and " + std::to_string(row.size()) + " numbers"});
+      throw XMLError({.what = "XPath \"" + path + "\"",
+                      .expected = "rows of one length",
+                      .got = std::to_string(columns) + " and " + std::to_string(row.size()) + " numbers"});
   a.resize(rows.size(), columns);
   for (int j = 0; j < rows.size(); ++j)
     for (int i = 0; i < columns; ++i) a(j, i) = rows[j][i];

@@ -12,7 +12,7 @@ namespace QDP {
 class XMLError : public std::string, public jit::UserError {
  public:
   template <class S>
-    requires std::is_convertible_v<const S&, std::string>
+  requires std::is_convertible_v<const S&, std::string>
   explicit XMLError(const S& message) : std::string(message), jit::UserError(std::string(message)) {}
   explicit XMLError(const jit::ErrorText& text) : XMLError(jit::format_error(text)) {}
 };

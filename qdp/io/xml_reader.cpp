@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "qdp/io/input_file.hpp"
-#include "qdp/util/primary.hpp"
 #include "qdp/io/xml_writer.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 namespace {
@@ -153,7 +153,8 @@ struct XMLReader::Impl {
     else if (result.size() == 1)
       got = "a node that is no element";
     else
-      got = std::to_string(result.size()) + ", the first two at " + line(result.node(0)) + " and " + line(result.node(1));
+      got =
+          std::to_string(result.size()) + ", the first two at " + line(result.node(0)) + " and " + line(result.node(1));
     throw XMLError({.what = "XPath \"" + xpath + "\"",
                     .expected = "one element",
                     .got = got,
@@ -173,7 +174,9 @@ struct XMLReader::Impl {
   }
 
   static std::string line(xmlNodePtr element) { return "line " + std::to_string(xmlGetLineNo(element)); }
-  std::string here() const { return document->name + ", from " + take_string(xmlGetNodePath(node)) + " at " + line(node); }
+  std::string here() const {
+    return document->name + ", from " + take_string(xmlGetNodePath(node)) + " at " + line(node);
+  }
 
   void print(std::ostream& os, xmlNodePtr element) const {
     xmlBufferPtr buffer = xmlBufferCreate();
@@ -243,18 +246,24 @@ void XMLReader::open(const XMLReader& old, const std::string& xpath) {
 void XMLReader::load(const std::string& text, const std::string& name) {
   // Leading white space before <?xml is an error in XML, but QDP++ programs pass such strings around.
   const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
-  const int first_line = static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
+  const int first_line =
+      static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
   constexpr int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING;
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
   if (parser == nullptr) throw jit::InternalError("xmlNewParserCtxt: out of memory");
   ParseError first;
   parser->_private = &first;
-  parser->sax->serror = [](void* self, auto* error) { static_cast<ParseError*>(static_cast<xmlParserCtxtPtr>(self)->_private)->take(error); };
-  xmlDocPtr doc = xmlCtxtReadMemory(parser, text.data() + begin, static_cast<int>(text.size() - begin), nullptr, nullptr, options);
+  parser->sax->serror = [](void* self, auto* error) {
+    static_cast<ParseError*>(static_cast<xmlParserCtxtPtr>(self)->_private)->take(error);
+  };
+  xmlDocPtr doc =
+      xmlCtxtReadMemory(parser, text.data() + begin, static_cast<int>(text.size() - begin), nullptr, nullptr, options);
   if (doc == nullptr || xmlDocGetRootElement(doc) == nullptr) {
     xmlFreeDoc(doc);
     xmlFreeParserCtxt(parser);
-    throw XMLError({.what = name + ":" + std::to_string(first_line + first.line), .expected = "well-formed XML", .got = begin == text.size() ? "no text" : first.message});
+    throw XMLError({.what = name + ":" + std::to_string(first_line + first.line),
+                    .expected = "well-formed XML",
+                    .got = begin == text.size() ? "no text" : first.message});
   }
   xmlFreeParserCtxt(parser);
   impl_ = std::make_unique<Impl>(std::make_shared<Document>(doc, name), xmlDocGetRootElement(doc), false);
@@ -269,7 +278,10 @@ namespace {
 template <class Impl>
 Impl& opened(const std::unique_ptr<Impl>& impl, const std::string& xpath) {
   if (impl == nullptr)
-    throw XMLError({.what = "XPath \"" + xpath + "\"", .expected = "an open XMLReader", .got = "a closed one", .what_now = "call open first"});
+    throw XMLError({.what = "XPath \"" + xpath + "\"",
+                    .expected = "an open XMLReader",
+                    .got = "a closed one",
+                    .what_now = "call open first"});
   return *impl;
 }
 
@@ -328,7 +340,10 @@ void XMLReader::set(const std::string& xpath, const std::string& text) {
 int XMLReader::count(const std::string& xpath) const {
   const XPathResult result = opened(impl_, xpath).evaluate(xpath);
   if (!result.is_nodes())
-    throw XMLError({.what = "XMLReader::count(\"" + xpath + "\")", .expected = "a path", .got = "an expression that selects no nodes", .where = impl_->here()});
+    throw XMLError({.what = "XMLReader::count(\"" + xpath + "\")",
+                    .expected = "a path",
+                    .got = "an expression that selects no nodes",
+                    .where = impl_->here()});
   return result.size();
 }
 
@@ -356,7 +371,8 @@ void XMLReader::registerNamespace(const std::string& prefix, const std::string& 
   Impl& impl = opened(impl_, prefix + ":");
   impl.namespaces.emplace_back(prefix, uri);
   if (xmlXPathRegisterNs(impl.context.pointer, to_xml(prefix), to_xml(uri)) != 0)
-    throw XMLError({.what = "registerNamespace", .got = "\"" + prefix + "\" = \"" + uri + "\"", .where = impl.document->name});
+    throw XMLError(
+        {.what = "registerNamespace", .got = "\"" + prefix + "\" = \"" + uri + "\"", .where = impl.document->name});
 }
 
 void read(XMLReader& xml, const std::string& xpath, std::string& value) { xml.get(xpath, value); }

@@ -51,8 +51,7 @@ class XMLReader {
   void get(const std::string& xpath, std::string& result) const;
   /// The text as one value; white space around it does not count.
   template <class T>
-    requires xml::IsToken<T>::value
-  void get(const std::string& xpath, T& result) const {
+  requires xml::IsToken<T>::value void get(const std::string& xpath, T& result) const {
     const std::string text = element_text(xpath);
     std::string_view rest = text, word, more;
     if (!xml::next_word(rest, word) || xml::next_word(rest, more) || !parse_token(word, result))
@@ -73,7 +72,7 @@ class XMLReader {
   /// The attribute of the one element that matches.
   void getAttribute(const std::string& xpath, const std::string& name, std::string& result) const;
   template <class T>
-    requires xml::IsToken<T>::value
+  requires xml::IsToken<T>::value
   void getAttribute(const std::string& xpath, const std::string& name, T& result) const {
     std::string text;
     getAttribute(xpath, name, text);
@@ -85,8 +84,7 @@ class XMLReader {
   /// Replaces the text of the one element that matches, in this document and for all readers derived from it.
   void set(const std::string& xpath, const std::string& text);
   template <class T>
-    requires xml::IsToken<T>::value
-  void set(const std::string& xpath, const T& value) {
+  requires xml::IsToken<T>::value void set(const std::string& xpath, const T& value) {
     std::string text;
     append_token(text, value);
     set(xpath, text);
@@ -115,8 +113,7 @@ class XMLReader {
 };
 
 template <class T>
-  requires xml::IsToken<T>::value
-void read(XMLReader& xml, const std::string& xpath, T& value) {
+requires xml::IsToken<T>::value void read(XMLReader& xml, const std::string& xpath, T& value) {
   xml.get(xpath, value);
 }
 void read(XMLReader& xml, const std::string& xpath, std::string& value);

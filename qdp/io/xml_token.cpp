@@ -75,9 +75,9 @@ std::string describe_token(const T&) {
   return std::string(std::is_floating_point_v<T> ? "a number (" : "an integer (") + type_name<T>() + ")";
 }
 
-#define TESSERA_XML_TOKEN(T)                          \
-  template void append_token(std::string&, const T&); \
-  template bool parse_token(std::string_view, T&);    \
+#define TESSERA_XML_TOKEN(T)                                                                                           \
+  template void append_token(std::string&, const T&);                                                                  \
+  template bool parse_token(std::string_view, T&);                                                                     \
   template std::string describe_token(const T&);
 
 TESSERA_XML_TOKEN(bool)

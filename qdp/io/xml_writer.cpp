@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "jit/support/log.hpp"
-#include "qdp/util/primary.hpp"
 #include "qdp/io/xml_reader.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 namespace {
@@ -40,7 +40,8 @@ void XMLWriter::put_tag(const std::string& tag, const XMLWriterAPI::AttributeLis
   for (const auto& attribute : attributes) {
     if (attribute.isEmpty()) continue;
     std::string value;
-    for (const char c : xml::escape(attribute.getValue())) value += c == '"' ? std::string("&quot;") : std::string(1, c);
+    for (const char c : xml::escape(attribute.getValue()))
+      value += c == '"' ? std::string("&quot;") : std::string(1, c);
     text += "  " + attribute.getName() + "=\"" + value + "\"";
   }
   emit(text + (is_empty ? "/>" : ">"));
@@ -54,20 +55,29 @@ void XMLWriter::put_tag(const std::string& tag, const XMLWriterAPI::AttributeLis
 
 void XMLWriter::openTag(const std::string& tag) { put_tag(tag, {}, false); }
 void XMLWriter::openTag(const std::string& prefix, const std::string& tag) { put_tag(prefix + ":" + tag, {}, false); }
-void XMLWriter::openTag(const std::string& tag, const XMLWriterAPI::AttributeList& attributes) { put_tag(tag, attributes, false); }
-void XMLWriter::openTag(const std::string& prefix, const std::string& tag, const XMLWriterAPI::AttributeList& attributes) {
+void XMLWriter::openTag(const std::string& tag, const XMLWriterAPI::AttributeList& attributes) {
+  put_tag(tag, attributes, false);
+}
+void XMLWriter::openTag(const std::string& prefix, const std::string& tag,
+                        const XMLWriterAPI::AttributeList& attributes) {
   put_tag(prefix + ":" + tag, attributes, false);
 }
 void XMLWriter::emptyTag(const std::string& tag) { put_tag(tag, {}, true); }
 void XMLWriter::emptyTag(const std::string& prefix, const std::string& tag) { put_tag(prefix + ":" + tag, {}, true); }
-void XMLWriter::emptyTag(const std::string& tag, const XMLWriterAPI::AttributeList& attributes) { put_tag(tag, attributes, true); }
-void XMLWriter::emptyTag(const std::string& prefix, const std::string& tag, const XMLWriterAPI::AttributeList& attributes) {
+void XMLWriter::emptyTag(const std::string& tag, const XMLWriterAPI::AttributeList& attributes) {
+  put_tag(tag, attributes, true);
+}
+void XMLWriter::emptyTag(const std::string& prefix, const std::string& tag,
+                         const XMLWriterAPI::AttributeList& attributes) {
   put_tag(prefix + ":" + tag, attributes, true);
 }
 
 void XMLWriter::closeTag() {
   if (tags_.empty())
-    throw XMLError({.what = "XMLWriter: pop", .expected = "an open tag", .got = "none", .what_now = "compare the numbers of push and pop"});
+    throw XMLError({.what = "XMLWriter: pop",
+                    .expected = "an open tag",
+                    .got = "none",
+                    .what_now = "compare the numbers of push and pop"});
   const std::string tag = std::move(tags_.back());
   tags_.pop_back();
   --indent_;
@@ -78,7 +88,10 @@ void XMLWriter::closeTag() {
 
 void XMLWriter::write(const std::string& text) {
   if (tags_.empty())
-    throw XMLError({.what = "XMLWriter: value \"" + text.substr(0, 40) + "\"", .expected = "an open tag", .got = "none", .what_now = "push a root before"});
+    throw XMLError({.what = "XMLWriter: value \"" + text.substr(0, 40) + "\"",
+                    .expected = "an open tag",
+                    .got = "none",
+                    .what_now = "push a root before"});
   emit(text);
   text_last_ = true;
 }
@@ -130,7 +143,9 @@ void XMLFileWriter::open(const std::string& filename, bool write_prologue) {
   if (io::is_primary()) {
     file->stream = std::fopen(filename.c_str(), "w");
     if (file->stream == nullptr)
-      failure = jit::format_error({.what = "XMLFileWriter: open \"" + filename + "\"", .got = std::strerror(errno), .what_now = "check the folder and the permissions"});
+      failure = jit::format_error({.what = "XMLFileWriter: open \"" + filename + "\"",
+                                   .got = std::strerror(errno),
+                                   .what_now = "check the folder and the permissions"});
   }
   io::broadcast(failure);
   if (!failure.empty()) throw XMLError(failure);
@@ -143,8 +158,12 @@ bool XMLFileWriter::is_open() const { return file_ != nullptr; }
 
 void XMLFileWriter::emit(std::string_view text) {
   if (file_ == nullptr)
-    throw XMLError({.what = "XMLFileWriter: write", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
-  if (file_->stream != nullptr && std::fwrite(text.data(), 1, text.size(), file_->stream) != text.size()) file_->failed = true;
+    throw XMLError({.what = "XMLFileWriter: write",
+                    .expected = "an open file",
+                    .got = "a closed one",
+                    .what_now = "call open first"});
+  if (file_->stream != nullptr && std::fwrite(text.data(), 1, text.size(), file_->stream) != text.size())
+    file_->failed = true;
 }
 
 void XMLFileWriter::flush() {
@@ -168,7 +187,9 @@ void XMLFileWriter::close() {
   if (file->stream == nullptr) return;
   if (std::fclose(file->stream) != 0) file->failed = true;
   if (file->failed)
-    throw XMLError({.what = "XMLFileWriter: \"" + file->name + "\" is not complete", .got = "a write error", .what_now = "check the free disk space"});
+    throw XMLError({.what = "XMLFileWriter: \"" + file->name + "\" is not complete",
+                    .got = "a write error",
+                    .what_now = "check the free disk space"});
 }
 
 // ---- values --------------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 #include "qdp/layout/layout.hpp"
 
-#include "qdp/util/primary.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
@@ -10,6 +9,7 @@
 #include "qdp/layout/subset.hpp"
 #include "qdp/rng/random_field.hpp"
 #include "qdp/rng/random_state.hpp"
+#include "qdp/util/primary.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -118,8 +118,10 @@ int local_site(const multi1d<int>& coord, const multi1d<int>& latt_size) {
   int site = 0;
   for (int mu = latt_size.size() - 1; mu >= 0; --mu) {
     if (coord[mu] < 0 || coord[mu] >= latt_size[mu])
-      throw jit::UserError({.what = "local_site", .expected = "0.." + std::to_string(latt_size[mu] - 1) + " in direction " + std::to_string(mu),
-                            .got = std::to_string(coord[mu])});
+      throw jit::UserError(
+          {.what = "local_site",
+           .expected = "0.." + std::to_string(latt_size[mu] - 1) + " in direction " + std::to_string(mu),
+           .got = std::to_string(coord[mu])});
     site = site * latt_size[mu] + coord[mu];
   }
   return site;

@@ -100,7 +100,7 @@ namespace detail {
 struct LayoutState {
   Geometry lattice;
   std::shared_ptr<const jit::SiteOrder> order;
-  std::uint64_t generation;  ///< 1 for the first create(), and so on
+  std::uint64_t generation;                                          ///< 1 for the first create(), and so on
   std::array<std::shared_ptr<jit::Field>, QDP_ND> coordinates = {};  ///< those asked for, see coordinate_field()
 };
 

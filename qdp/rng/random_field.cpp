@@ -144,7 +144,8 @@ enum class Draw { uniform, normal_real, normal_complex };
 void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain,
             const std::vector<std::uint64_t>& seeds) {
   std::string what = "random numbers";
-  for (const int x : {static_cast<int>(kind), static_cast<int>(field.word()), field.components(), field.order().lanes, static_cast<int>(domain.listed)})
+  for (const int x : {static_cast<int>(kind), static_cast<int>(field.word()), field.components(), field.order().lanes,
+                      static_cast<int>(domain.listed)})
     what += ' ' + std::to_string(x);
   const jit::TableKey key = jit::table_key(what);
   jit::Runtime& runtime = jit::Runtime::instance();

@@ -19,29 +19,42 @@ constexpr Outer outermost(Outer a, Outer b) { return a > b ? a : b; }
 
 /// A built-in number next to X, as a scalar of X's word.
 template <class X> using word_beside = typename host_word<operand_shape<X>.word>::type;
-template <class W, class X> constexpr Shape shape_beside = Shape{.word = operand_shape<X>.word, .depth = operand_shape<X>.depth};
+template <class W, class X> constexpr Shape shape_beside =
+    Shape{.word = operand_shape<X>.word, .depth = operand_shape<X>.depth};
 
 template <class A, class B> constexpr Shape left_shape() {
-  if constexpr (Lang<A>) return operand_shape<A>; else return shape_beside<A, B>;
+  if constexpr (Lang<A>)
+    return operand_shape<A>;
+  else
+    return shape_beside<A, B>;
 }
 /// At least one value of the language, the other one too or a built-in number.
-template <class A, class B> concept Pair = (Lang<A> && Lang<B>) || (Lang<A> && Word<B>) || (Word<A> && Lang<B>);
+template <class A, class B>
+concept Pair = (Lang<A> && Lang<B>) || (Lang<A> && Word<B>) || (Word<A> && Lang<B>);
 
 template <Op op, class A, class B> constexpr Shape pair_result() {
-  if constexpr (Pair<A, B>) return result_shape(op, left_shape<A, B>(), left_shape<B, A>());
-  else return kInvalid;
+  if constexpr (Pair<A, B>)
+    return result_shape(op, left_shape<A, B>(), left_shape<B, A>());
+  else
+    return kInvalid;
 }
-template <Op op, class A, class B> concept Binary = Pair<A, B> && pair_result<op, A, B>().valid;
+template <Op op, class A, class B>
+concept Binary = Pair<A, B> && pair_result<op, A, B>().valid;
 template <Op op, class A> constexpr Shape unary_result() {
-  if constexpr (Lang<A>) return result_shape(op, operand_shape<A>);
-  else return kInvalid;
+  if constexpr (Lang<A>)
+    return result_shape(op, operand_shape<A>);
+  else
+    return kInvalid;
 }
-template <Op op, class A> concept Unary = Lang<A> && unary_result<op, A>().valid;
+template <Op op, class A>
+concept Unary = Lang<A> && unary_result<op, A>().valid;
 
 /// Scalars and primitives as their site values.
 template <class X> const auto& site_value(const X& x) {
-  if constexpr (ScalarLike<X>) return x.elem();
-  else return x;
+  if constexpr (ScalarLike<X>)
+    return x.elem();
+  else
+    return x;
 }
 template <class A, class B> decltype(auto) promoted(const A& a) {
   if constexpr (Word<A>) {
@@ -54,8 +67,10 @@ template <class A, class B> decltype(auto) promoted(const A& a) {
   }
 }
 template <class A, class B> Expr operand_expr(const A& a) {
-  if constexpr (Word<A>) return to_expr(word_scalar<word_beside<B>>(a));
-  else return to_expr(a);
+  if constexpr (Word<A>)
+    return to_expr(word_scalar<word_beside<B>>(a));
+  else
+    return to_expr(a);
 }
 
 /// One real word: arithmetic without the interpreter.
@@ -64,25 +79,36 @@ template <class T> const auto& plain_word(const T& site) {
   return *reinterpret_cast<const typename host_word<shape_of<T>.word>::type*>(&site);
 }
 template <Op op, class R, class A, class B> constexpr bool plain_binary =
-    plain(shape_of<A>) && plain(shape_of<B>) && plain(shape_of<R>) && shape_of<A>.word != Type::b1 && shape_of<B>.word != Type::b1 &&
-    (op == Op::add || op == Op::sub || op == Op::mul || (op == Op::div && is_float(shape_of<R>.word)) || op == Op::lt || op == Op::le ||
-     op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne);
+    plain(shape_of<A>) && plain(shape_of<B>) && plain(shape_of<R>) && shape_of<A>.word != Type::b1 &&
+    shape_of<B>.word != Type::b1 &&
+    (op == Op::add || op == Op::sub || op == Op::mul || (op == Op::div && is_float(shape_of<R>.word)) || op == Op::lt ||
+     op == Op::le || op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne);
 
 template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribute, const A& a, const B& b) {
   if constexpr (plain_binary<op, R, A, B>) {
     using W = typename host_word<promote(promote(shape_of<A>.word, shape_of<B>.word), Type::i32)>::type;
     const W x = static_cast<W>(plain_word(a)), y = static_cast<W>(plain_word(b));
     auto value = [&] {
-      if constexpr (op == Op::add) return x + y;
-      else if constexpr (op == Op::sub) return x - y;
-      else if constexpr (op == Op::mul) return x * y;
-      else if constexpr (op == Op::div) return x / y;
-      else if constexpr (op == Op::lt) return x < y;
-      else if constexpr (op == Op::le) return x <= y;
-      else if constexpr (op == Op::gt) return x > y;
-      else if constexpr (op == Op::ge) return x >= y;
-      else if constexpr (op == Op::eq) return x == y;
-      else return x != y;
+      if constexpr (op == Op::add)
+        return x + y;
+      else if constexpr (op == Op::sub)
+        return x - y;
+      else if constexpr (op == Op::mul)
+        return x * y;
+      else if constexpr (op == Op::div)
+        return x / y;
+      else if constexpr (op == Op::lt)
+        return x < y;
+      else if constexpr (op == Op::le)
+        return x <= y;
+      else if constexpr (op == Op::gt)
+        return x > y;
+      else if constexpr (op == Op::ge)
+        return x >= y;
+      else if constexpr (op == Op::eq)
+        return x == y;
+      else
+        return x != y;
     }();
     R r;
     std::memcpy(static_cast<void*>(&r), &value, sizeof value);
@@ -97,9 +123,12 @@ template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribut
 template <Op op, class A> auto unary(const A& a, std::uint64_t attribute = 0) {
   constexpr Shape shape = unary_result<op, A>();
   using R = site_type<shape>;
-  if constexpr (LatticeLike<A>) return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, to_expr(a)));
-  else if constexpr (ScalarLike<A>) return OScalar<R>(host_result<op, R>(attribute, a.elem()));
-  else return host_result<op, R>(attribute, a);
+  if constexpr (LatticeLike<A>)
+    return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, to_expr(a)));
+  else if constexpr (ScalarLike<A>)
+    return OScalar<R>(host_result<op, R>(attribute, a.elem()));
+  else
+    return host_result<op, R>(attribute, a);
 }
 
 template <Op op, class A, class B> auto binary(const A& a, const B& b, std::uint64_t attribute = 0) {
@@ -114,14 +143,17 @@ template <Op op, class A, class B> auto binary(const A& a, const B& b, std::uint
     return site_binary<op, R>(attribute, promoted<A, B>(a), promoted<B, A>(b));
 }
 
-template <Op op, class A, class B, class C> auto ternary(const A& a, const B& b, const C& c, std::uint64_t attribute = 0) {
+template <Op op, class A, class B, class C> auto ternary(const A& a, const B& b, const C& c,
+                                                         std::uint64_t attribute = 0) {
   constexpr Shape shape = result_shape(op, operand_shape<A>, operand_shape<B>, operand_shape<C>);
   using R = site_type<shape>;
   constexpr Outer outer = outermost(outer_of<A>, outermost(outer_of<B>, outer_of<C>));
   if constexpr (outer == Outer::lattice)
     return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, to_expr(a), to_expr(b), to_expr(c)));
-  else if constexpr (outer == Outer::scalar) return OScalar<R>(host_result<op, R>(attribute, site_value(a), site_value(b), site_value(c)));
-  else return host_result<op, R>(attribute, a, b, c);
+  else if constexpr (outer == Outer::scalar)
+    return OScalar<R>(host_result<op, R>(attribute, site_value(a), site_value(b), site_value(c)));
+  else
+    return host_result<op, R>(attribute, a, b, c);
 }
 
 }  // namespace detail
@@ -133,7 +165,9 @@ template <Op op, class A, class B, class C> auto ternary(const A& a, const B& b,
     return detail::binary<detail::Op::op>(a, b);                                                                       \
   }
 #define QDP_UNARY(function, op)                                                                                        \
-  template <class A> requires detail::Unary<detail::Op::op, A> auto function(const A& a) { return detail::unary<detail::Op::op>(a); }
+  template <class A> requires detail::Unary<detail::Op::op, A> auto function(const A& a) {                             \
+    return detail::unary<detail::Op::op>(a);                                                                           \
+  }
 
 QDP_BINARY(operator+, add)
 QDP_BINARY(operator-, sub)
@@ -160,23 +194,34 @@ QDP_UNARY(operator~, bit_not)
 
 namespace detail {
 /// dest op= x at the sites of a domain, or of a scalar.
-template <Op op, class T, class X> concept Compound = Binary<op, OScalar<T>, X> && assignable(shape_of<T>, pair_result<op, OScalar<T>, X>());
+template <Op op, class T, class X>
+concept Compound = Binary<op, OScalar<T>, X> && assignable(shape_of<T>, pair_result<op, OScalar<T>, X>());
 template <Op op, class D, class X> void compound(const D& dest, const jit::Domain& domain, const X& x) {
   using S = OScalar<typename D::Site>;
   Expr own = make_field(dest.field(), shape_of<typename D::Site>);
-  assign(dest.field(), shape_of<typename D::Site>, domain, make_node(op, pair_result<op, S, X>(), 0, std::move(own), operand_expr<X, S>(x)));
+  assign(dest.field(), shape_of<typename D::Site>, domain,
+         make_node(op, pair_result<op, S, X>(), 0, std::move(own), operand_expr<X, S>(x)));
 }
 }  // namespace detail
 
 #define QDP_COMPOUND(symbol, op)                                                                                       \
   template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
-  OLattice<T>& operator symbol(OLattice<T>& d, const X& x) { detail::compound<detail::Op::op>(d, all.domain(), x); return d; } \
+  OLattice<T>& operator symbol(OLattice<T>& d, const X & x) {                                                          \
+    detail::compound<detail::Op::op>(d, all.domain(), x);                                                              \
+    return d;                                                                                                          \
+  }                                                                                                                    \
   template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
-  const OSubLattice<T>& operator symbol(const OSubLattice<T>& d, const X& x) { detail::compound<detail::Op::op>(d, d.subset().domain_for(d.field()->order()), x); return d; } \
-  template <class T, class X> requires (detail::Compound<detail::Op::op, T, X> && !detail::LatticeLike<X>)             \
-  OScalar<T>& operator symbol(OScalar<T>& d, const X& x) { d = detail::binary<detail::Op::op>(d, x); return d; }       \
-  template <class T, class X> requires (detail::Primitive<T> && (detail::Primitive<X> || detail::Word<X>) && detail::Binary<detail::Op::op, T, X>) \
-  T& operator symbol(T& d, const X& x) {                                                                               \
+  const OSubLattice<T>& operator symbol(const OSubLattice<T>& d, const X & x) {                                        \
+    detail::compound<detail::Op::op>(d, d.subset().domain_for(d.field()->order()), x);                                 \
+    return d;                                                                                                          \
+  }                                                                                                                    \
+  template <class T, class X> requires(detail::Compound<detail::Op::op, T, X> && !detail::LatticeLike<X>)              \
+  OScalar<T>& operator symbol(OScalar<T>& d, const X & x) {                                                            \
+    d = detail::binary<detail::Op::op>(d, x);                                                                          \
+    return d;                                                                                                          \
+  }                                                                                                                    \
+  template <class T, class X> requires(detail::Primitive<T> && (detail::Primitive<X> || detail::Word<X>) &&            \
+                                       detail::Binary<detail::Op::op, T, X>) T& operator symbol(T & d, const X & x) {  \
     d = detail::host_result<detail::Op::convert, T>(0, detail::binary<detail::Op::op>(d, x));                          \
     return d;                                                                                                          \
   }
@@ -245,7 +290,9 @@ QDP_BINARY(ldexp, ldexp)
 /// eps eps contraction of two quark propagators, Nc = 3: result colour (k',k), spin indices contracted as named.
 #define QDP_QUARK_CONTRACT(nn)                                                                                         \
   template <class A, class B> requires detail::Binary<detail::Op::quark_contract, A, B>                                \
-  auto quarkContract##nn(const A& a, const B& b) { return detail::binary<detail::Op::quark_contract>(a, b, nn); }
+  auto quarkContract##nn(const A& a, const B& b) {                                                                     \
+    return detail::binary<detail::Op::quark_contract>(a, b, nn);                                                       \
+  }
 QDP_QUARK_CONTRACT(13)
 QDP_QUARK_CONTRACT(14)
 QDP_QUARK_CONTRACT(23)
@@ -255,26 +302,37 @@ QDP_QUARK_CONTRACT(34)
 #undef QDP_QUARK_CONTRACT
 
 namespace detail {
-template <Op op, class A, class B, class C> concept Ternary =
+template <Op op, class A, class B, class C>
+concept Ternary =
     Lang<A> && Lang<B> && Lang<C> && result_shape(op, operand_shape<A>, operand_shape<B>, operand_shape<C>).valid;
 }
 /// mask ? a : b, site by site.
 template <class M, class A, class B> requires detail::Ternary<detail::Op::where, M, A, B>
-auto where(const M& mask, const A& a, const B& b) { return detail::ternary<detail::Op::where>(mask, a, b); }
+auto where(const M& mask, const A& a, const B& b) {
+  return detail::ternary<detail::Op::where>(mask, a, b);
+}
 template <class A, class B, class C> requires detail::Ternary<detail::Op::color_contract, A, B, C>
-auto colorContract(const A& a, const B& b, const C& c) { return detail::ternary<detail::Op::color_contract>(a, b, c); }
+auto colorContract(const A& a, const B& b, const C& c) {
+  return detail::ternary<detail::Op::color_contract>(a, b, c);
+}
 
 // ---- spin projection -------------------------------------------------------------------------------------------------
 
 #define QDP_PROJECT(mu)                                                                                                \
-  template <class A> requires detail::Unary<detail::Op::spin_project, A>                                               \
-  auto spinProjectDir##mu##Plus(const A& a) { return detail::unary<detail::Op::spin_project>(a, 2 * mu); }             \
-  template <class A> requires detail::Unary<detail::Op::spin_project, A>                                               \
-  auto spinProjectDir##mu##Minus(const A& a) { return detail::unary<detail::Op::spin_project>(a, 2 * mu + 1); }        \
+  template <class A> requires detail::Unary<detail::Op::spin_project, A> auto spinProjectDir##mu##Plus(const A& a) {   \
+    return detail::unary<detail::Op::spin_project>(a, 2 * mu);                                                         \
+  }                                                                                                                    \
+  template <class A> requires detail::Unary<detail::Op::spin_project, A> auto spinProjectDir##mu##Minus(const A& a) {  \
+    return detail::unary<detail::Op::spin_project>(a, 2 * mu + 1);                                                     \
+  }                                                                                                                    \
   template <class A> requires detail::Unary<detail::Op::spin_reconstruct, A>                                           \
-  auto spinReconstructDir##mu##Plus(const A& a) { return detail::unary<detail::Op::spin_reconstruct>(a, 2 * mu); }     \
+  auto spinReconstructDir##mu##Plus(const A& a) {                                                                      \
+    return detail::unary<detail::Op::spin_reconstruct>(a, 2 * mu);                                                     \
+  }                                                                                                                    \
   template <class A> requires detail::Unary<detail::Op::spin_reconstruct, A>                                           \
-  auto spinReconstructDir##mu##Minus(const A& a) { return detail::unary<detail::Op::spin_reconstruct>(a, 2 * mu + 1); }
+  auto spinReconstructDir##mu##Minus(const A& a) {                                                                     \
+    return detail::unary<detail::Op::spin_reconstruct>(a, 2 * mu + 1);                                                 \
+  }
 QDP_PROJECT(0)
 QDP_PROJECT(1)
 QDP_PROJECT(2)
@@ -286,16 +344,23 @@ inline std::uint64_t projection(int mu, int isign, const char* where) {
   if (mu < 0 || mu >= 4) throw_range("direction", mu, 4, where);
   return static_cast<std::uint64_t>(2 * mu + (isign < 0));
 }
-}
+}  // namespace detail
 /// Rows 0, 1 of (1 + isign gamma_mu) x.
-template <class A> requires detail::Unary<detail::Op::spin_project, A>
-auto spinProject(const A& a, int mu, int isign) { return detail::unary<detail::Op::spin_project>(a, detail::projection(mu, isign, "spinProject")); }
+template <class A> requires detail::Unary<detail::Op::spin_project, A> auto spinProject(const A& a, int mu, int isign) {
+  return detail::unary<detail::Op::spin_project>(a, detail::projection(mu, isign, "spinProject"));
+}
 /// The full spinor phi = isign gamma_mu phi with upper half h.
 template <class A> requires detail::Unary<detail::Op::spin_reconstruct, A>
-auto spinReconstruct(const A& a, int mu, int isign) { return detail::unary<detail::Op::spin_reconstruct>(a, detail::projection(mu, isign, "spinReconstruct")); }
+auto spinReconstruct(const A& a, int mu, int isign) {
+  return detail::unary<detail::Op::spin_reconstruct>(a, detail::projection(mu, isign, "spinReconstruct"));
+}
 /// (1 + gamma_5)/2 x and (1 - gamma_5)/2 x.
-template <class A> requires detail::Unary<detail::Op::chiral_project, A> auto chiralProjectPlus(const A& a) { return detail::unary<detail::Op::chiral_project>(a, 0); }
-template <class A> requires detail::Unary<detail::Op::chiral_project, A> auto chiralProjectMinus(const A& a) { return detail::unary<detail::Op::chiral_project>(a, 1); }
+template <class A> requires detail::Unary<detail::Op::chiral_project, A> auto chiralProjectPlus(const A& a) {
+  return detail::unary<detail::Op::chiral_project>(a, 0);
+}
+template <class A> requires detail::Unary<detail::Op::chiral_project, A> auto chiralProjectMinus(const A& a) {
+  return detail::unary<detail::Op::chiral_project>(a, 1);
+}
 
 // ---- gamma matrices --------------------------------------------------------------------------------------------------
 
@@ -303,7 +368,9 @@ template <class A> requires detail::Unary<detail::Op::chiral_project, A> auto ch
 template <int N> class GammaType {
  public:
   GammaType() = default;
-  explicit GammaType(int n) : m(n) { if (n < 0 || n >= N * N) detail::throw_range("gamma matrix", n, N * N, "Gamma"); }
+  explicit GammaType(int n) : m(n) {
+    if (n < 0 || n >= N * N) detail::throw_range("gamma matrix", n, N * N, "Gamma");
+  }
   int elem() const { return m; }
  private:
   int m = 0;
@@ -312,19 +379,27 @@ template <int N> class GammaType {
 template <int N> class GammaTypeDP {
  public:
   GammaTypeDP() = default;
-  explicit GammaTypeDP(int n) : m(n) { if (n < 0 || n >= N * N) detail::throw_range("gamma matrix", n, N * N, "GammaDP"); }
+  explicit GammaTypeDP(int n) : m(n) {
+    if (n < 0 || n >= N * N) detail::throw_range("gamma matrix", n, N * N, "GammaDP");
+  }
   int elem() const { return m; }
  private:
   int m = 0;
 };
-template <int N, int m> struct GammaConst { static_assert(0 <= m && m < N * N, "gamma matrix number out of range"); };
-template <int N, int m> struct GammaConstDP { static_assert(0 <= m && m < N * N, "gamma matrix number out of range"); };
+template <int N, int m> struct GammaConst {
+  static_assert(0 <= m && m < N * N, "gamma matrix number out of range");
+};
+template <int N, int m> struct GammaConstDP {
+  static_assert(0 <= m && m < N * N, "gamma matrix number out of range");
+};
 
 using Gamma = GammaType<4>;
 using GammaDP = GammaTypeDP<4>;
 
 namespace detail {
-template <class G> struct gamma_traits { static constexpr bool value = false; };
+template <class G> struct gamma_traits {
+  static constexpr bool value = false;
+};
 template <> struct gamma_traits<GammaType<4>> {
   static constexpr bool value = true;
   static std::uint64_t number(const GammaType<4>& g) { return static_cast<std::uint64_t>(g.elem()); }
@@ -341,13 +416,18 @@ template <int m> struct gamma_traits<GammaConstDP<4, m>> {
   static constexpr bool value = true;
   static std::uint64_t number(const GammaConstDP<4, m>&) { return 16 + m; }
 };
-template <class G> concept GammaLike = gamma_traits<G>::value;
+template <class G>
+concept GammaLike = gamma_traits<G>::value;
 }  // namespace detail
 
 template <detail::GammaLike G, class A> requires detail::Unary<detail::Op::gamma_left, A>
-auto operator*(const G& g, const A& a) { return detail::unary<detail::Op::gamma_left>(a, detail::gamma_traits<G>::number(g)); }
+auto operator*(const G& g, const A& a) {
+  return detail::unary<detail::Op::gamma_left>(a, detail::gamma_traits<G>::number(g));
+}
 template <class A, detail::GammaLike G> requires detail::Unary<detail::Op::gamma_right, A>
-auto operator*(const A& a, const G& g) { return detail::unary<detail::Op::gamma_right>(a, detail::gamma_traits<G>::number(g)); }
+auto operator*(const A& a, const G& g) {
+  return detail::unary<detail::Op::gamma_right>(a, detail::gamma_traits<G>::number(g));
+}
 
 // ---- components ------------------------------------------------------------------------------------------------------
 
@@ -361,11 +441,13 @@ template <class A, bool Color> constexpr Level level_of = Color ? operand_shape<
 }  // namespace detail
 
 #define QDP_PEEK(Name, op, is_color)                                                                                   \
-  template <class A> requires (detail::Unary<detail::Op::op, A> && detail::level_of<A, is_color>.kind == detail::Kind::matrix) \
+  template <class A>                                                                                                   \
+  requires(detail::Unary<detail::Op::op, A> && detail::level_of<A, is_color>.kind == detail::Kind::matrix)             \
   auto Name(const A& a, int row, int col) {                                                                            \
     return detail::unary<detail::Op::op>(a, detail::component(detail::level_of<A, is_color>, row, col, true, #Name));  \
   }                                                                                                                    \
-  template <class A> requires (detail::Unary<detail::Op::op, A> && detail::level_of<A, is_color>.kind != detail::Kind::matrix) \
+  template <class A>                                                                                                   \
+  requires(detail::Unary<detail::Op::op, A> && detail::level_of<A, is_color>.kind != detail::Kind::matrix)             \
   auto Name(const A& a, int row) {                                                                                     \
     return detail::unary<detail::Op::op>(a, detail::component(detail::level_of<A, is_color>, row, 0, false, #Name));   \
   }
@@ -374,7 +456,8 @@ QDP_PEEK(peekSpin, peek_spin, false)
 #undef QDP_PEEK
 
 namespace detail {
-template <Op op, class T, class X> concept Pokable = (Lang<X> || Word<X>) && Binary<op, OScalar<T>, X>;
+template <Op op, class T, class X>
+concept Pokable = (Lang<X> || Word<X>) && Binary<op, OScalar<T>, X>;
 template <Op op, class T, class X> void poke(OLattice<T>& d, const jit::Domain& domain, const X& x, std::uint64_t a) {
   assign(d.field(), shape_of<T>, domain, make_node(op, shape_of<T>, a, to_expr(d), operand_expr<X, OScalar<T>>(x)));
 }
@@ -388,7 +471,8 @@ template <Op op, class T, class X> void poke(const OSubLattice<T>& d, const X& x
   template <class T, class X> requires detail::Pokable<detail::Op::op, T, X>                                           \
   OLattice<T>& Name(OLattice<T>& d, const X& x, int row, int col = 0) {                                                \
     constexpr detail::Level l = detail::level_of<OScalar<T>, is_color>;                                                \
-    detail::poke<detail::Op::op>(d, all.domain(), x, detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name)); \
+    detail::poke<detail::Op::op>(d, all.domain(), x,                                                                   \
+                                 detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name));               \
     return d;                                                                                                          \
   }                                                                                                                    \
   template <class T, class X> requires detail::Pokable<detail::Op::op, T, X>                                           \
@@ -397,7 +481,7 @@ template <Op op, class T, class X> void poke(const OSubLattice<T>& d, const X& x
     detail::poke<detail::Op::op>(d, x, detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name));         \
     return d;                                                                                                          \
   }                                                                                                                    \
-  template <class T, class X> requires (detail::Pokable<detail::Op::op, T, X> && !detail::LatticeLike<X>)              \
+  template <class T, class X> requires(detail::Pokable<detail::Op::op, T, X> && !detail::LatticeLike<X>)               \
   OScalar<T>& Name(OScalar<T>& d, const X& x, int row, int col = 0) {                                                  \
     constexpr detail::Level l = detail::level_of<OScalar<T>, is_color>;                                                \
     d = detail::binary<detail::Op::op>(d, x, detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name));   \
@@ -408,11 +492,15 @@ QDP_POKE(pokeSpin, poke_spin, false)
 #undef QDP_POKE
 
 /// dest = src where mask holds.
-template <class T, class M, class X> requires (detail::LatticeLike<M> && detail::Ternary<detail::Op::where, M, X, OLattice<T>>)
-void copymask(OLattice<T>& d, const M& mask, const X& src) { d = where(mask, src, d); }
-template <class T, class M, class X> requires (detail::Lang<M> && detail::Ternary<detail::Op::where, M, X, OLattice<T>>)
+template <class T, class M, class X>
+requires(detail::LatticeLike<M> && detail::Ternary<detail::Op::where, M, X, OLattice<T>>)
+void copymask(OLattice<T>& d, const M& mask, const X& src) {
+  d = where(mask, src, d);
+}
+template <class T, class M, class X> requires(detail::Lang<M> && detail::Ternary<detail::Op::where, M, X, OLattice<T>>)
 void copymask(const OSubLattice<T>& d, const M& mask, const X& src) {
-  d = QDPExpr<T, OLattice<T>>(detail::make_node(detail::Op::where, detail::shape_of<T>, 0, detail::to_expr(mask), detail::to_expr(src),
+  d = QDPExpr<T, OLattice<T>>(detail::make_node(detail::Op::where, detail::shape_of<T>, 0, detail::to_expr(mask),
+                                                detail::to_expr(src),
                                                 detail::make_field(d.field(), detail::shape_of<T>)));
 }
 
@@ -420,7 +508,9 @@ template <class T> void zero_rep(OLattice<T>& d) { d = Zero{}; }
 template <class T> void zero_rep(OLattice<T>& d, const Subset& s) { d[s] = Zero{}; }
 template <class T> void zero_rep(const OSubLattice<T>& d) { d = Zero{}; }
 template <class T> void zero_rep(OScalar<T>& d) { d = Zero{}; }
-template <class T> requires detail::Primitive<T> void zero_rep(T& d) { d = detail::host_result<detail::Op::zero, T>(0); }
+template <class T> requires detail::Primitive<T> void zero_rep(T& d) {
+  d = detail::host_result<detail::Op::zero, T>(0);
+}
 
 // ---- scalars to built-in numbers -------------------------------------------------------------------------------------
 
@@ -434,7 +524,9 @@ template <class T> double toDouble(const OScalar<T>& x) { return detail::to_word
 template <class T> float toFloat(const OScalar<T>& x) { return detail::to_word<float>(x); }
 template <class T> int toInt(const OScalar<T>& x) { return detail::to_word<int>(x); }
 template <class T> bool toBool(const OScalar<T>& x) { return detail::to_word<bool>(x); }
-template <class T> auto toWordType(const OScalar<T>& x) { return detail::to_word<typename detail::host_word<detail::shape_of<T>.word>::type>(x); }
+template <class T> auto toWordType(const OScalar<T>& x) {
+  return detail::to_word<typename detail::host_word<detail::shape_of<T>.word>::type>(x);
+}
 
 /// Assignment with a change of precision.
 template <class T, class T1> void cast_rep(T& d, const T1& s) { d = s; }

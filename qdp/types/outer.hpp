@@ -70,9 +70,12 @@ template <class X> using site_t = typename operand<std::remove_cvref_t<X>>::site
 template <class X> constexpr Shape operand_shape = shape_of<site_t<X>>;
 
 /// A value of the language: lattice, expression, scalar, or a bare primitive.
-template <class X> concept Lang = operand<std::remove_cvref_t<X>>::lang;
-template <class X> concept LatticeLike = operand<std::remove_cvref_t<X>>::lattice;
-template <class X> concept ScalarLike = operand<std::remove_cvref_t<X>>::scalar;
+template <class X>
+concept Lang = operand<std::remove_cvref_t<X>>::lang;
+template <class X>
+concept LatticeLike = operand<std::remove_cvref_t<X>>::lattice;
+template <class X>
+concept ScalarLike = operand<std::remove_cvref_t<X>>::scalar;
 
 template <class T> Expr to_expr(const OLattice<T>& x) { return make_field(x.field(), shape_of<T>); }
 template <class T> Expr to_expr(const OScalar<T>& x) { return make_value(&x.elem(), shape_of<T>); }
@@ -83,16 +86,20 @@ inline Expr zero_expr(Shape shape) { return make_node(Op::zero, shape, 0, {}); }
 template <class W> using word_scalar = OScalar<PScalar<PScalar<RScalar<W>>>>;
 
 /// Can X be assigned to a site of type T?
-template <class T, class X> concept AssignableFrom =
+template <class T, class X>
+concept AssignableFrom =
     ((LatticeLike<X> || ScalarLike<X>) && assignable(shape_of<T>, operand_shape<X>)) ||
     (Word<X> && assignable(shape_of<T>, Shape{.word = std::is_integral_v<X> ? Type::i32 : Type::f64}));
 
 /// Can a scalar or word X become a site of type T?
-template <class T, class X> concept assignable_from_scalar = AssignableFrom<T, X> && !LatticeLike<X>;
+template <class T, class X>
+concept assignable_from_scalar = AssignableFrom<T, X> && !LatticeLike<X>;
 
 template <class T, class X> Expr rhs_expr(const X& x) {
-  if constexpr (Word<X>) return to_expr(word_scalar<typename host_word<shape_of<T>.word>::type>(x));
-  else return to_expr(x);
+  if constexpr (Word<X>)
+    return to_expr(word_scalar<typename host_word<shape_of<T>.word>::type>(x));
+  else
+    return to_expr(x);
 }
 
 /// Site `site` of a field as host memory: what elem() does when the field is not on the host or has no such site.
@@ -103,11 +110,13 @@ void* host_site_for_writing(jit::Field& field, int site, Shape shape);
 void check_site(const char* what, const jit::Field& field, int site, Shape shape);
 
 template <class T> const T& host_site(jit::Field& field, int site) {
-  if (!field.host_readable(site)) [[unlikely]] return *static_cast<const T*>(host_site_for_reading(field, site, shape_of<T>));
+  if (!field.host_readable(site)) [[unlikely]]
+    return *static_cast<const T*>(host_site_for_reading(field, site, shape_of<T>));
   return static_cast<const T*>(field.host_pointer())[site];
 }
 template <class T> T& writable_host_site(jit::Field& field, int site) {
-  if (!field.host_writable(site)) [[unlikely]] return *static_cast<T*>(host_site_for_writing(field, site, shape_of<T>));
+  if (!field.host_writable(site)) [[unlikely]]
+    return *static_cast<T*>(host_site_for_writing(field, site, shape_of<T>));
   return static_cast<T*>(field.host_pointer())[site];
 }
 
@@ -130,20 +139,31 @@ template <class T> class OScalar : public QDPType<T, OScalar<T>> {
   OScalar(const Zero&) { *this = Zero{}; }
   explicit OScalar(const T& site) : F(site) {}
   template <detail::Word W> requires detail::AssignableFrom<T, W> OScalar(W x) { *this = x; }
-  template <class T1> requires (detail::assignable(detail::shape_of<T>, detail::shape_of<T1>)) OScalar(const OScalar<T1>& x) { *this = x; }
+  template <class T1> requires(detail::assignable(detail::shape_of<T>, detail::shape_of<T1>))
+  OScalar(const OScalar<T1>& x) {
+    *this = x;
+  }
   OScalar(const OScalar&) = default;
   OScalar& operator=(const OScalar&) = default;
 
-  OScalar& operator=(const Zero&) { F = detail::host_result<detail::Op::zero, T>(0); return *this; }
-  template <detail::Word W> requires detail::AssignableFrom<T, W> OScalar& operator=(W x) {
-    using Wt = typename detail::host_word<detail::shape_of<T>.word>::type;
-    if constexpr (detail::shape_of<T>.components() == 1) *reinterpret_cast<Wt*>(&F) = static_cast<Wt>(x);
-    else *this = detail::word_scalar<Wt>(x);
+  OScalar& operator=(const Zero&) {
+    F = detail::host_result<detail::Op::zero, T>(0);
     return *this;
   }
-  template <class T1> requires (detail::assignable(detail::shape_of<T>, detail::shape_of<T1>)) OScalar& operator=(const OScalar<T1>& x) {
-    if constexpr (std::is_same_v<T, T1>) F = x.elem();
-    else F = detail::host_result<detail::Op::convert, T>(0, x.elem());
+  template <detail::Word W> requires detail::AssignableFrom<T, W> OScalar& operator=(W x) {
+    using Wt = typename detail::host_word<detail::shape_of<T>.word>::type;
+    if constexpr (detail::shape_of<T>.components() == 1)
+      *reinterpret_cast<Wt*>(&F) = static_cast<Wt>(x);
+    else
+      *this = detail::word_scalar<Wt>(x);
+    return *this;
+  }
+  template <class T1> requires(detail::assignable(detail::shape_of<T>, detail::shape_of<T1>))
+  OScalar& operator=(const OScalar<T1>& x) {
+    if constexpr (std::is_same_v<T, T1>)
+      F = x.elem();
+    else
+      F = detail::host_result<detail::Op::convert, T>(0, x.elem());
     return *this;
   }
 
@@ -168,7 +188,8 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   using Site = T;
   static constexpr detail::Shape kShape = detail::shape_of<T>;
   static_assert(sizeof(T) == kShape.bytes(), "a site type is its words and nothing else");
-  static_assert(kShape.components() <= detail::kMostComponents, "a site type has at most 32767 components (64 x 64 complex colour matrices have 8192)");
+  static_assert(kShape.components() <= detail::kMostComponents,
+                "a site type has at most 32767 components (64 x 64 complex colour matrices have 8192)");
 
   OLattice() : field_(detail::new_field(kShape)) {}
   OLattice(const OLattice& x) : OLattice() { *this = x; }
@@ -177,11 +198,19 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   template <class X> requires detail::AssignableFrom<T, X> OLattice(const X& x) : OLattice() { *this = x; }
 
   OLattice& operator=(const OLattice& x) { return set(detail::to_expr(x)); }
-  OLattice& operator=(OLattice&& x) { if (this != &x) std::swap(field_, x.field_); return *this; }
+  OLattice& operator=(OLattice&& x) {
+    if (this != &x) std::swap(field_, x.field_);
+    return *this;
+  }
   OLattice& operator=(const Zero&) { return set(detail::zero_expr(kShape)); }
   /// The sites of x's subset only.
-  template <class T1> requires detail::AssignableFrom<T, OLattice<T1>> OLattice& operator=(const OSubLattice<T1>& x) { (*this)[x.subset()] = x; return *this; }
-  template <class X> requires detail::AssignableFrom<T, X> OLattice& operator=(const X& x) { return set(detail::rhs_expr<T>(x)); }
+  template <class T1> requires detail::AssignableFrom<T, OLattice<T1>> OLattice& operator=(const OSubLattice<T1>& x) {
+    (*this)[x.subset()] = x;
+    return *this;
+  }
+  template <class X> requires detail::AssignableFrom<T, X> OLattice& operator=(const X& x) {
+    return set(detail::rhs_expr<T>(x));
+  }
 
   OSubLattice<T> operator[](const Subset& s) { return OSubLattice<T>(field(), s); }
   const OSubLattice<T> operator[](const Subset& s) const { return OSubLattice<T>(field(), s); }
@@ -196,12 +225,15 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   void revertFromFastMemoryHint(bool = false) {}
 
   const std::shared_ptr<jit::Field>& field() const {
-    if (!field_) [[unlikely]] make_again();  // moved from
+    if (!field_) [[unlikely]]
+      make_again();  // moved from
     return field_;
   }
 
  private:
-  [[gnu::noinline]] void make_again() const { field_ = detail::new_field(kShape); }  // apart: it makes loops over elem() slower
+  [[gnu::noinline]] void make_again() const {
+    field_ = detail::new_field(kShape);
+  }  // apart: it makes loops over elem() slower
   OLattice& set(detail::Expr rhs) {
     detail::assign(field(), kShape, all.domain(), std::move(rhs));
     return *this;
@@ -219,13 +251,23 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   explicit OSubLattice(const Subset& s) : field_(detail::new_field(detail::shape_of<T>)), subset_(s), owns_(true) {}
   OSubLattice(const OSubLattice&) = default;
 
-  const OSubLattice& operator=(const OSubLattice& x) const { return set(detail::make_field(x.field_, detail::shape_of<T>)); }
-  template <class T1> requires detail::AssignableFrom<T, OLattice<T1>> const OSubLattice& operator=(const OSubLattice<T1>& x) const { return set(detail::make_field(x.field(), detail::shape_of<T1>)); }
+  const OSubLattice& operator=(const OSubLattice& x) const {
+    return set(detail::make_field(x.field_, detail::shape_of<T>));
+  }
+  template <class T1> requires detail::AssignableFrom<T, OLattice<T1>>
+  const OSubLattice& operator=(const OSubLattice<T1>& x) const {
+    return set(detail::make_field(x.field(), detail::shape_of<T1>));
+  }
   const OSubLattice& operator=(const Zero&) const { return set(detail::zero_expr(detail::shape_of<T>)); }
-  template <class X> requires detail::AssignableFrom<T, X> const OSubLattice& operator=(const X& x) const { return set(detail::rhs_expr<T>(x)); }
+  template <class X> requires detail::AssignableFrom<T, X> const OSubLattice& operator=(const X& x) const {
+    return set(detail::rhs_expr<T>(x));
+  }
 
   const Subset& subset() const { return subset_; }
-  void setSubset(const Subset& s) { subset_ = s; if (!field_) field_ = detail::new_field(detail::shape_of<T>), owns_ = true; }
+  void setSubset(const Subset& s) {
+    subset_ = s;
+    if (!field_) field_ = detail::new_field(detail::shape_of<T>), owns_ = true;
+  }
   bool getOwnsMemory() const { return owns_; }
   T* getF() const { return static_cast<T*>(field_->host_write()); }
   /// Site by host index of the whole lattice.

@@ -29,14 +29,17 @@ namespace detail {
 [[noreturn]] void throw_range(const char* what, int got, int limit, const char* where);  // qdp/expr/evaluate.hpp
 /// i, if it numbers one of n components. Costs nothing where the compiler knows i.
 inline int component(int i, int n, const char* where) {
-  if (static_cast<unsigned>(i) >= static_cast<unsigned>(n)) [[unlikely]] throw_range("component", i, n, where);
+  if (static_cast<unsigned>(i) >= static_cast<unsigned>(n)) [[unlikely]]
+    throw_range("component", i, n, where);
   return i;
 }
 }  // namespace detail
 
 /// The type and the value of the number nought: `x = zero`.
 struct Zero {};
-namespace { [[maybe_unused]] constexpr Zero zero{}; }
+namespace {
+[[maybe_unused]] constexpr Zero zero{};
+}
 
 template <class T> class RScalar {
  public:
@@ -53,7 +56,8 @@ template <class T> class RComplex {
  public:
   RComplex() = default;
   RComplex(const T& r, const T& i) : re(r), im(i) {}
-  template <class T1, class T2> RComplex(const RScalar<T1>& r, const RScalar<T2>& i) : re(static_cast<T>(r.elem())), im(static_cast<T>(i.elem())) {}
+  template <class T1, class T2> RComplex(const RScalar<T1>& r, const RScalar<T2>& i)
+      : re(static_cast<T>(r.elem())), im(static_cast<T>(i.elem())) {}
   template <class T1> RComplex(const RComplex<T1>& z) : re(static_cast<T>(z.real())), im(static_cast<T>(z.imag())) {}
   template <class T1> RComplex(const RScalar<T1>& x) : re(static_cast<T>(x.elem())), im(0) {}
   RComplex(const T& r) : re(r), im(0) {}
@@ -110,48 +114,108 @@ template <class T> class PSeed {
 namespace detail {
 
 template <class W> struct word_type;
-template <> struct word_type<bool> { static constexpr Type value = Type::b1; };
-template <> struct word_type<int> { static constexpr Type value = Type::i32; };
-template <> struct word_type<long> { static constexpr Type value = Type::i64; };
-template <> struct word_type<long long> { static constexpr Type value = Type::i64; };
-template <> struct word_type<float> { static constexpr Type value = Type::f32; };
-template <> struct word_type<double> { static constexpr Type value = Type::f64; };
+template <> struct word_type<bool> {
+  static constexpr Type value = Type::b1;
+};
+template <> struct word_type<int> {
+  static constexpr Type value = Type::i32;
+};
+template <> struct word_type<long> {
+  static constexpr Type value = Type::i64;
+};
+template <> struct word_type<long long> {
+  static constexpr Type value = Type::i64;
+};
+template <> struct word_type<float> {
+  static constexpr Type value = Type::f32;
+};
+template <> struct word_type<double> {
+  static constexpr Type value = Type::f64;
+};
 
 template <Type W> struct host_word;
-template <> struct host_word<Type::b1> { using type = bool; };
-template <> struct host_word<Type::i32> { using type = int; };
-template <> struct host_word<Type::i64> { using type = long; };
-template <> struct host_word<Type::f32> { using type = float; };
-template <> struct host_word<Type::f64> { using type = double; };
+template <> struct host_word<Type::b1> {
+  using type = bool;
+};
+template <> struct host_word<Type::i32> {
+  using type = int;
+};
+template <> struct host_word<Type::i64> {
+  using type = long;
+};
+template <> struct host_word<Type::f32> {
+  using type = float;
+};
+template <> struct host_word<Type::f64> {
+  using type = double;
+};
 
 // ---- site type -> Shape ----------------------------------------------------------------------------------------------
 
 constexpr Shape wrap(Shape inner, Level l) {  // the next level outwards
-  if (inner.depth == 1) { inner.color = l; inner.depth = 2; return inner; }
-  if (inner.depth == 2) { inner.spin = l; inner.depth = 3; return inner; }
+  if (inner.depth == 1) {
+    inner.color = l;
+    inner.depth = 2;
+    return inner;
+  }
+  if (inner.depth == 2) {
+    inner.spin = l;
+    inner.depth = 3;
+    return inner;
+  }
   return kInvalid;
 }
-template <class T> struct site_shape { static constexpr Shape value = kInvalid; };
-template <class W> struct site_shape<RScalar<W>> { static constexpr Shape value{.complex = false, .word = word_type<W>::value, .depth = 1}; };
-template <class W> struct site_shape<RComplex<W>> { static constexpr Shape value{.complex = true, .word = word_type<W>::value, .depth = 1}; };
-template <class T> struct site_shape<PScalar<T>> { static constexpr Shape value = wrap(site_shape<T>::value, {}); };
-template <class T, int N> struct site_shape<PColorVector<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::vector)); };
-template <class T, int N> struct site_shape<PSpinVector<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::vector)); };
-template <class T, int N> struct site_shape<PColorMatrix<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::matrix)); };
-template <class T, int N> struct site_shape<PSpinMatrix<T, N>> { static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::matrix)); };
-template <class T> struct site_shape<PSeed<T>> { static constexpr Shape value = wrap(site_shape<T>::value, {Kind::seed, 4}); };
+template <class T> struct site_shape {
+  static constexpr Shape value = kInvalid;
+};
+template <class W> struct site_shape<RScalar<W>> {
+  static constexpr Shape value{.complex = false, .word = word_type<W>::value, .depth = 1};
+};
+template <class W> struct site_shape<RComplex<W>> {
+  static constexpr Shape value{.complex = true, .word = word_type<W>::value, .depth = 1};
+};
+template <class T> struct site_shape<PScalar<T>> {
+  static constexpr Shape value = wrap(site_shape<T>::value, {});
+};
+template <class T, int N> struct site_shape<PColorVector<T, N>> {
+  static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::vector));
+};
+template <class T, int N> struct site_shape<PSpinVector<T, N>> {
+  static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::vector));
+};
+template <class T, int N> struct site_shape<PColorMatrix<T, N>> {
+  static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::matrix));
+};
+template <class T, int N> struct site_shape<PSpinMatrix<T, N>> {
+  static constexpr Shape value = wrap(site_shape<T>::value, level<N>(Kind::matrix));
+};
+template <class T> struct site_shape<PSeed<T>> {
+  static constexpr Shape value = wrap(site_shape<T>::value, {Kind::seed, 4});
+};
 
 template <class T> constexpr Shape shape_of = site_shape<std::remove_cvref_t<T>>::value;
 
 // ---- Shape -> site type ----------------------------------------------------------------------------------------------
 
 template <class T, Kind K, int N, bool Spin> struct level_type;
-template <class T, int N, bool Spin> struct level_type<T, Kind::scalar, N, Spin> { using type = PScalar<T>; };
-template <class T, int N> struct level_type<T, Kind::vector, N, true> { using type = PSpinVector<T, N>; };
-template <class T, int N> struct level_type<T, Kind::matrix, N, true> { using type = PSpinMatrix<T, N>; };
-template <class T, int N> struct level_type<T, Kind::vector, N, false> { using type = PColorVector<T, N>; };
-template <class T, int N> struct level_type<T, Kind::matrix, N, false> { using type = PColorMatrix<T, N>; };
-template <class T, int N> struct level_type<T, Kind::seed, N, false> { using type = PSeed<T>; };
+template <class T, int N, bool Spin> struct level_type<T, Kind::scalar, N, Spin> {
+  using type = PScalar<T>;
+};
+template <class T, int N> struct level_type<T, Kind::vector, N, true> {
+  using type = PSpinVector<T, N>;
+};
+template <class T, int N> struct level_type<T, Kind::matrix, N, true> {
+  using type = PSpinMatrix<T, N>;
+};
+template <class T, int N> struct level_type<T, Kind::vector, N, false> {
+  using type = PColorVector<T, N>;
+};
+template <class T, int N> struct level_type<T, Kind::matrix, N, false> {
+  using type = PColorMatrix<T, N>;
+};
+template <class T, int N> struct level_type<T, Kind::seed, N, false> {
+  using type = PSeed<T>;
+};
 
 template <Shape S, int Depth> struct site_at;  // the type from level `Depth` inwards
 template <Shape S> struct site_at<S, 1> {
@@ -174,8 +238,10 @@ template <Shape S> struct site_of {
 };
 template <Shape S> using site_type = typename site_of<S>::type;
 
-template <class T> concept Primitive = shape_of<T>.valid;
-template <class W> concept Word = std::is_arithmetic_v<W>;
+template <class T>
+concept Primitive = shape_of<T>.valid;
+template <class W>
+concept Word = std::is_arithmetic_v<W>;
 
 }  // namespace detail
 }  // namespace QDP

@@ -21,16 +21,21 @@ template <class R> void from_double(const double* x, R& out) {
   using W = typename host_word<shape_of<typename R::Site>.word>::type;
   W* to = reinterpret_cast<W*>(&out.elem());
   for (int c = 0; c < shape_of<typename R::Site>.components(); ++c) {
-    if constexpr (std::is_integral_v<W>) to[c] = static_cast<W>(static_cast<long long>(x[c]));  // wraps, as int does
-    else to[c] = static_cast<W>(x[c]);
+    if constexpr (std::is_integral_v<W>)
+      to[c] = static_cast<W>(static_cast<long long>(x[c]));  // wraps, as int does
+    else
+      to[c] = static_cast<W>(x[c]);
   }
 }
 
 /// The whole field behind a subset of it.
-template <class T> QDPExpr<T, OLattice<T>> unrestricted(const OSubLattice<T>& x) { return QDPExpr<T, OLattice<T>>(make_field(x.field(), shape_of<T>)); }
+template <class T> QDPExpr<T, OLattice<T>> unrestricted(const OSubLattice<T>& x) {
+  return QDPExpr<T, OLattice<T>>(make_field(x.field(), shape_of<T>));
+}
 
 /// Operands of a lattice inner product.
-template <class A, class B> concept InnerPair = (LatticeLike<A> || LatticeLike<B>) && Binary<Op::local_inner_product, A, B>;
+template <class A, class B>
+concept InnerPair = (LatticeLike<A> || LatticeLike<B>) && Binary<Op::local_inner_product, A, B>;
 
 template <class R> R reduced(Expr e, const Subset& s, Reduce kind) {
   double x[shape_of<typename R::Site>.components()];
@@ -51,7 +56,9 @@ template <class X> requires detail::ScalarLike<X> detail::sum_result<X> sum(cons
 template <class T> auto sum(const OSubLattice<T>& x) { return sum(detail::unrestricted(x), x.subset()); }
 
 /// sum_x |f(x)|^2
-template <class X> requires detail::LatticeLike<X> auto norm2(const X& x, const Subset& s) { return sum(localNorm2(x), s); }
+template <class X> requires detail::LatticeLike<X> auto norm2(const X& x, const Subset& s) {
+  return sum(localNorm2(x), s);
+}
 template <class X> requires detail::LatticeLike<X> auto norm2(const X& x) { return sum(localNorm2(x), all); }
 template <class X> requires detail::ScalarLike<X> auto norm2(const X& x) { return localNorm2(x); }
 template <class T> auto norm2(const OSubLattice<T>& x) { return norm2(detail::unrestricted(x), x.subset()); }
@@ -63,32 +70,62 @@ template <class T> Double norm2(const multi1d<T>& x, const Subset& s) {
 template <class T> requires detail::Lang<T> Double norm2(const multi1d<T>& x) { return norm2(x, all); }
 
 /// sum_x f(x)^+ g(x)
-template <class A, class B> requires detail::InnerPair<A, B> auto innerProduct(const A& a, const B& b, const Subset& s) {
+template <class A, class B> requires detail::InnerPair<A, B>
+auto innerProduct(const A& a, const B& b, const Subset& s) {
   return sum(localInnerProduct(a, b), s);
 }
-template <class A, class B> requires detail::InnerPair<A, B> auto innerProduct(const A& a, const B& b) { return innerProduct(a, b, all); }
-template <class A, class B> requires (detail::ScalarLike<A> && detail::ScalarLike<B>) auto innerProduct(const A& a, const B& b) { return localInnerProduct(a, b); }
-template <class T, class B> requires detail::InnerPair<OLattice<T>, B> auto innerProduct(const OSubLattice<T>& a, const B& b) { return innerProduct(detail::unrestricted(a), b, a.subset()); }
-template <class A, class T> requires detail::InnerPair<A, OLattice<T>> auto innerProduct(const A& a, const OSubLattice<T>& b) { return innerProduct(a, detail::unrestricted(b), b.subset()); }
-template <class A, class B> requires detail::InnerPair<A, B> auto innerProductReal(const A& a, const B& b, const Subset& s) {
+template <class A, class B> requires detail::InnerPair<A, B> auto innerProduct(const A& a, const B& b) {
+  return innerProduct(a, b, all);
+}
+template <class A, class B> requires(detail::ScalarLike<A> && detail::ScalarLike<B>)
+auto innerProduct(const A& a, const B& b) {
+  return localInnerProduct(a, b);
+}
+template <class T, class B> requires detail::InnerPair<OLattice<T>, B>
+auto innerProduct(const OSubLattice<T>& a, const B& b) {
+  return innerProduct(detail::unrestricted(a), b, a.subset());
+}
+template <class A, class T> requires detail::InnerPair<A, OLattice<T>>
+auto innerProduct(const A& a, const OSubLattice<T>& b) {
+  return innerProduct(a, detail::unrestricted(b), b.subset());
+}
+template <class A, class B> requires detail::InnerPair<A, B>
+auto innerProductReal(const A& a, const B& b, const Subset& s) {
   return sum(localInnerProductReal(a, b), s);
 }
-template <class A, class B> requires detail::InnerPair<A, B> auto innerProductReal(const A& a, const B& b) { return innerProductReal(a, b, all); }
-template <class A, class B> requires (detail::ScalarLike<A> && detail::ScalarLike<B>) auto innerProductReal(const A& a, const B& b) { return localInnerProductReal(a, b); }
-template <class T, class B> requires detail::InnerPair<OLattice<T>, B> auto innerProductReal(const OSubLattice<T>& a, const B& b) { return innerProductReal(detail::unrestricted(a), b, a.subset()); }
-template <class A, class T> requires detail::InnerPair<A, OLattice<T>> auto innerProductReal(const A& a, const OSubLattice<T>& b) { return innerProductReal(a, detail::unrestricted(b), b.subset()); }
-template <class T> DComplex innerProduct(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b, const Subset& s) {
+template <class A, class B> requires detail::InnerPair<A, B> auto innerProductReal(const A& a, const B& b) {
+  return innerProductReal(a, b, all);
+}
+template <class A, class B> requires(detail::ScalarLike<A> && detail::ScalarLike<B>)
+auto innerProductReal(const A& a, const B& b) {
+  return localInnerProductReal(a, b);
+}
+template <class T, class B> requires detail::InnerPair<OLattice<T>, B>
+auto innerProductReal(const OSubLattice<T>& a, const B& b) {
+  return innerProductReal(detail::unrestricted(a), b, a.subset());
+}
+template <class A, class T> requires detail::InnerPair<A, OLattice<T>>
+auto innerProductReal(const A& a, const OSubLattice<T>& b) {
+  return innerProductReal(a, detail::unrestricted(b), b.subset());
+}
+template <class T> DComplex innerProduct(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b,
+                                         const Subset& s) {
   DComplex r = zero;
   for (int i = 0; i < a.size(); ++i) r += innerProduct(a[i], b[i], s);
   return r;
 }
-template <class T> DComplex innerProduct(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b) { return innerProduct(a, b, all); }
-template <class T> Double innerProductReal(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b, const Subset& s) {
+template <class T> DComplex innerProduct(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b) {
+  return innerProduct(a, b, all);
+}
+template <class T> Double innerProductReal(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b,
+                                           const Subset& s) {
   Double r = 0.0;
   for (int i = 0; i < a.size(); ++i) r += innerProductReal(a[i], b[i], s);
   return r;
 }
-template <class T> Double innerProductReal(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b) { return innerProductReal(a, b, all); }
+template <class T> Double innerProductReal(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b) {
+  return innerProductReal(a, b, all);
+}
 
 /// One sum per subset of a set: the time-slice sums of a correlator.
 template <class X> requires detail::LatticeLike<X> multi1d<detail::sum_result<X>> sumMulti(const X& x, const Set& set) {
@@ -110,17 +147,19 @@ template <class T> multi2d<detail::sum_result<OLattice<T>>> sumMulti(const multi
 }
 
 /// Largest and smallest value of a real field.
-template <class X> requires (detail::LatticeLike<X> && detail::plain(detail::operand_shape<X>)) auto globalMax(const X& x) {
+template <class X> requires(detail::LatticeLike<X> && detail::plain(detail::operand_shape<X>))
+auto globalMax(const X& x) {
   return detail::reduced<OScalar<detail::site_t<X>>>(detail::to_expr(x), all, detail::Reduce::max);
 }
-template <class X> requires (detail::LatticeLike<X> && detail::plain(detail::operand_shape<X>)) auto globalMin(const X& x) {
+template <class X> requires(detail::LatticeLike<X> && detail::plain(detail::operand_shape<X>))
+auto globalMin(const X& x) {
   return detail::reduced<OScalar<detail::site_t<X>>>(detail::to_expr(x), all, detail::Reduce::min);
 }
 template <class X> requires detail::ScalarLike<X> X globalMax(const X& x) { return x; }
 template <class X> requires detail::ScalarLike<X> X globalMin(const X& x) { return x; }
 
 /// Are all components of all sites finite?
-template <class X> requires (detail::Lang<X> && !detail::Primitive<X>) bool isfinite(const X& x) {
+template <class X> requires(detail::Lang<X> && !detail::Primitive<X>) bool isfinite(const X& x) {
   return std::isfinite(toDouble(sum(localNorm2(x * 0))));  // 0 * inf and 0 * NaN are NaN
 }
 

@@ -32,9 +32,12 @@ template <class T> OScalar<T> peekSite(const OLattice<T>& x, const multi1d<int>&
   x.field()->read_site(detail::checked_site(coord, "peekSite"), &r.elem());
   return r;
 }
-template <class T, class C> OScalar<T> peekSite(const QDPExpr<T, C>& x, const multi1d<int>& coord) { return peekSite(OLattice<T>(x), coord); }
+template <class T, class C> OScalar<T> peekSite(const QDPExpr<T, C>& x, const multi1d<int>& coord) {
+  return peekSite(OLattice<T>(x), coord);
+}
 template <class T> OScalar<T> peekSite(const OScalar<T>& x, const multi1d<int>&) { return x; }
-template <class T, class X> requires detail::assignable_from_scalar<T, X> OLattice<T>& pokeSite(OLattice<T>& x, const X& value, const multi1d<int>& coord) {
+template <class T, class X> requires detail::assignable_from_scalar<T, X>
+OLattice<T>& pokeSite(OLattice<T>& x, const X& value, const multi1d<int>& coord) {
   const OScalar<T> v(value);
   x.field()->write_site(detail::checked_site(coord, "pokeSite"), &v.elem());
   return x;
@@ -59,6 +62,6 @@ template <class T> void QDP_insert(OLattice<T>& dest, const multi1d<OScalar<T>>&
 namespace Layout {
 /// The coordinate in direction mu of each site. Throws jit::UserError unless 0 <= mu < Nd.
 LatticeInteger latticeCoordinate(int mu);
-}
+}  // namespace Layout
 
 }  // namespace QDP

@@ -34,6 +34,7 @@ template <class W, int C = Nc> struct Sites {
 using BaseSites = Sites<REAL>;
 }  // namespace detail
 
+// clang-format off
 #define QDP_OUTER(Name, ...)                                                                                           \
   using Name = OScalar<__VA_ARGS__>;                                                                                   \
   using Lattice##Name = OLattice<__VA_ARGS__>;                                                                         \
@@ -52,6 +53,7 @@ using BaseSites = Sites<REAL>;
   QDP_OUTER(B##3, detail::Sites<REAL, 3>::B) QDP_OUTER(B##2, detail::Sites<REAL, 2>::B) QDP_OUTER(B##1, detail::Sites<REAL, 1>::B) \
   QDP_OUTER(B##F3, detail::Sites<REAL32, 3>::B) QDP_OUTER(B##F2, detail::Sites<REAL32, 2>::B) QDP_OUTER(B##F1, detail::Sites<REAL32, 1>::B) \
   QDP_OUTER(B##D3, detail::Sites<REAL64, 3>::B) QDP_OUTER(B##D2, detail::Sites<REAL64, 2>::B) QDP_OUTER(B##D1, detail::Sites<REAL64, 1>::B)
+// clang-format on
 
 QDP_PRECISIONS(DiracFermion)
 QDP_PRECISIONS(StaggeredFermion)
@@ -118,20 +120,42 @@ using IntBoolean = RScalar<LOGICAL>;
 // ---- traits ----------------------------------------------------------------------------------------------------------
 
 /// Word of a site or outer type.
-template <class X> struct WordType { using Type_t = typename detail::host_word<detail::operand_shape<X>.word>::type; };
+template <class X> struct WordType {
+  using Type_t = typename detail::host_word<detail::operand_shape<X>.word>::type;
+};
 
 namespace detail {
-template <class X, Type W> struct with_word { using type = site_type<shape_of<X>.with_word(W)>; };
-template <class T, Type W> struct with_word<OScalar<T>, W> { using type = OScalar<site_type<shape_of<T>.with_word(W)>>; };
-template <class T, Type W> struct with_word<OLattice<T>, W> { using type = OLattice<site_type<shape_of<T>.with_word(W)>>; };
+template <class X, Type W> struct with_word {
+  using type = site_type<shape_of<X>.with_word(W)>;
+};
+template <class T, Type W> struct with_word<OScalar<T>, W> {
+  using type = OScalar<site_type<shape_of<T>.with_word(W)>>;
+};
+template <class T, Type W> struct with_word<OLattice<T>, W> {
+  using type = OLattice<site_type<shape_of<T>.with_word(W)>>;
+};
 }  // namespace detail
-template <class X> struct SinglePrecType { using Type_t = typename detail::with_word<X, detail::Type::f32>::type; };
-template <class X> struct DoublePrecType { using Type_t = typename detail::with_word<X, detail::Type::f64>::type; };
+template <class X> struct SinglePrecType {
+  using Type_t = typename detail::with_word<X, detail::Type::f32>::type;
+};
+template <class X> struct DoublePrecType {
+  using Type_t = typename detail::with_word<X, detail::Type::f64>::type;
+};
 /// Real scalar with the word of X, one per lattice / site.
-template <class X> struct SimpleScalar { using Type_t = OScalar<PScalar<PScalar<RScalar<typename WordType<X>::Type_t>>>>; };
-template <class X> struct RealScalar { using Type_t = typename SimpleScalar<X>::Type_t; };
-template <class X> struct LatticeScalar { using Type_t = OLattice<PScalar<PScalar<RScalar<typename WordType<X>::Type_t>>>>; };
-template <class X> struct NumSpins { static constexpr int value = detail::operand_shape<X>.spin.n; };
-template <class X> struct NumColors { static constexpr int value = detail::operand_shape<X>.color.n; };
+template <class X> struct SimpleScalar {
+  using Type_t = OScalar<PScalar<PScalar<RScalar<typename WordType<X>::Type_t>>>>;
+};
+template <class X> struct RealScalar {
+  using Type_t = typename SimpleScalar<X>::Type_t;
+};
+template <class X> struct LatticeScalar {
+  using Type_t = OLattice<PScalar<PScalar<RScalar<typename WordType<X>::Type_t>>>>;
+};
+template <class X> struct NumSpins {
+  static constexpr int value = detail::operand_shape<X>.spin.n;
+};
+template <class X> struct NumColors {
+  static constexpr int value = detail::operand_shape<X>.color.n;
+};
 
 }  // namespace QDP

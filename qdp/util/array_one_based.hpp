@@ -59,8 +59,10 @@ class Array2dO {
   int nrows() const { return d.size2(); }
   int ncols() const { return d.size1(); }
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  Array2dO& operator=(const S& s) { d = s; return *this; }
+  requires std::is_assignable_v<T&, const S&> Array2dO& operator=(const S& s) {
+    d = s;
+    return *this;
+  }
   T& operator()(int j, int i) { return d(j - 1, i - 1); }
   const T& operator()(int j, int i) const { return d(j - 1, i - 1); }
   const multi2d<T>& ref() const { return d; }
@@ -87,8 +89,10 @@ class Array3dO {
   int middleSize() const { return d.size2(); }
   int rightSize() const { return d.size1(); }
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  Array3dO& operator=(const S& s) { d = s; return *this; }
+  requires std::is_assignable_v<T&, const S&> Array3dO& operator=(const S& s) {
+    d = s;
+    return *this;
+  }
   T& operator()(int k, int j, int i) { return d(k - 1, j - 1, i - 1); }
   const T& operator()(int k, int j, int i) const { return d(k - 1, j - 1, i - 1); }
   const multi3d<T>& ref() const { return d; }
@@ -113,8 +117,10 @@ class Array4dO {
   int size3() const { return d.size3(); }
   int size4() const { return d.size4(); }
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  Array4dO& operator=(const S& s) { d = s; return *this; }
+  requires std::is_assignable_v<T&, const S&> Array4dO& operator=(const S& s) {
+    d = s;
+    return *this;
+  }
   T& operator()(int l, int k, int j, int i) { return d(l - 1, k - 1, j - 1, i - 1); }
   const T& operator()(int l, int k, int j, int i) const { return d(l - 1, k - 1, j - 1, i - 1); }
   const multi4d<T>& ref() const { return d; }
@@ -140,8 +146,10 @@ class Array5dO {
   int size4() const { return d.size4(); }
   int size5() const { return d.size5(); }
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  Array5dO& operator=(const S& s) { d = s; return *this; }
+  requires std::is_assignable_v<T&, const S&> Array5dO& operator=(const S& s) {
+    d = s;
+    return *this;
+  }
   T& operator()(int m, int l, int k, int j, int i) { return d(m - 1, l - 1, k - 1, j - 1, i - 1); }
   const T& operator()(int m, int l, int k, int j, int i) const { return d(m - 1, l - 1, k - 1, j - 1, i - 1); }
   const multi5d<T>& ref() const { return d; }

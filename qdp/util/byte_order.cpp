@@ -41,7 +41,8 @@ void swap_words(unsigned char* bytes, std::size_t count) {
 n_uint32_t crc32(n_uint32_t crc, const unsigned char* bytes, std::size_t size) {
   crc = ~crc;
   for (; size >= 8; bytes += 8, size -= 8) {
-    const n_uint32_t low = crc ^ (bytes[0] | n_uint32_t(bytes[1]) << 8 | n_uint32_t(bytes[2]) << 16 | n_uint32_t(bytes[3]) << 24);
+    const n_uint32_t low =
+        crc ^ (bytes[0] | n_uint32_t(bytes[1]) << 8 | n_uint32_t(bytes[2]) << 16 | n_uint32_t(bytes[3]) << 24);
     crc = kTable[7][low & 255] ^ kTable[6][(low >> 8) & 255] ^ kTable[5][(low >> 16) & 255] ^ kTable[4][low >> 24] ^
           kTable[3][bytes[4]] ^ kTable[2][bytes[5]] ^ kTable[1][bytes[6]] ^ kTable[0][bytes[7]];
   }
@@ -59,10 +60,14 @@ void byte_swap(void* data, std::size_t size, std::size_t nmemb) {
   auto* bytes = static_cast<unsigned char*>(data);
   switch (size) {
     case 0:
-    case 1: return;
-    case 2: return swap_words<std::uint16_t>(bytes, nmemb);
-    case 4: return swap_words<std::uint32_t>(bytes, nmemb);
-    case 8: return swap_words<std::uint64_t>(bytes, nmemb);
+    case 1:
+      return;
+    case 2:
+      return swap_words<std::uint16_t>(bytes, nmemb);
+    case 4:
+      return swap_words<std::uint32_t>(bytes, nmemb);
+    case 8:
+      return swap_words<std::uint64_t>(bytes, nmemb);
     default:
       for (std::size_t i = 0; i < nmemb; ++i) std::reverse(bytes + i * size, bytes + (i + 1) * size);
   }

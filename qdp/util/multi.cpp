@@ -38,7 +38,8 @@ void throw_multi_empty(const char* operation) {
 }
 
 void throw_multi_rank(int expected, int got) {
-  throw jit::UserError({.what = "multiNd: number of indices", .expected = std::to_string(expected), .got = std::to_string(got)});
+  throw jit::UserError(
+      {.what = "multiNd: number of indices", .expected = std::to_string(expected), .got = std::to_string(got)});
 }
 
 }  // namespace QDP::detail

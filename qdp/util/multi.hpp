@@ -96,7 +96,8 @@ class MultiStorage {
     int level = Rank;
     for (const int i : index) {
       const int extent = extent_[--level];
-      if (i < 0 || i >= extent) [[unlikely]] throw_multi_index(Rank, kPositions[level], i, extent);
+      if (i < 0 || i >= extent) [[unlikely]]
+        throw_multi_index(Rank, kPositions[level], i, extent);
       result = result * extent + i;
     }
     while (level > 0) result *= extent_[--level];
@@ -188,7 +189,7 @@ class multi1d : public detail::MultiStorage<T, 1> {
 
   /// Every element becomes `value`.
   template <class S>
-    requires(!detail::is_multi1d<S> || detail::is_multi1d<T>) && std::is_assignable_v<T&, const S&>
+  requires(!detail::is_multi1d<S> || detail::is_multi1d<T>) && std::is_assignable_v<T&, const S&>
   multi1d& operator=(const S& value) {
     this->fill(value);
     return *this;
@@ -274,8 +275,7 @@ class multi2d : public detail::MultiStorage<T, 2> {
   const multi1d<T> operator[](int j) const { return {this->data_ + this->offset(j), size1()}; }
 
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  multi2d& operator=(const S& value) {
+  requires std::is_assignable_v<T&, const S&> multi2d& operator=(const S& value) {
     this->fill(value);
     return *this;
   }
@@ -306,8 +306,7 @@ class multi3d : public detail::MultiStorage<T, 3> {
   const multi2d<T> operator[](int k) const { return {this->data_ + this->offset(k), size2(), size1()}; }
 
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  multi3d& operator=(const S& value) {
+  requires std::is_assignable_v<T&, const S&> multi3d& operator=(const S& value) {
     this->fill(value);
     return *this;
   }
@@ -336,8 +335,7 @@ class multi4d : public detail::MultiStorage<T, 4> {
   const multi3d<T> operator[](int l) const { return {this->data_ + this->offset(l), size3(), size2(), size1()}; }
 
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  multi4d& operator=(const S& value) {
+  requires std::is_assignable_v<T&, const S&> multi4d& operator=(const S& value) {
     this->fill(value);
     return *this;
   }
@@ -364,11 +362,12 @@ class multi5d : public detail::MultiStorage<T, 5> {
   T& operator()(int m, int l, int k, int j, int i) { return this->data_[this->offset(m, l, k, j, i)]; }
   const T& operator()(int m, int l, int k, int j, int i) const { return this->data_[this->offset(m, l, k, j, i)]; }
   multi4d<T> operator[](int m) { return {this->data_ + this->offset(m), size4(), size3(), size2(), size1()}; }
-  const multi4d<T> operator[](int m) const { return {this->data_ + this->offset(m), size4(), size3(), size2(), size1()}; }
+  const multi4d<T> operator[](int m) const {
+    return {this->data_ + this->offset(m), size4(), size3(), size2(), size1()};
+  }
 
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  multi5d& operator=(const S& value) {
+  requires std::is_assignable_v<T&, const S&> multi5d& operator=(const S& value) {
     this->fill(value);
     return *this;
   }
@@ -398,18 +397,21 @@ class multiNd {
   int numElem() const { return data_.size(); }
 
   template <class S>
-    requires std::is_assignable_v<T&, const S&>
-  multiNd& operator=(const S& value) {
+  requires std::is_assignable_v<T&, const S&> multiNd& operator=(const S& value) {
     data_ = value;
     return *this;
   }
 
   template <class... Indices>
-    requires(sizeof...(Indices) >= 1 && sizeof...(Indices) <= 4 && (std::is_convertible_v<Indices, int> && ...))
-  T& operator()(Indices... indices) { return data_[reversed_offset(indices...)]; }
+  requires(sizeof...(Indices) >= 1 && sizeof...(Indices) <= 4 && (std::is_convertible_v<Indices, int> && ...))
+  T& operator()(Indices... indices) {
+    return data_[reversed_offset(indices...)];
+  }
   template <class... Indices>
-    requires(sizeof...(Indices) >= 1 && sizeof...(Indices) <= 4 && (std::is_convertible_v<Indices, int> && ...))
-  const T& operator()(Indices... indices) const { return data_[reversed_offset(indices...)]; }
+  requires(sizeof...(Indices) >= 1 && sizeof...(Indices) <= 4 && (std::is_convertible_v<Indices, int> && ...))
+  const T& operator()(Indices... indices) const {
+    return data_[reversed_offset(indices...)];
+  }
 
   T& operator[](const multi1d<int>& index) { return data_[offset(index)]; }
   const T& operator[](const multi1d<int>& index) const { return data_[offset(index)]; }
@@ -460,46 +462,51 @@ multi1d<T> concat(const multi1d<T>& a, const multi1d<T>& b) {
 
 /// Same size and same elements. Two empty arrays are equal (QDP++ calls them different).
 template <class T>
-  requires requires(const T& x) { static_cast<bool>(x != x); }
-bool operator==(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(const T& x) { static_cast<bool>(x != x); } bool operator==(const multi1d<T>& a, const multi1d<T>& b) {
   if (a.size() != b.size()) return false;
   for (int i = 0; i < a.size(); ++i)
     if (a[i] != b[i]) return false;
   return true;
 }
 template <class T>
-  requires requires(const T& x) { static_cast<bool>(x != x); }
-bool operator!=(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(const T& x) { static_cast<bool>(x != x); } bool operator!=(const multi1d<T>& a, const multi1d<T>& b) {
   return !(a == b);
 }
 
 /// Lexicographic, then by size.
 template <class T>
-  requires requires(const T& x) { static_cast<bool>(x != x); static_cast<bool>(x < x); }
-bool operator<(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(const T& x) {
+  static_cast<bool>(x != x);
+  static_cast<bool>(x < x);
+} bool operator<(const multi1d<T>& a, const multi1d<T>& b) {
   for (int i = 0; i < a.size() && i < b.size(); ++i)
     if (a[i] != b[i]) return a[i] < b[i];
   return a.size() < b.size();
 }
 template <class T>
-  requires requires(const T& x) { static_cast<bool>(x != x); static_cast<bool>(x < x); }
-bool operator>(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(const T& x) {
+  static_cast<bool>(x != x);
+  static_cast<bool>(x < x);
+} bool operator>(const multi1d<T>& a, const multi1d<T>& b) {
   return b < a;
 }
 template <class T>
-  requires requires(const T& x) { static_cast<bool>(x != x); static_cast<bool>(x < x); }
-bool operator<=(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(const T& x) {
+  static_cast<bool>(x != x);
+  static_cast<bool>(x < x);
+} bool operator<=(const multi1d<T>& a, const multi1d<T>& b) {
   return !(b < a);
 }
 template <class T>
-  requires requires(const T& x) { static_cast<bool>(x != x); static_cast<bool>(x < x); }
-bool operator>=(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(const T& x) {
+  static_cast<bool>(x != x);
+  static_cast<bool>(x < x);
+} bool operator>=(const multi1d<T>& a, const multi1d<T>& b) {
   return !(a < b);
 }
 
 template <class T>
-  requires requires(T& z, const T& x) { z = -x; }
-multi1d<T> operator-(const multi1d<T>& a) {
+requires requires(T& z, const T& x) { z = -x; } multi1d<T> operator-(const multi1d<T>& a) {
   multi1d<T> c(a.size());
   for (int i = 0; i < a.size(); ++i) c[i] = -a[i];
   return c;
@@ -510,83 +517,74 @@ multi1d<T> operator+(const multi1d<T>& a) {
 }
 
 template <class T>
-  requires requires(T& x, const T& y) { x += y; }
-multi1d<T> operator+(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(T& x, const T& y) { x += y; } multi1d<T> operator+(const multi1d<T>& a, const multi1d<T>& b) {
   multi1d<T> c(a);
   c += b;
   return c;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x -= y; }
-multi1d<T> operator-(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(T& x, const T& y) { x -= y; } multi1d<T> operator-(const multi1d<T>& a, const multi1d<T>& b) {
   multi1d<T> c(a);
   c -= b;
   return c;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x *= y; }
-multi1d<T> operator*(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(T& x, const T& y) { x *= y; } multi1d<T> operator*(const multi1d<T>& a, const multi1d<T>& b) {
   multi1d<T> c(a);
   c *= b;
   return c;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x /= y; }
-multi1d<T> operator/(const multi1d<T>& a, const multi1d<T>& b) {
+requires requires(T& x, const T& y) { x /= y; } multi1d<T> operator/(const multi1d<T>& a, const multi1d<T>& b) {
   multi1d<T> c(a);
   c /= b;
   return c;
 }
 
 template <class T>
-  requires requires(T& x, const T& y) { x += y; }
-multi1d<T> operator+(const multi1d<T>& a, const T& s) {
+requires requires(T& x, const T& y) { x += y; } multi1d<T> operator+(const multi1d<T>& a, const T& s) {
   multi1d<T> c(a);
   c += s;
   return c;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x += y; }
-multi1d<T> operator+(const T& s, const multi1d<T>& a) {
+requires requires(T& x, const T& y) { x += y; } multi1d<T> operator+(const T& s, const multi1d<T>& a) {
   return a + s;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x -= y; }
-multi1d<T> operator-(const multi1d<T>& a, const T& s) {
+requires requires(T& x, const T& y) { x -= y; } multi1d<T> operator-(const multi1d<T>& a, const T& s) {
   multi1d<T> c(a);
   c -= s;
   return c;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x += y; x = -y; }
-multi1d<T> operator-(const T& s, const multi1d<T>& a) {
+requires requires(T& x, const T& y) {
+  x += y;
+  x = -y;
+} multi1d<T> operator-(const T& s, const multi1d<T>& a) {
   return -a + s;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x *= y; }
-multi1d<T> operator*(const multi1d<T>& a, const T& s) {
+requires requires(T& x, const T& y) { x *= y; } multi1d<T> operator*(const multi1d<T>& a, const T& s) {
   multi1d<T> c(a);
   c *= s;
   return c;
 }
 /// s from the left: matters where the product does not commute.
 template <class T>
-  requires requires(T& x, const T& y) { x = y * y; }
-multi1d<T> operator*(const T& s, const multi1d<T>& a) {
+requires requires(T& x, const T& y) { x = y * y; } multi1d<T> operator*(const T& s, const multi1d<T>& a) {
   multi1d<T> c(a.size());
   for (int i = 0; i < a.size(); ++i) c[i] = s * a[i];
   return c;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x /= y; }
-multi1d<T> operator/(const multi1d<T>& a, const T& s) {
+requires requires(T& x, const T& y) { x /= y; } multi1d<T> operator/(const multi1d<T>& a, const T& s) {
   multi1d<T> c(a);
   c /= s;
   return c;
 }
 template <class T>
-  requires requires(T& x, const T& y) { x = y / y; }
-multi1d<T> operator/(const T& s, const multi1d<T>& a) {
+requires requires(T& x, const T& y) { x = y / y; } multi1d<T> operator/(const T& s, const multi1d<T>& a) {
   multi1d<T> c(a.size());
   for (int i = 0; i < a.size(); ++i) c[i] = s / a[i];
   return c;
@@ -605,26 +603,65 @@ multi1d<T> map_elements(const multi1d<T>& a, F f) {
 
 // Element by element; lattice and scalar types bring their own functions, found by argument.
 template <class T>
-multi1d<T> sqrt(const multi1d<T>& a) { return detail::map_elements(a, [](const T& x) { using std::sqrt; return T(sqrt(x)); }); }
+multi1d<T> sqrt(const multi1d<T>& a) {
+  return detail::map_elements(a, [](const T& x) {
+    using std::sqrt;
+    return T(sqrt(x));
+  });
+}
 template <class T>
-multi1d<T> log(const multi1d<T>& a) { return detail::map_elements(a, [](const T& x) { using std::log; return T(log(x)); }); }
+multi1d<T> log(const multi1d<T>& a) {
+  return detail::map_elements(a, [](const T& x) {
+    using std::log;
+    return T(log(x));
+  });
+}
 template <class T>
-multi1d<T> sin(const multi1d<T>& a) { return detail::map_elements(a, [](const T& x) { using std::sin; return T(sin(x)); }); }
+multi1d<T> sin(const multi1d<T>& a) {
+  return detail::map_elements(a, [](const T& x) {
+    using std::sin;
+    return T(sin(x));
+  });
+}
 template <class T>
-multi1d<T> cos(const multi1d<T>& a) { return detail::map_elements(a, [](const T& x) { using std::cos; return T(cos(x)); }); }
+multi1d<T> cos(const multi1d<T>& a) {
+  return detail::map_elements(a, [](const T& x) {
+    using std::cos;
+    return T(cos(x));
+  });
+}
 template <class T>
-multi1d<T> tan(const multi1d<T>& a) { return detail::map_elements(a, [](const T& x) { using std::tan; return T(tan(x)); }); }
+multi1d<T> tan(const multi1d<T>& a) {
+  return detail::map_elements(a, [](const T& x) {
+    using std::tan;
+    return T(tan(x));
+  });
+}
 template <class T>
-multi1d<T> asin(const multi1d<T>& a) { return detail::map_elements(a, [](const T& x) { using std::asin; return T(asin(x)); }); }
+multi1d<T> asin(const multi1d<T>& a) {
+  return detail::map_elements(a, [](const T& x) {
+    using std::asin;
+    return T(asin(x));
+  });
+}
 template <class T>
-multi1d<T> acos(const multi1d<T>& a) { return detail::map_elements(a, [](const T& x) { using std::acos; return T(acos(x)); }); }
+multi1d<T> acos(const multi1d<T>& a) {
+  return detail::map_elements(a, [](const T& x) {
+    using std::acos;
+    return T(acos(x));
+  });
+}
 template <class T>
-multi1d<T> atan(const multi1d<T>& a) { return detail::map_elements(a, [](const T& x) { using std::atan; return T(atan(x)); }); }
+multi1d<T> atan(const multi1d<T>& a) {
+  return detail::map_elements(a, [](const T& x) {
+    using std::atan;
+    return T(atan(x));
+  });
+}
 
 /// sum_i a[i]^2 of numbers, 0 for an empty array. Arrays of scalars and lattices have their own norm2.
 template <class T>
-  requires std::is_arithmetic_v<T>
-T norm2(const multi1d<T>& a) {
+requires std::is_arithmetic_v<T> T norm2(const multi1d<T>& a) {
   T sum{};
   for (const T& x : a) sum += x * x;
   return sum;

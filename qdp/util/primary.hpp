@@ -13,10 +13,10 @@ namespace QDP::io {
 
 struct Process {
   bool primary = true;
-  unsigned long long sites = 0;                              ///< lattice sites of this process
+  unsigned long long sites = 0;                                ///< lattice sites of this process
   void (*broadcast)(void* data, std::size_t bytes) = nullptr;  ///< from the primary to all; collective
-  double (*sum)(double) = nullptr;                           ///< over all processes; collective
-  void (*abort_all)(int status) = nullptr;                   ///< ends the other processes
+  double (*sum)(double) = nullptr;                             ///< over all processes; collective
+  void (*abort_all)(int status) = nullptr;                     ///< ends the other processes
 };
 
 const Process& process();
@@ -27,8 +27,7 @@ inline bool is_primary() { return process().primary; }
 void broadcast(void* data, std::size_t bytes);
 void broadcast(std::string& text);
 template <class T>
-  requires std::is_trivially_copyable_v<T>
-void broadcast(T& value) {
+requires std::is_trivially_copyable_v<T> void broadcast(T& value) {
   broadcast(&value, sizeof value);
 }
 

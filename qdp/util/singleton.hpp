@@ -51,7 +51,8 @@ struct SingleThreaded {
   using VolatileType = T;
 };
 
-template <class T, template <class> class CreationPolicy = CreateUsingNew, template <class> class LifetimePolicy = DefaultLifetime,
+template <class T, template <class> class CreationPolicy = CreateUsingNew,
+          template <class> class LifetimePolicy = DefaultLifetime,
           template <class> class ThreadingModel = SingleThreaded>
 class SingletonHolder {
  public:

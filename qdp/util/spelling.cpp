@@ -10,7 +10,8 @@ namespace QDP {
 namespace {
 
 std::string lower(std::string word) {
-  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return word;
 }
 

@@ -16,7 +16,7 @@ namespace {
 const std::filesystem::path kProgram = tests::binary_folder() / "bin/bench";
 const std::filesystem::path kFolder = tests::binary_folder() / "tests/bench_output";
 
-#define SKIP_WITHOUT_BENCH() \
+#define SKIP_WITHOUT_BENCH()                                                                                           \
   if (!std::filesystem::exists(kProgram)) TESSERA_SKIP("this build has no bench (debug or sanitizers)")
 
 /// Exit status; what the program printed is left in kFolder/"out".
@@ -54,9 +54,11 @@ TEST_CASE("bench expr counts flops and bytes, and its rates and shares follow fr
     const char* name;
     double flops, words;
   };
-  const Expected cases[] = {{"lcm", 198, 54},  {"upsi", 264, 66},        {"spmat", 480, 96},    {"matvec", 552, 90}, {"clover", 504, 120},
-                            {"axpy", 48, 72},  {"norm2", 48, 24},        {"innerProduct", 96, 48}, {"covderiv", 552, 66},
-                            {"plaquette", 6 * (2 * 198 + 36), 6 * 36}};
+  const Expected cases[] = {{"lcm", 198, 54},      {"upsi", 264, 66},
+                            {"spmat", 480, 96},    {"matvec", 552, 90},
+                            {"clover", 504, 120},  {"axpy", 48, 72},
+                            {"norm2", 48, 24},     {"innerProduct", 96, 48},
+                            {"covderiv", 552, 66}, {"plaquette", 6 * (2 * 198 + 36), 6 * 36}};
   const std::string ceiling = lines_with(json, "triad_gbytes_per_s").at(0);
   for (const Expected& expected : cases) {
     CAPTURE(expected.name);
@@ -77,8 +79,9 @@ TEST_CASE("bench expr counts flops and bytes, and its rates and shares follow fr
 TEST_CASE("bench dslash counts a checkerboard: 1320 flops, 8 links and 2 spinors a site") {
   SKIP_WITHOUT_BENCH();
   const auto json = kFolder / "dslash.json";
-  REQUIRE(run("dslash --lattice 4 4 4 4 --lattice 4 4 4 8 --precision single,double --threads 1,2 --min-time 0.02 --json " +
-              json.string()) == 0);
+  REQUIRE(
+      run("dslash --lattice 4 4 4 4 --lattice 4 4 4 8 --precision single,double --threads 1,2 --min-time 0.02 --json " +
+          json.string()) == 0);
   const auto records = lines_with(json, "\"case\": \"dslash\"");
   REQUIRE(records.size() == 2 * 2 * 2);
   CHECK(number(records[0], "sites") == 128);
@@ -87,7 +90,8 @@ TEST_CASE("bench dslash counts a checkerboard: 1320 flops, 8 links and 2 spinors
   CHECK(number(records[0], "bytes_per_site") == 4 * (8 * 18 + 2 * 24));
 }
 
-TEST_CASE("bench solver: all converge, mixed precision with few applications in double, shifts with hardly more than one") {
+TEST_CASE(
+    "bench solver: all converge, mixed precision with few applications in double, shifts with hardly more than one") {
   SKIP_WITHOUT_BENCH();
   const auto json = kFolder / "solver.json";
   REQUIRE(run("solver --lattice 4 4 4 4 --threads 1 --min-time 0.02 --json " + json.string()) == 0);

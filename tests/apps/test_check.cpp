@@ -44,7 +44,8 @@ std::string gauge(const std::string& beta = "5.5") {
 }
 
 std::string wilson() {
-  return list_element("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", tests::wilson_action("WILSON", "0.3") + tests::inverter());
+  return list_element("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL",
+                      tests::wilson_action("WILSON", "0.3") + tests::inverter());
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -75,7 +76,8 @@ TEST_CASE("what cannot be meant has status 1 and names the file") {
   };
   refused(hmc_input("3 3 3 3", wilson()), "even extents");
   refused(hmc_input("4 4 4 4", gauge("-5.5")), "beta");
-  refused(hmc_input("4 4 4 4", gauge(), tag("monomial_ids", "m"), tag("tau0", "1") + tag("Integrator", leapfrog(id_list({"m"})))),
+  refused(hmc_input("4 4 4 4", gauge(), tag("monomial_ids", "m"),
+                    tag("tau0", "1") + tag("Integrator", leapfrog(id_list({"m"})))),
           "a list of <elem>");
   refused(hmc_input("4 4 4 4", gauge(), id_list({"m"}),
                     tag("tau0", "1") + tag("Integrator", tag("Name", "LCM_EXP_T") + tag("n_steps", "1"))),
@@ -85,16 +87,18 @@ TEST_CASE("what cannot be meant has status 1 and names the file") {
 
 TEST_CASE("what is hardly meant has status 2, and a run says it and goes on") {
   const tests::ScratchFolder folder("check_unread");
-  const std::string text = replaced(hmc_input("2 2 2 2", gauge(), id_list({"m"}),
-                                              tag("tau0", "0.1") + tag("Integrator", leapfrog(id_list({"m"}))),
-                                              tag("ReproCheckFreqency", "1")),
-                                    "never_run", folder.file("run"));
+  const std::string text = replaced(
+      hmc_input("2 2 2 2", gauge(), id_list({"m"}), tag("tau0", "0.1") + tag("Integrator", leapfrog(id_list({"m"}))),
+                tag("ReproCheckFreqency", "1")),
+      "never_run", folder.file("run"));
   const Run checked = check("hmc", text);
   CHECK(checked.status == 2);
-  CHECK(has(checked.printed, "not used: /Params/MCControl/ReproCheckFreqency (line 1); did you mean ReproCheckFrequency?"));
+  CHECK(has(checked.printed,
+            "not used: /Params/MCControl/ReproCheckFreqency (line 1); did you mean ReproCheckFrequency?"));
 
   std::ofstream(folder.file("in.xml")) << text;
-  const Run done = run("hmc", {"-i", folder.file("in.xml"), "-o", folder.file("out.xml"), "-l", folder.file("log.xml")});
+  const Run done =
+      run("hmc", {"-i", folder.file("in.xml"), "-o", folder.file("out.xml"), "-l", folder.file("log.xml")});
   CHECK_MESSAGE(done.status == 0, done.printed);
   CHECK(has(done.printed, "warning: " + folder.file("in.xml") + ": not used: /Params/MCControl/ReproCheckFreqency"));
 
@@ -105,8 +109,9 @@ TEST_CASE("what is hardly meant has status 2, and a run says it and goes on") {
 
 TEST_CASE("one place of each of the ten kinds of damage, in an input of each program") {
   const auto examples = tests::source_folder() / "examples";
-  for (const auto& [program, name] : {std::pair{"hmc", "hmc/quickstart.xml"}, std::pair{"purgaug", "purgaug/wilson_6.0.xml"},
-                                      std::pair{"measure", "measure/spectrum.xml"}}) {
+  for (const auto& [program, name] :
+       {std::pair{"hmc", "hmc/quickstart.xml"}, std::pair{"purgaug", "purgaug/wilson_6.0.xml"},
+        std::pair{"measure", "measure/spectrum.xml"}}) {
     const tests::XmlText good((examples / name).string());
     std::uint64_t random = 4321;
     for (const auto& kind : tests::xml_damages()) {

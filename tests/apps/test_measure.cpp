@@ -94,7 +94,9 @@ TEST_CASE("a run says what runs and where, on the terminal and in its documents"
   CHECK(result.printed.starts_with("Tessera " + element("tessera") + " (" + element("commit") + "), "));
   CHECK(has(result.printed, "cpu (" + element("device_model") + "), 2 threads, on " + host));
 
-  std::system(("git -C " + tests::source_folder().string() + " rev-parse --short=12 HEAD > " + (kFolder / "commit").string() + " 2>&1").c_str());
+  std::system(("git -C " + tests::source_folder().string() + " rev-parse --short=12 HEAD > " +
+               (kFolder / "commit").string() + " 2>&1")
+                  .c_str());
   const std::string head = content(kFolder / "commit");
   if (head.size() == 13)  // in a clone; an archive has "unknown". The build may be older than the newest commit.
     CHECK((element("commit") != "unknown" && element("commit").size() >= 12));

@@ -39,10 +39,12 @@ struct Place {
 std::string purgaug_input(const std::string& prefix, const std::string& beta, int updates) {
   return "<purgaug><Cfg><cfg_type>WEAK_FIELD</cfg_type></Cfg><MCControl><RNG><Seed><elem>5</elem><elem>6</elem><elem>7"
          "</elem><elem>8</elem></Seed></RNG><StartUpdateNum>0</StartUpdateNum><NWarmUpUpdates>0</NWarmUpUpdates>"
-         "<NProductionUpdates>" + std::to_string(updates) + "</NProductionUpdates><NUpdatesThisRun>" +
-         std::to_string(updates) + "</NUpdatesThisRun><SaveInterval>1</SaveInterval><SavePrefix>" + prefix +
+         "<NProductionUpdates>" +
+         std::to_string(updates) + "</NProductionUpdates><NUpdatesThisRun>" + std::to_string(updates) +
+         "</NUpdatesThisRun><SaveInterval>1</SaveInterval><SavePrefix>" + prefix +
          "</SavePrefix><SaveVolfmt>SINGLEFILE</SaveVolfmt></MCControl><HBItr><GaugeAction><Name>WILSON_GAUGEACT</Name><beta>" +
-         beta + "</beta><GaugeState><Name>SIMPLE_GAUGE_STATE</Name><GaugeBC><Name>PERIODIC_GAUGEBC</Name></GaugeBC>"
+         beta +
+         "</beta><GaugeState><Name>SIMPLE_GAUGE_STATE</Name><GaugeBC><Name>PERIODIC_GAUGEBC</Name></GaugeBC>"
          "</GaugeState></GaugeAction><HBParams><nOver>1</nOver><NmaxHB>1</NmaxHB></HBParams><nrow>2 2 2 4</nrow></HBItr>"
          "</purgaug>";
 }
@@ -72,13 +74,15 @@ TEST_CASE("a new run over the documents or checkpoints of another one is refused
   CHECK(place.run({"-i", in, "-o", place.file("o2.xml"), "-l", place.file("l2.xml")}) == 1);
   CHECK(has(place.printed(), "run_restart_2.xml"));
   CHECK(has(place.printed(), "--continue"));
-  CHECK(place.run({"-i", place.file("run_restart_1.xml"), "-o", place.file("o2.xml"), "-l", place.file("l2.xml")}) == 1);
+  CHECK(place.run({"-i", place.file("run_restart_1.xml"), "-o", place.file("o2.xml"), "-l", place.file("l2.xml")}) ==
+        1);
   CHECK(read_text(place.file("o.xml")) == data);
   CHECK(read_text(place.file("run_restart_1.xml")) == state);
 
   CHECK(place.hmc(in, {"--overwrite"}) == 0);
   // From the newest checkpoint nothing is written over.
-  CHECK(place.run({"-i", place.file("run_restart_2.xml"), "-o", place.file("o3.xml"), "-l", place.file("l3.xml")}) == 0);
+  CHECK(place.run({"-i", place.file("run_restart_2.xml"), "-o", place.file("o3.xml"), "-l", place.file("l3.xml")}) ==
+        0);
   CHECK(place.hmc(in, {"--continue"}) == 0);
   CHECK(has(place.printed(), "run is finished"));
   CHECK(qcd::find_checkpoints(place.file("run")).front().update_no == 4);
@@ -93,7 +97,8 @@ TEST_CASE("a new run over the documents or checkpoints of another one is refused
 TEST_CASE("two runs over one SavePrefix: the second is refused while the first lives, and not when it is dead") {
   const Place place("files_lock");
   const std::string in = place.input("long.xml", 1000000, 1000000);
-  const pid_t first = start_program({"-i", in, "-o", place.file("a.xml"), "-l", place.file("b.xml")}, place.file("first"));
+  const pid_t first =
+      start_program({"-i", in, "-o", place.file("a.xml"), "-l", place.file("b.xml")}, place.file("first"));
   REQUIRE(appears(place.file("b.xml")));
   CHECK(place.hmc(in, {"--continue"}) == 1);
   CHECK(has(place.printed(), "process " + std::to_string(first)));
@@ -124,7 +129,8 @@ TEST_CASE("names that cannot be meant are one clean message each") {
   const std::string in = place.input("in.xml", 1), text = read_text(in);
   fs::create_hard_link(in, place.file("same.xml"));
   REQUIRE(::mkfifo(place.file("pipe").c_str(), 0600) == 0);
-  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& word, const std::string& program = "hmc") {
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& word,
+                           const std::string& program = "hmc") {
     CAPTURE(arguments.back());
     CHECK(place.run(arguments, program) == 1);
     const std::string printed = place.printed();
@@ -132,7 +138,8 @@ TEST_CASE("names that cannot be meant are one clean message each") {
     CHECK(has(printed, program + ": "));
     CHECK(has(printed, word));
     std::istringstream lines(printed);
-    for (std::string line; std::getline(lines, line);) CHECK((line.starts_with(program + ": ") || line.starts_with("Tessera ")));
+    for (std::string line; std::getline(lines, line);)
+      CHECK((line.starts_with(program + ": ") || line.starts_with("Tessera ")));
   };
   refused({"-i", in, "-o", in}, "expected another file than the input");
   refused({"-i", in, "-o", place.file("x"), "-l", in}, "expected another file than the input");
@@ -168,7 +175,8 @@ TEST_CASE("a restart file edited elsewhere than how long and where is refused by
     std::string edited = text;
     edited.replace(edited.find(from), from.size(), to);
     std::ofstream(place.file("edited.xml")) << edited;
-    return place.run({"-i", place.file("edited.xml"), "-o", place.file("o2.xml"), "-l", place.file("l2.xml"), "--overwrite"});
+    return place.run(
+        {"-i", place.file("edited.xml"), "-o", place.file("o2.xml"), "-l", place.file("l2.xml"), "--overwrite"});
   };
   CHECK(with("<beta>6.8<", "<beta>6.9<") == 1);
   CHECK(has(place.printed(), "--accept-edited"));
@@ -177,8 +185,8 @@ TEST_CASE("a restart file edited elsewhere than how long and where is refused by
   std::string edited = text;
   edited.replace(edited.find("<beta>6.8<"), 10, "<beta>6.9<");
   std::ofstream(place.file("edited.xml")) << edited;
-  CHECK(place.run({"-i", place.file("edited.xml"), "-o", place.file("o3.xml"), "-l", place.file("l3.xml"), "--overwrite",
-                   "--accept-edited"}) == 0);
+  CHECK(place.run({"-i", place.file("edited.xml"), "-o", place.file("o3.xml"), "-l", place.file("l3.xml"),
+                   "--overwrite", "--accept-edited"}) == 0);
   CHECK(has(place.printed(), "accepted"));
 }
 
@@ -201,8 +209,9 @@ TEST_CASE("a reader that went away and a limit on file sizes are errors with the
 
   // Checkpoints of 2^3 x 4 take 19 kB; files may have 8.
   std::ofstream(place.file("limited.xml")) << params(place.file("limited"), 3, 1);
-  const std::string command = "ulimit -f 16; exec " + (binary_folder() / "bin/hmc").string() + " -i " + place.file("limited.xml") +
-                              " -o /dev/null -l /dev/null > " + place.file("printed") + " 2>&1 & sleep 5; kill -TERM $!; sleep 0.3; kill -TERM $!; wait $!";
+  const std::string command = "ulimit -f 16; exec " + (binary_folder() / "bin/hmc").string() + " -i " +
+                              place.file("limited.xml") + " -o /dev/null -l /dev/null > " + place.file("printed") +
+                              " 2>&1 & sleep 5; kill -TERM $!; sleep 0.3; kill -TERM $!; wait $!";
   const int status = std::system(("bash -c '" + command + "'").c_str());
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 1);

@@ -22,7 +22,8 @@ namespace fuzz {
 /// A folder of this process, removed when it exits.
 inline const std::string& folder() {
   static const std::string& path = *[] {  // never destroyed: the handler below may come after static objects are gone
-    const std::filesystem::path made = std::filesystem::temp_directory_path() / ("tessera_fuzz_" + std::to_string(::getpid()));
+    const std::filesystem::path made =
+        std::filesystem::temp_directory_path() / ("tessera_fuzz_" + std::to_string(::getpid()));
     std::filesystem::create_directories(made);
     std::filesystem::permissions(made, std::filesystem::perms::owner_all);
     std::atexit([] { std::filesystem::remove_all(folder()); });
@@ -34,7 +35,8 @@ inline const std::string& folder() {
 /// A file there with this content.
 inline std::string file_of(const std::uint8_t* data, std::size_t size) {
   const std::string path = folder() + "/input";
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   return path;
 }
 

@@ -22,7 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string entry = cache.path(key), original = jit::read_file(entry);
   std::string changed = original;
   std::size_t at = 2 + key_bytes + object_bytes;
-  for (; at + 3 <= size; at += 3) changed[(data[at] << 8 | data[at + 1]) % changed.size()] = static_cast<char>(data[at + 2]);
+  for (; at + 3 <= size; at += 3)
+    changed[(data[at] << 8 | data[at + 1]) % changed.size()] = static_cast<char>(data[at + 2]);
   if (at < size && data[at] % 2) changed.resize(changed.size() * data[at] / 256);
   std::ofstream(entry, std::ios::binary | std::ios::trunc) << changed;
 

@@ -22,7 +22,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::accepted([&] {
     const ScidacReader reader(path);
     for (const ScidacRecord& record : reader.records())
-      fuzz::accepted([&] { reader.verify(record, reader.geometry().extents.empty() ? SiteGeometry{{1, 1, 1, 1}} : reader.geometry()); });
+      fuzz::accepted([&] {
+        reader.verify(record, reader.geometry().extents.empty() ? SiteGeometry{{1, 1, 1, 1}} : reader.geometry());
+      });
   });
   fuzz::accepted([&] {
     const GaugeFileSummary summary = inspect_gauge_file(path);

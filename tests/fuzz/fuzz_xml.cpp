@@ -16,12 +16,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const int elements = std::min(xml.count("//*"), 50);
     for (int i = 1; i <= elements; ++i) {
       const std::string path = "(//*)[" + std::to_string(i) + "]";
-      fuzz::accepted([&] { int x = 0; xml.get(path, x); });
-      fuzz::accepted([&] { double x = 0; xml.get(path, x); });
-      fuzz::accepted([&] { bool x = false; xml.get(path, x); });
-      fuzz::accepted([&] { std::string x; xml.get(path, x); });
-      fuzz::accepted([&] { multi1d<int> x; read(xml, path, x); });
-      fuzz::accepted([&] { multi1d<double> x; read(xml, path, x); });
+      fuzz::accepted([&] {
+        int x = 0;
+        xml.get(path, x);
+      });
+      fuzz::accepted([&] {
+        double x = 0;
+        xml.get(path, x);
+      });
+      fuzz::accepted([&] {
+        bool x = false;
+        xml.get(path, x);
+      });
+      fuzz::accepted([&] {
+        std::string x;
+        xml.get(path, x);
+      });
+      fuzz::accepted([&] {
+        multi1d<int> x;
+        read(xml, path, x);
+      });
+      fuzz::accepted([&] {
+        multi1d<double> x;
+        read(xml, path, x);
+      });
       fuzz::accepted([&] { xml.line(path); });
     }
     std::ostringstream out;

@@ -39,8 +39,7 @@ inline Value permute(Kernel& k, int slot, Value v) {
 }
 
 inline void store(Kernel& k, int leaf, int component, Value v, int stride = 0, int leap = 0) {
-  k.stores.push_back(
-      {{std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride), std::int16_t(leap)}, v});
+  k.stores.push_back({{std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride), std::int16_t(leap)}, v});
 }
 
 inline bool takes(Op op, Type t) {

@@ -96,7 +96,7 @@ class Field {
       : lanes_(lanes),
         type_(type),
         components_(components),
-        store_(new (std::align_val_t{64}) char[std::size_t(sites * components * jit::ir::bytes(type))]()) {}
+        store_(new(std::align_val_t{64}) char[std::size_t(sites * components * jit::ir::bytes(type))]()) {}
 
   void* data() const { return store_.get(); }
   int components() const { return components_; }
@@ -331,7 +331,8 @@ class Lab {
       flat.leaves.insert(flat.leaves.end(), kernel_.leaves.begin(), kernel_.leaves.end());
     for (Node& n : flat.nodes)
       if (n.op == Op::load)
-        n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)), 0, n.place.component, n.place.stride, n.place.leap};
+        n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)), 0, n.place.component, n.place.stride,
+                   n.place.leap};
     using Kind = jit::ir::Reduction::Kind;
     const double infinity = std::numeric_limits<double>::infinity();
     for (const auto& r : kernel_.reductions)

@@ -24,7 +24,8 @@ inline std::shared_ptr<const jit::SiteOrder> random_order(int lanes, std::int64_
   std::shuffle(order->host_index.begin(), order->host_index.end(), random);
   order->position.resize(static_cast<std::size_t>(sites));
   for (std::size_t p = 0; p < order->host_index.size(); ++p)
-    if (order->host_index[p] >= 0) order->position[static_cast<std::size_t>(order->host_index[p])] = static_cast<std::int32_t>(p);
+    if (order->host_index[p] >= 0)
+      order->position[static_cast<std::size_t>(order->host_index[p])] = static_cast<std::int32_t>(p);
   return order;
 }
 

@@ -253,15 +253,18 @@ TEST_CASE("pinned memory, or nullptr where a system has none; a lost context is 
   CHECK(memory != nullptr);
   CHECK(open.fake.host_alloc_flags == (cuda::kHostAllocPortable | cuda::kHostAllocDeviceMap));
   CHECK(open.driver->device_address(memory) == memory);
-  for (const int lacking : {cuda::kInvalidValue, cuda::kNotPermitted, cuda::kNotSupported, cuda::kOutOfMemory, cuda::kOperatingSystem}) {
+  for (const int lacking :
+       {cuda::kInvalidValue, cuda::kNotPermitted, cuda::kNotSupported, cuda::kOutOfMemory, cuda::kOperatingSystem}) {
     open.fake.failures["cuMemHostAlloc"] = open.fake.failures["cuMemHostGetDevicePointer_v2"] = lacking;
     CHECK(open.driver->allocate_pinned(4096) == nullptr);
     CHECK(open.driver->device_address(memory) == nullptr);
   }
-  for (const int lost : {int{cuda::kIllegalAddress}, int{cuda::kLaunchFailed}, int{cuda::kEccUncorrectable}, 201, 710, 999}) {
+  for (const int lost :
+       {int{cuda::kIllegalAddress}, int{cuda::kLaunchFailed}, int{cuda::kEccUncorrectable}, 201, 710, 999}) {
     open.fake.failures["cuMemHostAlloc"] = open.fake.failures["cuMemHostGetDevicePointer_v2"] = lost;
     CHECK_THROWS_WITH_AS(open.driver->allocate_pinned(4096), doctest::Contains("cuMemHostAlloc on"), DeviceError);
-    CHECK_THROWS_WITH_AS(open.driver->device_address(memory), doctest::Contains("cuMemHostGetDevicePointer_v2 on"), DeviceError);
+    CHECK_THROWS_WITH_AS(open.driver->device_address(memory), doctest::Contains("cuMemHostGetDevicePointer_v2 on"),
+                         DeviceError);
   }
   open.driver->free_pinned(memory);
   CHECK(open.fake.pinned == 0);
@@ -464,8 +467,8 @@ TEST_CASE("a launch for which the driver has no memory says so, and may be repea
   const auto kernel = open.kernel();
   const std::uint64_t packet[] = {1, 2};
   open.fake.failures["cuLaunchKernel"] = cuda::kOutOfMemory;
-  CHECK_THROWS_WITH_AS(open.driver->launch(stream, kernel, 10, 128, packet, 2), doctest::Contains("48.0 GiB free of 64.0 GiB"),
-                       jit::OutOfGpuMemory);
+  CHECK_THROWS_WITH_AS(open.driver->launch(stream, kernel, 10, 128, packet, 2),
+                       doctest::Contains("48.0 GiB free of 64.0 GiB"), jit::OutOfGpuMemory);
   CHECK(open.driver->launch(stream, kernel, 10, 128, packet, 2) == jit::LaunchStatus::done);
   open.fake.failures["cuModuleLoadDataEx"] = cuda::kOutOfMemory;
   jit::KernelResources resources;

@@ -113,9 +113,8 @@ constexpr bool is_number = std::is_integral_v<T> || std::is_enum_v<T>;
 template <class Ours, class Theirs>
 struct Alike : std::is_same<Ours, Theirs> {};
 template <class Ours, class Theirs>
-requires(is_number<Ours>&& is_number<Theirs>) struct Alike<Ours, Theirs>
-    : std::bool_constant<sizeof(Ours) == sizeof(Theirs)> {
-};
+requires(is_number<Ours> && is_number<Theirs>)
+struct Alike<Ours, Theirs> : std::bool_constant<sizeof(Ours) == sizeof(Theirs)> {};
 template <class Ours, class Theirs>
 struct Alike<Ours*, Theirs*>
     : std::bool_constant<std::is_const_v<Ours> == std::is_const_v<Theirs> &&
@@ -154,8 +153,8 @@ static_assert(!same_function<cuda::Result (*)(int), CUresult (*)(std::size_t)>, 
 static_assert(!same_function<cuda::Result (*)(int*), CUresult (*)(const int*)>, "the comparison compares nothing");
 
 static_assert(sizeof(cuda::Copy2D) == sizeof(CUDA_MEMCPY2D) && alignof(cuda::Copy2D) == alignof(CUDA_MEMCPY2D));
-#define TESSERA_SAME_MEMBER(ours, theirs)                                          \
-  static_assert(offsetof(cuda::Copy2D, ours) == offsetof(CUDA_MEMCPY2D, theirs) && \
+#define TESSERA_SAME_MEMBER(ours, theirs)                                                                              \
+  static_assert(offsetof(cuda::Copy2D, ours) == offsetof(CUDA_MEMCPY2D, theirs) &&                                     \
                 Alike<decltype(cuda::Copy2D::ours), decltype(CUDA_MEMCPY2D::theirs)>::value)
 TESSERA_SAME_MEMBER(from_x, srcXInBytes);
 TESSERA_SAME_MEMBER(from_y, srcY);

@@ -85,16 +85,20 @@ TEST_CASE("re-ordering puts every word where the layout says, zeroes the padding
               bool equal = true;
               for (std::size_t p = 0; p < order->host_index.size(); ++p)
                 for (int c = 0; c < components; ++c) {
-                  const std::size_t at = static_cast<std::size_t>(word_index(lanes, word, components, static_cast<std::int64_t>(p), c)) * bytes;
+                  const std::size_t at =
+                      static_cast<std::size_t>(word_index(lanes, word, components, static_cast<std::int64_t>(p), c)) *
+                      bytes;
                   const std::int32_t site = order->host_index[p];
                   const std::vector<unsigned char> zero(bytes, 0);
                   const unsigned char* expected =
-                      site < 0 ? zero.data() : &host[static_cast<std::size_t>(site) * words + static_cast<std::size_t>(c) * bytes];
+                      site < 0 ? zero.data()
+                               : &host[static_cast<std::size_t>(site) * words + static_cast<std::size_t>(c) * bytes];
                   equal = equal && std::memcmp(&image[at], expected, bytes) == 0;
                 }
               auto back = random_bytes(host.size(), random);
               reorder_to_host_order(device, *order, word, components, image.data(), back.data());
-              INFO("lanes ", lanes, ", ", ir::name(word), "[", components, "], ", sites, " sites, ", extra, " extra groups");
+              INFO("lanes ", lanes, ", ", ir::name(word), "[", components, "], ", sites, " sites, ", extra,
+                   " extra groups");
               CHECK(equal);
               CHECK(back == host);
             }
@@ -116,16 +120,20 @@ void check_random_accesses(bool separate, Type word, std::int64_t sites, std::mt
 
   const auto fill_device = [&](unsigned char* image, std::int64_t site, const unsigned char* value) {
     for (int c = 0; c < components; ++c)
-      std::memcpy(image + device_offset(field, site, c), value + c * ir::bytes(word), static_cast<std::size_t>(ir::bytes(word)));
+      std::memcpy(image + device_offset(field, site, c), value + c * ir::bytes(word),
+                  static_cast<std::size_t>(ir::bytes(word)));
   };
   for (int step = 0; step < 2000; ++step) {
     const auto site = static_cast<std::int64_t>(random() % static_cast<unsigned>(sites));
     unsigned char* here = &model[static_cast<std::size_t>(site) * site_bytes];
     const auto value = random_bytes(site_bytes, random);
     switch (random() % 9) {
-      case 0: CHECK(std::memcmp(field.host_read(), model.data(), model.size()) == 0); break;
+      case 0:
+        CHECK(std::memcmp(field.host_read(), model.data(), model.size()) == 0);
+        break;
       case 1:
-        std::memcpy(static_cast<unsigned char*>(field.host_write()) + static_cast<std::size_t>(site) * site_bytes, value.data(), site_bytes);
+        std::memcpy(static_cast<unsigned char*>(field.host_write()) + static_cast<std::size_t>(site) * site_bytes,
+                    value.data(), site_bytes);
         CHECK(field.host_current());
         std::memcpy(here, value.data(), site_bytes);
         break;
@@ -136,7 +144,8 @@ void check_random_accesses(bool separate, Type word, std::int64_t sites, std::mt
       case 3: {
         const auto* image = home.peek(field.device_read());
         for (int c = 0; c < components; ++c)
-          CHECK(std::memcmp(image + device_offset(field, site, c), here + c * ir::bytes(word), static_cast<std::size_t>(ir::bytes(word))) == 0);
+          CHECK(std::memcmp(image + device_offset(field, site, c), here + c * ir::bytes(word),
+                            static_cast<std::size_t>(ir::bytes(word))) == 0);
         break;
       }
       case 4:
@@ -147,7 +156,8 @@ void check_random_accesses(bool separate, Type word, std::int64_t sites, std::mt
       case 5: {
         model = random_bytes(model.size(), random);
         auto* image = home.poke(field.device_write(true));
-        for (std::int64_t s = 0; s < sites; ++s) fill_device(image, s, &model[static_cast<std::size_t>(s) * site_bytes]);
+        for (std::int64_t s = 0; s < sites; ++s)
+          fill_device(image, s, &model[static_cast<std::size_t>(s) * site_bytes]);
         break;
       }
       case 6: {
@@ -311,7 +321,8 @@ TEST_CASE("the device re-orders where it can and has room, with the same result"
     ++calls;
     if (!able) return false;
     (r.to_device_order ? reorder_to_device_order : reorder_to_host_order)(
-        home.device->host(), r.order, r.word, r.components, home.peek(r.to_device_order ? r.host_order : r.device_order),
+        home.device->host(), r.order, r.word, r.components,
+        home.peek(r.to_device_order ? r.host_order : r.device_order),
         home.poke(r.to_device_order ? r.device_order : r.host_order));
     return true;
   });
@@ -337,7 +348,8 @@ TEST_CASE("the device re-orders where it can and has room, with the same result"
 TEST_CASE("blocks are aligned, and freed ones of the same size are used again") {
   CpuDevice device;
   Memory memory(device);
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000}, std::size_t{3} << 20, std::size_t{17} << 20}) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000},
+                                  std::size_t{3} << 20, std::size_t{17} << 20}) {
     void* first = memory.allocate(bytes);
     void* second = memory.allocate(bytes);
     CHECK(first != second);

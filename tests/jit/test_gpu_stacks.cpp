@@ -65,12 +65,18 @@ struct Fields {
       for (std::int64_t s = 0; s < kSites; ++s) words[s] = static_cast<double>(100 * i + s % 7);
     }
   }
-  double at(int i, std::int64_t site) { return static_cast<const double*>(fields[static_cast<std::size_t>(i)]->host_read())[site]; }
+  double at(int i, std::int64_t site) {
+    return static_cast<const double*>(fields[static_cast<std::size_t>(i)]->host_read())[site];
+  }
   void add(const std::vector<int>& which) {
     std::vector<Field*> operands;
     for (const int i : which) operands.push_back(fields[static_cast<std::size_t>(i)].get());
     const Domain domain = tests::everything(*order);
-    runtime().launch({.kernel = sum_of(static_cast<int>(which.size())), .fields = operands, .maps = {}, .scalars = {}, .domain = &domain});
+    runtime().launch({.kernel = sum_of(static_cast<int>(which.size())),
+                      .fields = operands,
+                      .maps = {},
+                      .scalars = {},
+                      .domain = &domain});
   }
 
   Runtime& ready = runtime();
@@ -89,7 +95,8 @@ TEST_CASE("fields leave the GPU when a launch finds no memory for its stacks, an
   for (int round = 0; round < 3; ++round)
     for (int i = 0; i < 20; ++i) {
       f.add({i, (i + 7) % 20, (i + 1) % 20});
-      expected[static_cast<std::size_t>(i)] += expected[static_cast<std::size_t>((i + 7) % 20)] + expected[static_cast<std::size_t>((i + 1) % 20)];
+      expected[static_cast<std::size_t>(i)] +=
+          expected[static_cast<std::size_t>((i + 7) % 20)] + expected[static_cast<std::size_t>((i + 1) % 20)];
     }
   CHECK(residency.transfers().spilled > 0);
   CHECK(residency.resident_fields() * static_cast<std::int64_t>(kField) <= static_cast<std::int64_t>(kMemory - kStack));
@@ -97,7 +104,10 @@ TEST_CASE("fields leave the GPU when a launch finds no memory for its stacks, an
 }
 
 TEST_CASE("blocks that are kept for reuse go first") {
-  { Fields f(6); f.add({0, 1, 2, 3, 4, 5}); }  // six blocks are free, and kept
+  {
+    Fields f(6);
+    f.add({0, 1, 2, 3, 4, 5});
+  }  // six blocks are free, and kept
   CHECK(Memory::instance().kept_bytes() > 0);
   Fields f(6);
   Residency::instance().reset_transfers();

@@ -78,9 +78,7 @@ TEST_CASE("any change of what is computed changes the hash") {
       [](Kernel& k) { k.leaves[0].written = true; },
       [](Kernel& k) { k.arguments.push_back(Type::f32); },
       [](Kernel& k) { k.slots[1].lane_xor = 4; },
-      [](Kernel& k) {
-        k.slots[1] = {0, true, 0};
-      },
+      [](Kernel& k) { k.slots[1] = {0, true, 0}; },
       [](Kernel& k) { k.nodes[1].place.component = 1; },
       [](Kernel& k) { k.nodes[1].place.stride = 1; },
       [](Kernel& k) { k.nodes[1].place.leap = 1; },

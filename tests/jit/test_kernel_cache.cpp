@@ -205,17 +205,28 @@ TEST_CASE("an entry that is not this user's own, or that others can write, is de
   const std::string name = cache.path("key"), elsewhere = folder.path / "elsewhere";
   REQUIRE(cache.load("key") == "object");
   std::string reason;
-  SUBCASE("writable by the group") { REQUIRE(chmod(name.c_str(), 0620) == 0); reason = "mode 0620"; }
-  SUBCASE("writable by everybody") { REQUIRE(chmod(name.c_str(), 0602) == 0); reason = "mode 0602"; }
+  SUBCASE("writable by the group") {
+    REQUIRE(chmod(name.c_str(), 0620) == 0);
+    reason = "mode 0620";
+  }
+  SUBCASE("writable by everybody") {
+    REQUIRE(chmod(name.c_str(), 0602) == 0);
+    reason = "mode 0602";
+  }
   SUBCASE("another user's") {
     if (geteuid() != 0) TESSERA_SKIP("needs root, to give a file away");
-    REQUIRE(chown(name.c_str(), kStranger, kStranger) == 0); reason = "of user 65534";
+    REQUIRE(chown(name.c_str(), kStranger, kStranger) == 0);
+    reason = "of user 65534";
   }
   SUBCASE("a link to a sound entry") {
     fs::rename(name, elsewhere);
     fs::create_symlink(elsewhere, name), reason = "a symbolic link";
   }
-  SUBCASE("a FIFO, which nobody writes to") { fs::remove(name); REQUIRE(mkfifo(name.c_str(), 0600) == 0); reason = "a FIFO"; }
+  SUBCASE("a FIFO, which nobody writes to") {
+    fs::remove(name);
+    REQUIRE(mkfifo(name.c_str(), 0600) == 0);
+    reason = "a FIFO";
+  }
   const Told told;
   CHECK(!cache.load("key"));
   CHECK(!fs::exists(fs::symlink_status(name)));
@@ -227,20 +238,30 @@ TEST_CASE("an entry that is not this user's own, or that others can write, is de
 
 TEST_CASE("a folder that is not this user's own, or that others can write, is no cache, and the run says so once") {
   Folder folder;
-  { KernelCache(folder.path, 1 << 20).store("key", "object"); }
+  {
+    KernelCache(folder.path, 1 << 20).store("key", "object");
+  }
   const std::string name = folder.path;
   std::string reason;
-  SUBCASE("writable by the group") { REQUIRE(chmod(name.c_str(), 0770) == 0); reason = "mode 0770"; }
-  SUBCASE("writable by everybody, like /tmp") { REQUIRE(chmod(name.c_str(), 01777) == 0); reason = "mode 1777"; }
+  SUBCASE("writable by the group") {
+    REQUIRE(chmod(name.c_str(), 0770) == 0);
+    reason = "mode 0770";
+  }
+  SUBCASE("writable by everybody, like /tmp") {
+    REQUIRE(chmod(name.c_str(), 01777) == 0);
+    reason = "mode 1777";
+  }
   SUBCASE("another user's") {
     if (geteuid() != 0) TESSERA_SKIP("needs root, to give a folder away");
-    REQUIRE(chown(name.c_str(), kStranger, kStranger) == 0); reason = "of user 65534";
+    REQUIRE(chown(name.c_str(), kStranger, kStranger) == 0);
+    reason = "of user 65534";
   }
   SUBCASE("another user's link to a folder of ours") {
     if (geteuid() != 0) TESSERA_SKIP("needs root, to give a link away");
     fs::rename(name, name + "_there");
     fs::create_symlink(name + "_there", name);
-    REQUIRE(lchown(name.c_str(), kStranger, kStranger) == 0); reason = "a symbolic link of user 65534";
+    REQUIRE(lchown(name.c_str(), kStranger, kStranger) == 0);
+    reason = "a symbolic link of user 65534";
   }
   CHECK(in_child([&] {
     const Told told;
@@ -248,8 +269,9 @@ TEST_CASE("a folder that is not this user's own, or that others can write, is no
     const bool nothing = !cache.load("key") && !cache.load("key") && !second.load("key");
     cache.store("other", "object");
     const auto first = told.text.find("no kernel cache");
-    return nothing && !cache.load("other") && first != std::string::npos && told.text.find(reason) != std::string::npos &&
-           told.text.find(name) != std::string::npos && told.text.find("TESSERA_CACHE_DIR") != std::string::npos &&
+    return nothing && !cache.load("other") && first != std::string::npos &&
+           told.text.find(reason) != std::string::npos && told.text.find(name) != std::string::npos &&
+           told.text.find("TESSERA_CACHE_DIR") != std::string::npos &&
            told.text.find("no kernel cache", first + 1) == std::string::npos;
   }));
   CHECK(entries(name) == 1);  // as it was
@@ -290,8 +312,11 @@ TEST_CASE("without a folder that is ours there is no cache") {
 TEST_CASE("the code of an entry that others could write does not run") {
   Folder folder;
   Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
-  { jit::Compiler(jit::make_cpu_target()).compile(sample(2.5), {}); }
-  for (const auto& entry : fs::directory_iterator(folder.path)) fs::permissions(entry, fs::perms::group_write, fs::perm_options::add);
+  {
+    jit::Compiler(jit::make_cpu_target()).compile(sample(2.5), {});
+  }
+  for (const auto& entry : fs::directory_iterator(folder.path))
+    fs::permissions(entry, fs::perms::group_write, fs::perm_options::add);
   jit::Compiler compiler(jit::make_cpu_target());
   CHECK(!compiler.compile(sample(2.5), {}).from_cache);
 }
@@ -307,7 +332,8 @@ TEST_CASE("ten kinds of damage, at random places: none is taken for an object") 
     for (char& c : text) c = static_cast<char>(random());
     return text;
   };
-  const Bytes key = "generator x\ntarget y\n" + Bytes(3000, 'k'), object = noise(9000), other_key = "generator z\ntarget y\n" + Bytes(3000, 'k');
+  const Bytes key = "generator x\ntarget y\n" + Bytes(3000, 'k'), object = noise(9000),
+              other_key = "generator z\ntarget y\n" + Bytes(3000, 'k');
 
   Folder folder;
   KernelCache cache(folder.path, 1 << 20);
@@ -319,14 +345,33 @@ TEST_CASE("ten kinds of damage, at random places: none is taken for an object") 
   const std::vector<std::pair<const char*, std::function<void(Bytes&)>>> kinds = {
       {"a bit", [&](Bytes& b) { b[below(b.size())] ^= static_cast<char>(1 << below(8)); }},
       {"a byte", [&](Bytes& b) { b[below(b.size())] = static_cast<char>(random()); }},
-      {"zeros", [&](Bytes& b) { const std::size_t at = below(b.size()); std::fill_n(b.begin() + std::ptrdiff_t(at), std::min(b.size() - at, 1 + below(600)), '\0'); }},
-      {"a page of noise", [&](Bytes& b) { const std::size_t at = below(b.size() / 4096) * 4096; b.replace(at, 4096, noise(4096)); }},
+      {"zeros",
+       [&](Bytes& b) {
+         const std::size_t at = below(b.size());
+         std::fill_n(b.begin() + std::ptrdiff_t(at), std::min(b.size() - at, 1 + below(600)), '\0');
+       }},
+      {"a page of noise",
+       [&](Bytes& b) {
+         const std::size_t at = below(b.size() / 4096) * 4096;
+         b.replace(at, 4096, noise(4096));
+       }},
       {"the end cut off", [&](Bytes& b) { b.resize(below(b.size())); }},
       {"more at the end", [&](Bytes& b) { b += noise(1 + below(100)); }},
       {"a stretch missing", [&](Bytes& b) { b.erase(below(b.size()), 1 + below(100)); }},
-      {"a stretch twice", [&](Bytes& b) { const std::size_t at = below(b.size()); b.insert(at, b.substr(at, 1 + below(100))); }},
-      {"two stretches exchanged", [&](Bytes& b) { const std::size_t n = 1 + below(64), half = b.size() / 2, a = below(half - n), c = half + below(half - n); for (std::size_t i = 0; i < n; ++i) std::swap(b[a + i], b[c + i]); }},
-      {"the end of another entry", [&](Bytes& b) { const std::size_t at = below(b.size()); b = b.substr(0, at) + foreign.substr(at); }}};
+      {"a stretch twice",
+       [&](Bytes& b) {
+         const std::size_t at = below(b.size());
+         b.insert(at, b.substr(at, 1 + below(100)));
+       }},
+      {"two stretches exchanged",
+       [&](Bytes& b) {
+         const std::size_t n = 1 + below(64), half = b.size() / 2, a = below(half - n), c = half + below(half - n);
+         for (std::size_t i = 0; i < n; ++i) std::swap(b[a + i], b[c + i]);
+       }},
+      {"the end of another entry", [&](Bytes& b) {
+         const std::size_t at = below(b.size());
+         b = b.substr(0, at) + foreign.substr(at);
+       }}};
   REQUIRE(kinds.size() == 10);
 
   int tried = 0, silent = 0, unnamed = 0, left = 0;
@@ -360,7 +405,8 @@ TEST_CASE("what killed writers left is removed and counts until then") {
     fs::last_write_time(folder.path / name, fs::file_time_type::clock::now() - age);
     return folder.path / name;
   };
-  const fs::path dead = left_behind("00ff.kernel.tmp-abc123", std::chrono::minutes(11)), alive = left_behind("00ff.kernel.tmp-def456", std::chrono::minutes(9)),
+  const fs::path dead = left_behind("00ff.kernel.tmp-abc123", std::chrono::minutes(11)),
+                 alive = left_behind("00ff.kernel.tmp-def456", std::chrono::minutes(9)),
                  other = left_behind("notes.tmp-abc123", std::chrono::minutes(600));
   KernelCache cache(folder.path, 5000);
   cache.store("a", std::string(500, 'x'));
@@ -377,7 +423,9 @@ TEST_CASE("what killed writers left is removed and counts until then") {
 
 TEST_CASE("two processes at once: each finds whole objects or none") {
   Folder folder;
-  const auto object = [](int n) { return std::string(static_cast<std::size_t>(100 + 37 * n), static_cast<char>('a' + n)); };
+  const auto object = [](int n) {
+    return std::string(static_cast<std::size_t>(100 + 37 * n), static_cast<char>('a' + n));
+  };
   std::vector<pid_t> children;
   for (int seed = 0; seed < 2; ++seed) {
     const pid_t child = fork();
@@ -501,7 +549,9 @@ TEST_CASE("an entry whose object does not link is deleted and made anew, and is 
     made = compiler.compile(calling_sample(), {});
     other = compiler.compile(sample(3.5), {});
   }
-  const auto file_of = [&](const jit::CompiledKernel& kernel) { return text_of(folder.path / (kernel.hash + ".kernel")); };
+  const auto file_of = [&](const jit::CompiledKernel& kernel) {
+    return text_of(folder.path / (kernel.hash + ".kernel"));
+  };
   const auto object_of = [&](const jit::CompiledKernel& kernel) {
     const std::string file = file_of(kernel);  // its end: the object and 16 bytes of checksum
     return file.substr(file.size() - 16 - kernel.code_bytes, kernel.code_bytes);

@@ -117,7 +117,8 @@ TEST_CASE("a statement whose tuner waits for it to use more time is one call of 
 TEST_CASE("tuning tries bounds on registers, and sites per thread in smaller grids") {
   Statements s;
   s.driver.launches.clear();
-  s.driver.registers = 64;  // of 1536 threads of a multiprocessor 1024 run at once in blocks of 512, with 40 registers all
+  s.driver.registers =
+      64;  // of 1536 threads of a multiprocessor 1024 run at once in blocks of 512, with 40 registers all
   for (int i = 0; i < kUntilSteady; ++i) s.z = s.x - s.a * s.y;
   std::set<const void*> functions;
   std::map<unsigned, std::set<unsigned>> threads;  // of the grid, by block
@@ -125,10 +126,10 @@ TEST_CASE("tuning tries bounds on registers, and sites per thread in smaller gri
     functions.insert(launch.function);
     threads[launch.block[0]].insert(launch.grid[0] * launch.block[0]);
   }
-  CHECK(functions.size() == 1 + 2 + 1 + 1);       // plain; sites 2 and 4; streaming; fewer registers
-  CHECK((threads[32] == std::set<unsigned>{256})); // 4^4 sites in the smallest blocks, which are not the best
+  CHECK(functions.size() == 1 + 2 + 1 + 1);         // plain; sites 2 and 4; streaming; fewer registers
+  CHECK((threads[32] == std::set<unsigned>{256}));  // 4^4 sites in the smallest blocks, which are not the best
   CHECK(threads[256].size() == 1);
-  CHECK(s.driver.link_options[0] == 40);           // CU_JIT_MAX_REGISTERS
+  CHECK(s.driver.link_options[0] == 40);  // CU_JIT_MAX_REGISTERS
   s.driver.registers = 40;
 }
 
@@ -162,9 +163,9 @@ TEST_CASE("after a field has travelled there is an event behind each launch, and
     s.axpy();
   };
   // The copy waits for what used its memory, re-ordering waits for the copy.
-  CHECK((calls_of(s.driver, look_and_go_on) ==
-         Calls{"cuStreamWaitEvent", "cuMemcpyHtoDAsync_v2", "cuEventRecord", "cuEventRecord", "cuStreamWaitEvent",
-               "cuLaunchKernel", "cuEventRecord", "cuLaunchKernel", "cuEventRecord"}));
+  CHECK((calls_of(s.driver, look_and_go_on) == Calls{"cuStreamWaitEvent", "cuMemcpyHtoDAsync_v2", "cuEventRecord",
+                                                     "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel",
+                                                     "cuEventRecord", "cuLaunchKernel", "cuEventRecord"}));
   s.driver.calls.clear();
   s.axpy();
   CHECK((s.driver.calls == Calls{"cuLaunchKernel", "cuEventRecord"}));

@@ -90,12 +90,13 @@ KernelHandle* handle(ir::Kernel kernel) {
   return known != nullptr ? known : rt().add(key, std::move(kernel));
 }
 
-void run(KernelHandle* kernel, const std::vector<Field*>& fields, const Domain& domain, const std::vector<double>& scalars = {},
-         double* results = nullptr, const SiteMap* map = nullptr) {
+void run(KernelHandle* kernel, const std::vector<Field*>& fields, const Domain& domain,
+         const std::vector<double>& scalars = {}, double* results = nullptr, const SiteMap* map = nullptr) {
   std::vector<std::uint64_t> words(scalars.size());
   if (!scalars.empty()) std::memcpy(words.data(), scalars.data(), 8 * scalars.size());
   const SiteMap* maps[] = {nullptr, map};
-  rt().launch({.kernel = kernel, .fields = fields, .maps = maps, .scalars = words, .domain = &domain, .results = results});
+  rt().launch(
+      {.kernel = kernel, .fields = fields, .maps = maps, .scalars = words, .domain = &domain, .results = results});
 }
 
 std::vector<double> random_numbers(std::size_t n, unsigned seed) {
@@ -106,7 +107,8 @@ std::vector<double> random_numbers(std::size_t n, unsigned seed) {
   return numbers;
 }
 
-std::unique_ptr<Field> field_of(const std::shared_ptr<const SiteOrder>& order, int components, const std::vector<double>& values) {
+std::unique_ptr<Field> field_of(const std::shared_ptr<const SiteOrder>& order, int components,
+                                const std::vector<double>& values) {
   auto field = std::make_unique<Field>(order, Type::f64, components);
   std::memcpy(field->host_overwrite(), values.data(), field->host_bytes());
   return field;
@@ -319,10 +321,12 @@ TEST_CASE("operands that do not fit the kernel are refused before anything is to
   const auto order = tests::random_order(8, 64);
   const Domain domain = tests::everything(*order);
   const auto x = field_of(order, 1, random_numbers(64, 1));
-  Field wrong_word(order, Type::f32, 1), wrong_components(order, Type::f64, 2), wrong_lanes(tests::random_order(4, 64), Type::f64, 1);
+  Field wrong_word(order, Type::f32, 1), wrong_components(order, Type::f64, 2),
+      wrong_lanes(tests::random_order(4, 64), Type::f64, 1);
   KernelHandle* kernel = handle(axpy(8, 1, false));
   for (Field* wrong : {&wrong_word, &wrong_components, &wrong_lanes}) {
-    CHECK_THROWS_WITH_AS(run(kernel, {x.get(), wrong}, domain, {1.0}), doctest::Contains("operand 1 (f64[1]) of kernel axpy"), InternalError);
+    CHECK_THROWS_WITH_AS(run(kernel, {x.get(), wrong}, domain, {1.0}),
+                         doctest::Contains("operand 1 (f64[1]) of kernel axpy"), InternalError);
     CHECK_FALSE(wrong->ever_written());
   }
   Domain list;
@@ -339,7 +343,8 @@ TEST_CASE("running out of memory names the kernel and leaves every operand as it
   Memory& memory = Memory::instance();
   memory.release_kept();
   memory.set_limit(memory.live_bytes() + fx->device_bytes());  // room for one of the two device sides
-  CHECK_THROWS_WITH_AS(run(kernel, {fx.get(), fy.get()}, domain, {1.0}), doctest::Contains("of kernel axpy"), DeviceError);
+  CHECK_THROWS_WITH_AS(run(kernel, {fx.get(), fy.get()}, domain, {1.0}), doctest::Contains("of kernel axpy"),
+                       DeviceError);
   memory.set_limit(0);
   CHECK(values_of(*fx) == x);
   CHECK(values_of(*fy) == y);
@@ -379,8 +384,7 @@ TEST_CASE("the profile is sorted by time and adds up") {
     info.flops = flops;
     return info;
   };
-  std::vector<KernelInfo> kernels = {row("short", 10, 0.25, 1e9, 2e9),
-                                     row("idle", 0, 0, 0, 0),
+  std::vector<KernelInfo> kernels = {row("short", 10, 0.25, 1e9, 2e9), row("idle", 0, 0, 0, 0),
                                      row("long", 2, 0.75, 3e9, 3e9)};
   kernels[2].configuration = "block 256, sites 2";
   const std::string text = format_profile(kernels, 8e9, "title");
@@ -389,8 +393,8 @@ TEST_CASE("the profile is sorted by time and adds up") {
   CHECK(text.find("idle") == std::string::npos);
   CHECK(text.find("long 01234567 [block 256, sites 2]\n") != std::string::npos);
   CHECK(text.find("short 01234567\n") != std::string::npos);
-  CHECK(text.find("75.0") != std::string::npos);   // % of the time
-  CHECK(text.find("0.50") != std::string::npos);   // 4 of 8 GB/s
+  CHECK(text.find("75.0") != std::string::npos);    // % of the time
+  CHECK(text.find("0.50") != std::string::npos);    // 4 of 8 GB/s
   CHECK(text.find("   12 ") != std::string::npos);  // calls in all
 }
 
@@ -416,7 +420,11 @@ TEST_CASE("a launch on a tiny lattice costs less than twenty readings of the clo
   const double a = 0.5;
   std::uint64_t scalar;
   std::memcpy(&scalar, &a, 8);
-  const Launch launch{.kernel = handle(axpy(rt().lanes(), 6, false)), .fields = fields, .maps = {}, .scalars = {&scalar, 1}, .domain = &domain};
+  const Launch launch{.kernel = handle(axpy(rt().lanes(), 6, false)),
+                      .fields = fields,
+                      .maps = {},
+                      .scalars = {&scalar, 1},
+                      .domain = &domain};
   rt().launch(launch);
   using Clock = std::chrono::steady_clock;
   auto best_launch = Clock::duration::max(), best_clock = best_launch;

@@ -21,7 +21,8 @@ using ir::Type;
 
 namespace {
 
-const std::string profile_file = std::filesystem::temp_directory_path() / ("tessera_profile_" + std::to_string(getpid()));
+const std::string profile_file =
+    std::filesystem::temp_directory_path() / ("tessera_profile_" + std::to_string(getpid()));
 
 Runtime& checked_runtime() {
   static const bool ready = [] {
@@ -171,11 +172,13 @@ TEST_CASE("a table that leaves the lattice is found before it is used") {
   map.source.assign(32 + kTablePadding, 31);
   CHECK_NOTHROW(run(quotient(true, true, false), x, y, tests::everything(*order), &map));
   map.source[7] = 32;
-  CHECK_THROWS_WITH_AS(run(quotient(true, true, false), x, y, tests::everything(*order), &map), doctest::Contains("0..31, got 32"), InternalError);
+  CHECK_THROWS_WITH_AS(run(quotient(true, true, false), x, y, tests::everything(*order), &map),
+                       doctest::Contains("0..31, got 32"), InternalError);
   map.group_source.assign(8 + kTablePadding, 15);
   CHECK_NOTHROW(run(quotient(true, false, false), x, y, tests::everything(*order), &map));
   map.group_source[3] = -1;
-  CHECK_THROWS_WITH_AS(run(quotient(true, false, false), x, y, tests::everything(*order), &map), doctest::Contains("0..15, got -1"), InternalError);
+  CHECK_THROWS_WITH_AS(run(quotient(true, false, false), x, y, tests::everything(*order), &map),
+                       doctest::Contains("0..15, got -1"), InternalError);
 }
 
 TEST_CASE("finalize writes the profile") {

@@ -99,9 +99,9 @@ TEST_CASE("many different statements: few kernels stay, and one that has gone is
   CHECK(kept >= KernelTable::kLeast);
 
   const std::int64_t compiled = runtime().compilations(), launches = runtime().launches();
-  for (int i = 0; i < 40; ++i) CHECK(s.run(i) == i + 0.5);   // these went
+  for (int i = 0; i < 40; ++i) CHECK(s.run(i) == i + 0.5);              // these went
   for (int i = kMany - 10; i < kMany; ++i) CHECK(s.run(i) == i + 0.5);  // these did not
-  CHECK(runtime().compilations() == compiled);  // they came from the disk
+  CHECK(runtime().compilations() == compiled);                          // they came from the disk
   CHECK(runtime().launches() >= launches + 50);
 }
 
@@ -128,7 +128,8 @@ TEST_CASE("what was found last stays, what was found least recently goes, and al
   std::size_t all = 0;
   for (const auto& handle : table.handles()) all += handle->memory();
   CHECK(table.shed(all).empty());
-  while (table.handles().size() % KernelTable::kLeast != 0) table.add(table_key(key(static_cast<int>(table.handles().size()))), plus(0, 1));
+  while (table.handles().size() % KernelTable::kLeast != 0)
+    table.add(table_key(key(static_cast<int>(table.handles().size()))), plus(0, 1));
   for (int i = 1024; table.handles().size() < 1100; ++i) table.add(table_key(key(i)), plus(i, 1));
   const auto dropped = table.shed(all / 2);
   CHECK(dropped.size() > 600);
@@ -144,7 +145,8 @@ TEST_CASE("what was found last stays, what was found least recently goes, and al
   for (int i = 2000; i < 2300; ++i) table.add(table_key(key(i)), plus(i, 1));
   CHECK(!table.shed(0).empty());
   CHECK(table.handles().size() == KernelTable::kLeast);  // whatever they take
-  for (int i = 2300 - static_cast<int>(KernelTable::kLeast); i < 2300; ++i) CHECK(table.find(table_key(key(i))) != nullptr);
+  for (int i = 2300 - static_cast<int>(KernelTable::kLeast); i < 2300; ++i)
+    CHECK(table.find(table_key(key(i))) != nullptr);
 }
 
 // TABLE_BENCH=<statements>,<additions>: what a kernel really takes, beside the table's own estimate.

@@ -456,9 +456,15 @@ TEST_CASE("uses of the same memory that nothing orders are found, whichever runs
     Use first, second;
     bool mistake;
   };
-  for (const Pair& pair : {Pair{copy_in, copy_in, true}, {copy_in, copy_out, true}, {copy_in, launch, true},
-                           {copy_out, copy_in, true}, {launch, copy_in, true}, {clear, launch, true},
-                           {copy_out, clear, true}, {copy_out, copy_out, false}, {copy_out, launch, false},
+  for (const Pair& pair : {Pair{copy_in, copy_in, true},
+                           {copy_in, copy_out, true},
+                           {copy_in, launch, true},
+                           {copy_out, copy_in, true},
+                           {launch, copy_in, true},
+                           {clear, launch, true},
+                           {copy_out, clear, true},
+                           {copy_out, copy_out, false},
+                           {copy_out, launch, false},
                            {launch, launch, false}}) {
     CAPTURE(&pair);
     for (const bool ordered : {true, false}) {

@@ -25,7 +25,8 @@ struct Outcome {
 /// Starts the run time in a new process with these variables ("A=1 B=2"), and ends it.
 Outcome start(const std::string& variables) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string command = "env TESSERA_CACHE=0 TESSERA_DEVICE=cpu " + variables + " '" + self + "' --no-skip -tc='" + kChild + "' 2>&1";
+  const std::string command =
+      "env TESSERA_CACHE=0 TESSERA_DEVICE=cpu " + variables + " '" + self + "' --no-skip -tc='" + kChild + "' 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   Outcome outcome;
@@ -65,12 +66,15 @@ TEST_CASE("what cannot be meant is one clean error") {
   const struct {
     const char* variables;
     const char* message;
-  } cases[] = {{"OMP_NUM_THREADS=100000", "error: threads: expected 1 to 4096, got 100000 (OMP_NUM_THREADS"},
-               {"TESSERA_PREFETCH=2147483647", "error: TESSERA_PREFETCH: expected auto, or 0 to 64, got \"2147483647\""},
-               {"TESSERA_CASHE=0", "error: TESSERA_CASHE: expected a variable of Tessera, got a name that nothing reads (environment). Did you mean TESSERA_CACHE?"},
-               {"TESSERA_PROFILE=/nowhere/profile", "error: TESSERA_PROFILE: expected a file that can be written at the end of the run"},
-               {"TESSERA_PROFILE=/dev/null", "got a device"},
-               {"TESSERA_PROFILE=/tmp", "got a folder"}};
+  } cases[] = {
+      {"OMP_NUM_THREADS=100000", "error: threads: expected 1 to 4096, got 100000 (OMP_NUM_THREADS"},
+      {"TESSERA_PREFETCH=2147483647", "error: TESSERA_PREFETCH: expected auto, or 0 to 64, got \"2147483647\""},
+      {"TESSERA_CASHE=0",
+       "error: TESSERA_CASHE: expected a variable of Tessera, got a name that nothing reads (environment). Did you mean TESSERA_CACHE?"},
+      {"TESSERA_PROFILE=/nowhere/profile",
+       "error: TESSERA_PROFILE: expected a file that can be written at the end of the run"},
+      {"TESSERA_PROFILE=/dev/null", "got a device"},
+      {"TESSERA_PROFILE=/tmp", "got a folder"}};
   for (const auto& [variables, message] : cases) {
     CAPTURE(variables);
     const Outcome outcome = start(variables);
@@ -86,7 +90,8 @@ TEST_CASE("what cannot be meant is one clean error") {
 TEST_CASE("a profile that can no longer be written at the end is told instead of lost") {
   const auto folder = std::filesystem::temp_directory_path() / ("tessera_start_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
-  const Outcome outcome = start("OMP_NUM_THREADS=1 TESSERA_PROFILE=" + (folder / "profile").string() + " REMOVED_IN_TEST=" + folder.string());
+  const Outcome outcome = start("OMP_NUM_THREADS=1 TESSERA_PROFILE=" + (folder / "profile").string() +
+                                " REMOVED_IN_TEST=" + folder.string());
   CAPTURE(outcome.text);
   CHECK(outcome.status == 0);
   CHECK(contains(outcome, "TESSERA_PROFILE would say:"));

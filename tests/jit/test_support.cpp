@@ -78,7 +78,8 @@ std::filesystem::path scratch_folder() {
 }  // namespace
 
 TEST_CASE("error texts have what, expected, got, where, what now, and leave out what is empty") {
-  CHECK(jit::format_error({.what = "norm2", .expected = "0..1", .got = "2", .where = "set rb3", .what_now = "Use rb3[1]"}) ==
+  CHECK(jit::format_error(
+            {.what = "norm2", .expected = "0..1", .got = "2", .where = "set rb3", .what_now = "Use rb3[1]"}) ==
         "norm2: expected 0..1, got 2 (set rb3). Use rb3[1]");
   CHECK(jit::format_error({.what = "open", .got = "no such file"}) == "open: got no such file");
   CHECK(jit::format_error({.what = "open"}) == "open");
@@ -100,9 +101,9 @@ TEST_CASE("every variable has a row of help") {
 }
 
 TEST_CASE("variables are read as typed values") {
-  WithVariable a("TESSERA_DUMP", "ir,ptx"), b("TESSERA_CACHE_MAX", "2GiB"), c("TESSERA_SYNC", "1"), d("TESSERA_DEVICE", "cuda:1,cpu"),
-      e("TESSERA_LANES", "4"), f("TESSERA_STREAM", "0"), g("TESSERA_PREFETCH", "auto"), h("TESSERA_MEM_MAX", "512M"),
-      j("TESSERA_TUNE", "eager");
+  WithVariable a("TESSERA_DUMP", "ir,ptx"), b("TESSERA_CACHE_MAX", "2GiB"), c("TESSERA_SYNC", "1"),
+      d("TESSERA_DEVICE", "cuda:1,cpu"), e("TESSERA_LANES", "4"), f("TESSERA_STREAM", "0"),
+      g("TESSERA_PREFETCH", "auto"), h("TESSERA_MEM_MAX", "512M"), j("TESSERA_TUNE", "eager");
   jit::reload_env();
   CHECK(jit::env().dumps("ir"));
   CHECK_FALSE(jit::env().dumps("asm"));
@@ -128,11 +129,20 @@ TEST_CASE("a bad value names the variable and the valid values, and the old valu
     const char* name;
     const char* value;
     const char* valid;
-  } bad[] = {{"TESSERA_LOG", "loud", "error|warn|info"}, {"TESSERA_DUMP", "ir,mlir", "asm"},     {"TESSERA_CACHE", "yes", "0|1"},
-             {"TESSERA_CACHE_MAX", "2GB", "GiB"},        {"TESSERA_CACHE_MAX", "-1", "bytes"},   {"TESSERA_DEVICE", "gpu", "cuda"},
-             {"TESSERA_DEVICE", "cuda:", "cuda:<n>"},    {"TESSERA_LANES", "0", "auto"},         {"TESSERA_LANES", "4x", "auto"},
-             {"TESSERA_STREAM", "2", "auto|0|1"},        {"TESSERA_PREFETCH", "-1", "0 to 64"}, {"TESSERA_MEM_MAX", "99999999999T", "bytes"},
-             {"TESSERA_TUNE", "always", "0|1|eager"},    {"TESSERA_PREFETCH", "2147483647", "0 to 64"},
+  } bad[] = {{"TESSERA_LOG", "loud", "error|warn|info"},
+             {"TESSERA_DUMP", "ir,mlir", "asm"},
+             {"TESSERA_CACHE", "yes", "0|1"},
+             {"TESSERA_CACHE_MAX", "2GB", "GiB"},
+             {"TESSERA_CACHE_MAX", "-1", "bytes"},
+             {"TESSERA_DEVICE", "gpu", "cuda"},
+             {"TESSERA_DEVICE", "cuda:", "cuda:<n>"},
+             {"TESSERA_LANES", "0", "auto"},
+             {"TESSERA_LANES", "4x", "auto"},
+             {"TESSERA_STREAM", "2", "auto|0|1"},
+             {"TESSERA_PREFETCH", "-1", "0 to 64"},
+             {"TESSERA_MEM_MAX", "99999999999T", "bytes"},
+             {"TESSERA_TUNE", "always", "0|1|eager"},
+             {"TESSERA_PREFETCH", "2147483647", "0 to 64"},
              {"TESSERA_PREFETCH", "65", "0 to 64"}};
   for (const auto& [name, value, valid] : bad) {
     CAPTURE(name);
@@ -148,8 +158,9 @@ TEST_CASE("a bad value names the variable and the valid values, and the old valu
 
 TEST_CASE("a misspelt variable is an error that names the one that was meant") {
   const std::pair<const char*, const char*> slips[] = {
-      {"TESSERA_CASHE", "TESSERA_CACHE"},         {"TESSERA_DEVCIE", "TESSERA_DEVICE"},     {"TESSERA_CACHEDIR", "TESSERA_CACHE_DIR"},
-      {"TESSERA_DEVICES", "TESSERA_DEVICE"},      {"TESSERA_PERFETSH", "TESSERA_PREFETCH"}, {"TESERA_CACHE", "TESSERA_CACHE"},
+      {"TESSERA_CASHE", "TESSERA_CACHE"},         {"TESSERA_DEVCIE", "TESSERA_DEVICE"},
+      {"TESSERA_CACHEDIR", "TESSERA_CACHE_DIR"},  {"TESSERA_DEVICES", "TESSERA_DEVICE"},
+      {"TESSERA_PERFETSH", "TESSERA_PREFETCH"},   {"TESERA_CACHE", "TESSERA_CACHE"},
       {"TESSERA_CACHE_DIRS", "TESSERA_CACHE_DIR"}};
   for (const auto& [slip, meant] : slips) {
     CAPTURE(slip);
@@ -274,7 +285,8 @@ TEST_CASE("what is no file is not replaced by one") {
   const auto folder = scratch_folder();
   const std::string fifo = (folder / "fifo").string();
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-  for (const auto& [path, kind] : std::map<std::string, std::string>{{fifo, "a FIFO"}, {folder.string(), "a folder"}, {"/dev/null", "a device"}}) {
+  for (const auto& [path, kind] :
+       std::map<std::string, std::string>{{fifo, "a FIFO"}, {folder.string(), "a folder"}, {"/dev/null", "a device"}}) {
     CAPTURE(path);
     std::string message = "no error";
     try {

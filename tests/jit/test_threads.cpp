@@ -85,8 +85,10 @@ TEST_CASE("threads go to the places that OpenMP would give them") {
 TEST_CASE("the first exception of a task reaches the caller and the pool goes on") {
   for (const int thrower : {0, 1}) {
     ThreadPool pool(2);
-    CHECK_THROWS_WITH_AS(pool.run([&](int t) { if (t == thrower) throw std::runtime_error("part failed"); }), "part failed",
-                         std::runtime_error);
+    CHECK_THROWS_WITH_AS(pool.run([&](int t) {
+      if (t == thrower) throw std::runtime_error("part failed");
+    }),
+                         "part failed", std::runtime_error);
     std::atomic<int> count{0};
     pool.run([&](int) { ++count; });
     CHECK(count == 2);
@@ -133,7 +135,8 @@ TEST_CASE("each task may come from another thread, and several may come at once"
 }
 
 TEST_CASE("more threads than any machine has, or than the system gives, are errors that say what to set") {
-  CHECK_THROWS_WITH_AS(ThreadPool(100000), doctest::Contains("expected 1 to 4096, got 100000 (OMP_NUM_THREADS"), UserError);
+  CHECK_THROWS_WITH_AS(ThreadPool(100000), doctest::Contains("expected 1 to 4096, got 100000 (OMP_NUM_THREADS"),
+                       UserError);
   ThreadPool pool(2);
   CHECK_THROWS_WITH_AS(pool.resize(100000), doctest::Contains("Set OMP_NUM_THREADS to the number of cores"), UserError);
   CHECK(pool.threads() == 2);
@@ -143,7 +146,9 @@ TEST_CASE("more threads than any machine has, or than the system gives, are erro
   REQUIRE(getrlimit(RLIMIT_AS, &old) == 0);
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
-  const rlimit little{static_cast<rlim_t>(pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{256} << 20)), old.rlim_max};
+  const rlimit little{
+      static_cast<rlim_t>(pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{256} << 20)),
+      old.rlim_max};
   REQUIRE(setrlimit(RLIMIT_AS, &little) == 0);
   std::string message = "no error";
   try {

@@ -42,7 +42,9 @@ std::vector<double> numbers(double first) {
   return x;
 }
 
-void set(Field& field, const std::vector<double>& x) { std::memcpy(field.host_overwrite(), x.data(), field.host_bytes()); }
+void set(Field& field, const std::vector<double>& x) {
+  std::memcpy(field.host_overwrite(), x.data(), field.host_bytes());
+}
 /// What a statement that reads and writes the field would do: afterwards the device alone has it.
 void send_to_device(Residency& home, Field& field) {
   const RuntimeLock lock;
@@ -116,7 +118,9 @@ TEST_CASE("a thread may hold the lock several times, and others wait for the las
   on_threads([&](int) {
     for (int n = 0; n < 1000; ++n) {
       const RuntimeLock outer;
-      { const RuntimeLock inner; }
+      {
+        const RuntimeLock inner;
+      }
       ++plain;
     }
   });

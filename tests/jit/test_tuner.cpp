@@ -44,9 +44,7 @@ TuningSpace gpu_space() {
           .blocks = kSizes,
           .sites = {2, 4},
           .try_streaming = true,
-          .registers = [](const Configuration&) {
-            return std::vector<int>{56, 48};
-          }};
+          .registers = [](const Configuration&) { return std::vector<int>{56, 48}; }};
 }
 
 constexpr int kTurns = Tuner::kSamples + 1;

@@ -23,18 +23,19 @@ inline std::string id_list(const std::vector<std::string>& ids) {
 /// Root Params with these parts of HMCTrj.
 inline std::string hmc_input(const std::string& nrow, const std::string& monomials, const std::string& hamiltonian,
                              const std::string& md, const std::string& control = "") {
-  return tag("Params",
-             tag("MCControl", tag("Cfg", tag("cfg_type", "UNIT")) +
-                                  tag("RNG", tag("Seed", "<elem>1</elem><elem>0</elem><elem>0</elem><elem>0</elem>")) +
-                                  tag("StartUpdateNum", "0") + tag("NWarmUpUpdates", "0") + tag("NProductionUpdates", "1") +
-                                  tag("NUpdatesThisRun", "1") + tag("SaveInterval", "1") + tag("SaveVolfmt", "SINGLEFILE") +
-                                  tag("SavePrefix", "never_run") + control) +
-                 tag("HMCTrj", tag("nrow", nrow) + tag("Monomials", monomials) + tag("Hamiltonian", hamiltonian) +
-                                   tag("MDIntegrator", md)));
+  return tag("Params", tag("MCControl",
+                           tag("Cfg", tag("cfg_type", "UNIT")) +
+                               tag("RNG", tag("Seed", "<elem>1</elem><elem>0</elem><elem>0</elem><elem>0</elem>")) +
+                               tag("StartUpdateNum", "0") + tag("NWarmUpUpdates", "0") +
+                               tag("NProductionUpdates", "1") + tag("NUpdatesThisRun", "1") + tag("SaveInterval", "1") +
+                               tag("SaveVolfmt", "SINGLEFILE") + tag("SavePrefix", "never_run") + control) +
+                           tag("HMCTrj", tag("nrow", nrow) + tag("Monomials", monomials) +
+                                             tag("Hamiltonian", hamiltonian) + tag("MDIntegrator", md)));
 }
 
 inline std::string leapfrog(const std::string& ids, const std::string& inner = "") {
-  return tag("Name", "LCM_STS_LEAPFROG") + tag("n_steps", "2") + ids + (inner.empty() ? "" : tag("SubIntegrator", inner));
+  return tag("Name", "LCM_STS_LEAPFROG") + tag("n_steps", "2") + ids +
+         (inner.empty() ? "" : tag("SubIntegrator", inner));
 }
 
 /// The same with the one monomial "m".

@@ -27,7 +27,8 @@ inline std::string read_text(const std::string& name) {
 }
 
 /// A run of `updates` on 2^3 x 4 that saves every `interval`.
-inline std::string params(const std::string& prefix, int updates, int interval, const std::string& more = "", int steps = 3) {
+inline std::string params(const std::string& prefix, int updates, int interval, const std::string& more = "",
+                          int steps = 3) {
   std::ostringstream xml;
   xml << "<Params><MCControl><Cfg><cfg_type>DISORDERED</cfg_type></Cfg>"
       << "<RNG><Seed><elem>5</elem><elem>6</elem><elem>7</elem><elem>8</elem></Seed></RNG>"

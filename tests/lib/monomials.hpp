@@ -92,8 +92,8 @@ inline std::map<std::string, std::string> monomial_inputs() {
 /// The monomial of an input's list element.
 inline std::shared_ptr<qcd::Monomial> make_monomial(const std::string& name, const std::string& elements) {
   const qcd::InputFile document = input(
-      tag("HMCTrj", tag("Monomials", tag("elem", tag("Name", name) + elements +
-                                                     tag("NamedObject", tag("monomial_id", "m"))))));
+      tag("HMCTrj",
+          tag("Monomials", tag("elem", tag("Name", name) + elements + tag("NamedObject", tag("monomial_id", "m"))))));
   const qcd::MonomialMap monomials = qcd::read_monomials(document.root());
   document.require_valid();
   return monomials.at("m");
@@ -112,7 +112,9 @@ inline void check_force(const std::string& name, const std::string& elements, co
   monomial->refresh(u);
   GaugeField f;
   monomial->force(f, u, {});
-  const auto action = [&](const GaugeField& x, double t) { return QDP::toDouble(monomial->action(moved(u, x, t), {})); };
+  const auto action = [&](const GaugeField& x, double t) {
+    return QDP::toDouble(monomial->action(moved(u, x, t), {}));
+  };
   for (int direction = 0; direction < 3; ++direction) {
     const GaugeField x = random_algebra();
     double exact = 0;  // conv. 4

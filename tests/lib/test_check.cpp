@@ -47,12 +47,12 @@ TEST_CASE("what is wrong is found") {
   CHECK_THROWS_WITH_AS(x = x / x, doctest::Contains("NaN"), jit::UserError);
 }
 
-TEST_CASE("no monomial computes on what nobody set, periodic or between the boundaries of the Schroedinger functional") {
+TEST_CASE(
+    "no monomial computes on what nobody set, periodic or between the boundaries of the Schroedinger functional") {
   tests::use_lattice({4, 4, 4, 4});
-  const std::string schroedinger =
-      tests::tag("FermionBC", tests::tag("FermBC", "SCHROEDINGER_NONPERT_FERMBC") + tests::tag("SchrPhiMult", "2.0") +
-                                  tests::tag("loop_extent", "1") + tests::tag("decay_dir", "3") +
-                                  tests::tag("theta", "0 0 0"));
+  const std::string schroedinger = tests::tag(
+      "FermionBC", tests::tag("FermBC", "SCHROEDINGER_NONPERT_FERMBC") + tests::tag("SchrPhiMult", "2.0") +
+                       tests::tag("loop_extent", "1") + tests::tag("decay_dir", "3") + tests::tag("theta", "0 0 0"));
   for (const auto& [name, elements] : tests::monomial_inputs()) {
     use(name, elements);
     const std::string bounded = replaced(elements, tests::fermion_bc(), schroedinger);

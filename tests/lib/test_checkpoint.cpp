@@ -1,7 +1,7 @@
 // Saved states: which stay, disks that fail, damaged files, and continuing from the newest good one.
 
-#include "lib/hmc/checkpoint.hpp"
 #include "lib/gauge/su3.hpp"
+#include "lib/hmc/checkpoint.hpp"
 #include "tests/lib/hmc_run.hpp"
 
 #include <doctest/doctest.h>
@@ -180,7 +180,8 @@ TEST_CASE("a folder that is missing or too small is reported before the start fi
 TEST_CASE("what a killed run left half written is removed, and nothing else") {
   const ScratchFolder folder("checkpoint_leftovers");
   const std::set<std::string> gone = {"run_cfg_7.lime.tmp-aB3xYz", "run_restart_7.xml.tmp-000000"},
-                              kept = {"run_cfg_7.lime.tmp-aB3", "other_cfg_7.lime.tmp-aB3xYz", "run_cfg_x.lime.tmp-aB3xYz", "run_cfg_7.lime"};
+                              kept = {"run_cfg_7.lime.tmp-aB3", "other_cfg_7.lime.tmp-aB3xYz",
+                                      "run_cfg_x.lime.tmp-aB3xYz", "run_cfg_7.lime"};
   for (const auto& names : {gone, kept})
     for (const std::string& name : names) std::ofstream(folder.file(name)) << "x";
   run_here(folder, params(folder.file("run"), 1, 1));
@@ -284,7 +285,8 @@ TEST_CASE("one command starts a chain of jobs, continues it, and ends when the r
   std::string text = params(folder.file("run"), 7, 100);
   text.replace(text.find("<NUpdatesThisRun>7"), 18, "<NUpdatesThisRun>4");
   std::ofstream(folder.file("in.xml")) << text;
-  const std::vector<std::string> command = {"-i", folder.file("in.xml"), "--continue", "-o", folder.file("out.xml"), "-l", folder.file("log.xml")};
+  const std::vector<std::string> command = {"-i", folder.file("in.xml"), "--continue", "-o", folder.file("out.xml"),
+                                            "-l", folder.file("log.xml")};
   for (int job = 0; job < 4; ++job) REQUIRE(run_program(command, folder.file("text")) == 0);
   CHECK(contains(read_text(folder.file("text")), "run is finished"));
   CHECK(saved(folder.file("run")) == std::set<unsigned long>{4, 8, 9});  // 2 to warm up and 7
@@ -301,7 +303,8 @@ TEST_CASE("one command starts a chain of jobs, continues it, and ends when the r
 TEST_CASE("a document that the disk does not take ends the run with its state saved") {
   const ScratchFolder folder("checkpoint_documents");
   std::ofstream(folder.file("in.xml")) << params(folder.file("run"), 5, 5);
-  CHECK(run_program({"-i", folder.file("in.xml"), "-o", "/dev/full", "-l", folder.file("log.xml")}, folder.file("text")) == 1);
+  CHECK(run_program({"-i", folder.file("in.xml"), "-o", "/dev/full", "-l", folder.file("log.xml")},
+                    folder.file("text")) == 1);
   CHECK(contains(read_text(folder.file("text")), "Continue with: hmc -i " + folder.file("run_restart_1.xml")));
   CHECK(saved(folder.file("run")) == std::set<unsigned long>{1});
 }
@@ -312,7 +315,9 @@ TEST_CASE("a damaged start leaves the documents of earlier runs alone") {
   change_byte(folder.file("run_cfg_1.lime"), 5000, 1);
   std::ofstream(folder.file("in.xml")) << continued(folder.file("run_restart_1.xml"), 1);
   std::ofstream(folder.file("out.xml")) << "precious";
-  CHECK(run_program({"-i", folder.file("in.xml"), "-o", folder.file("out.xml"), "-l", folder.file("log2.xml"), "--overwrite"}, folder.file("text")) == 1);
+  CHECK(run_program(
+            {"-i", folder.file("in.xml"), "-o", folder.file("out.xml"), "-l", folder.file("log2.xml"), "--overwrite"},
+            folder.file("text")) == 1);
   CHECK(contains(read_text(folder.file("text")), "no good checkpoint before it"));
   CHECK(read_text(folder.file("out.xml")) == "precious");
 }

@@ -51,7 +51,8 @@ HmcParameters parameters_with(const std::string& xml, const std::shared_ptr<Mono
 }
 
 struct Documents {
-  explicit Documents(const tests::ScratchFolder& folder) : name(folder.file("data.xml")), data(name), log(folder.file("log.xml")) {
+  explicit Documents(const tests::ScratchFolder& folder)
+      : name(folder.file("data.xml")), data(name), log(folder.file("log.xml")) {
     push(data, "hmc");
     push(log, "hmc");
   }
@@ -112,7 +113,8 @@ TEST_CASE("ReproCheck stops a run whose trajectories do not repeat, at the first
   {
     HmcParameters parameters = parameters_with(tests::params(folder.file("a"), 6, 100, often), forgetful);
     Documents documents(folder);
-    CHECK_THROWS_WITH_AS(run(parameters, documents), doctest::Contains("update 2: the same trajectory done twice"), NumericsError);
+    CHECK_THROWS_WITH_AS(run(parameters, documents), doctest::Contains("update 2: the same trajectory done twice"),
+                         NumericsError);
     const std::string text = documents.text();
     CHECK(count(text, "<update_no>1</update_no>") > 0);
     CHECK(count(text, "<ReproCheck>false</ReproCheck>") == 1);
@@ -127,7 +129,8 @@ TEST_CASE("ReproCheck stops a run whose trajectories do not repeat, at the first
   }
   {  // nobody asks
     HmcParameters parameters = parameters_with(
-        tests::params(folder.file("c"), 6, 100, "<ReproCheckP>false</ReproCheckP><ReverseCheckP>false</ReverseCheckP>"), forgetful);
+        tests::params(folder.file("c"), 6, 100, "<ReproCheckP>false</ReproCheckP><ReverseCheckP>false</ReverseCheckP>"),
+        forgetful);
     Documents documents(folder);
     CHECK(run(parameters, documents).updates == 6);
     CHECK(count(documents.text(), "ReproCheck>") == 0);
@@ -139,8 +142,8 @@ TEST_CASE("ReproCheck finds an action that differs where links and momenta agree
   const auto forgetful = std::make_shared<Scripted>();
   double s = 0, step = 0;
   forgetful->s = [&](const GaugeField&) { return s += step += 1e-9; };
-  HmcParameters parameters =
-      parameters_with(tests::params(folder.file("a"), 2, 100, "<ReproCheckFrequency>1</ReproCheckFrequency>"), forgetful);
+  HmcParameters parameters = parameters_with(
+      tests::params(folder.file("a"), 2, 100, "<ReproCheckFrequency>1</ReproCheckFrequency>"), forgetful);
   Documents documents(folder);
   CHECK_THROWS_AS(run(parameters, documents), NumericsError);
 }
@@ -164,8 +167,7 @@ TEST_CASE("the way back of a trajectory that is not reversible: every distance i
     p_distance += 3 * std::sqrt(toDouble(norm2(p[mu]))) / links;
     u_distance += std::sqrt(toDouble(norm2(twice - LatticeColorMatrix(Real(1))))) / links;
   }
-  const double kinetic = 15 * p_squares,
-               potential = toDouble(gauge->action(v, {})) - toDouble(gauge->action(u, {}));
+  const double kinetic = 15 * p_squares, potential = toDouble(gauge->action(v, {})) - toDouble(gauge->action(u, {}));
 
   TrajectoryOptions options;
   options.check_reversibility = true;
@@ -189,8 +191,8 @@ TEST_CASE("the way back of a trajectory that is not reversible: every distance i
     RNG::setrn(make_seed({4, 3, 2, 1}));
     GaugeField again = u;
     if (share < 1) {
-      CHECK_THROWS_WITH_AS(run_trajectory(again, hamiltonian, integrator, options), doctest::Contains("ReverseCheckTolerance"),
-                           NumericsError);
+      CHECK_THROWS_WITH_AS(run_trajectory(again, hamiltonian, integrator, options),
+                           doctest::Contains("ReverseCheckTolerance"), NumericsError);
       CHECK(tests::distance(again, u) == 0);
     } else {
       run_trajectory(again, hamiltonian, integrator, options);
@@ -217,11 +219,13 @@ TEST_CASE("ReverseCheckTolerance of an input stops the run, and a restart file k
   forces = 0;
   {
     HmcParameters parameters = parameters_with(
-        tests::params(folder.file("b"), 4, 100, more("<ReverseCheckTolerance>1.0e6</ReverseCheckTolerance>")), changing);
+        tests::params(folder.file("b"), 4, 100, more("<ReverseCheckTolerance>1.0e6</ReverseCheckTolerance>")),
+        changing);
     Documents documents(folder);
     const RunSummary summary = run(parameters, documents);
     CHECK(summary.updates == 4);
-    CHECK(tests::read_text(summary.last_checkpoint.restart).find("<ReverseCheckTolerance>1000000<") != std::string::npos);
+    CHECK(tests::read_text(summary.last_checkpoint.restart).find("<ReverseCheckTolerance>1000000<") !=
+          std::string::npos);
   }
 }
 
@@ -230,8 +234,9 @@ TEST_CASE("Metropolis is not asked in warm-up, and is from the first update afte
   const auto rising = std::make_shared<Scripted>();
   double s = 0;
   rising->s = [&](const GaugeField&) { return s += 1000; };
-  HmcParameters parameters =
-      parameters_with(tests::params(folder.file("a"), 5, 100, "<ReproCheckP>false</ReproCheckP><ReverseCheckP>false</ReverseCheckP>"), rising);
+  HmcParameters parameters = parameters_with(
+      tests::params(folder.file("a"), 5, 100, "<ReproCheckP>false</ReproCheckP><ReverseCheckP>false</ReverseCheckP>"),
+      rising);
   REQUIRE(parameters.control.warm_up_updates == 2);
   Documents documents(folder);
   std::vector<bool> accepted, warm_up;
@@ -263,7 +268,8 @@ TEST_CASE("acceptance, plaquette and exp(-dH) are averages over the updates afte
       static const double dh[] = {-3, 5, 0.5, -0.25, 1, 0.125};
       static const bool accepted[] = {true, true, true, false, false, true};
       unit_start(u);
-      if (n % 2 == 0) u[0] = where(Layout::latticeCoordinate(1) == 0, LatticeColorMatrix(Real(1)), LatticeColorMatrix(-u[0]));
+      if (n % 2 == 0)
+        u[0] = where(Layout::latticeCoordinate(1) == 0, LatticeColorMatrix(Real(1)), LatticeColorMatrix(-u[0]));
       TrajectoryResult result;
       result.delta_h = dh[n - 1];
       result.accepted = accepted[n - 1];
@@ -314,7 +320,9 @@ TEST_CASE("force norms of a force that is known") {
   write_force_monitor(Log{&xml}, f, factor);
   pop(xml);
   tests::Output out(xml.str());
-  const auto list = [&](const char* name) { return out.numbers(std::string("/out/Forces/") + name + "_per_direction"); };
+  const auto list = [&](const char* name) {
+    return out.numbers(std::string("/out/Forces/") + name + "_per_direction");
+  };
   const auto one = [&](const char* name) { return out.number(std::string("/out/Forces/") + name); };
   const auto close = [](double a, double b) { CHECK(a == doctest::Approx(b).epsilon(base_tol(1e-13))); };
   for (std::size_t mu = 0; mu < 4; ++mu) {

@@ -62,8 +62,12 @@ const Kind kKinds[] = {
      [](std::string& b, Engine& r) {
        for (;;) {
          const std::size_t at = below(r, b.size());
-         const auto digit = [&](std::size_t i) { return i < b.size() && std::isdigit(static_cast<unsigned char>(b[i])); };
-         const auto plain = [&](std::size_t i) { return i < b.size() && (std::isprint(static_cast<unsigned char>(b[i])) || b[i] == '\n'); };
+         const auto digit = [&](std::size_t i) {
+           return i < b.size() && std::isdigit(static_cast<unsigned char>(b[i]));
+         };
+         const auto plain = [&](std::size_t i) {
+           return i < b.size() && (std::isprint(static_cast<unsigned char>(b[i])) || b[i] == '\n');
+         };
          if (!digit(at) || !plain(at - 1) || !plain(at + 1) || !plain(at + 2)) continue;  // not in binary data
          b[at] = static_cast<char>('0' + (b[at] - '0' + 1 + static_cast<int>(below(r, 9))) % 10);
          return;
@@ -123,8 +127,7 @@ void damage(const std::string& path, const std::function<std::string()>& read, C
 
 /// Reads as the start of a run: the default rule about checksums.
 std::string read_as_start(const std::string& cfg_type, const std::string& path, const GaugeField& good) {
-  const InputFile document =
-      input("<Cfg><cfg_type>" + cfg_type + "</cfg_type><cfg_file>" + path + "</cfg_file></Cfg>");
+  const InputFile document = input("<Cfg><cfg_type>" + cfg_type + "</cfg_type><cfg_file>" + path + "</cfg_file></Cfg>");
   const GaugeInit init = read_gauge_init(document.root());
   document.require_valid();
   GaugeField u(Nd);
@@ -184,7 +187,8 @@ TEST_CASE("every byte of a restart file counts") {
         const std::string note = require_unchanged_restart(read_text(path), path, false);
         const HmcParameters parameters = read_hmc_parameters(file.root());
         file.require_valid();
-        if (note.empty()) return check_restart_text(read_text(path), path).state == RestartText::untouched ? "harmless" : "no identity";
+        if (note.empty())
+          return check_restart_text(read_text(path), path).state == RestartText::untouched ? "harmless" : "no identity";
         return note.find(path) != std::string::npos && note.find("->") != std::string::npos ? "named" : note;
       },
       count);

@@ -27,13 +27,13 @@ TEST_CASE("<exp(-dH)> = 1 with every monomial beside the gauge action, on 2^4") 
     MonomialMap monomials{{"gauge", tests::make_monomial("GAUGE_MONOMIAL", inputs.at("GAUGE_MONOMIAL"))}};
     if (!gauge_only) monomials["term"] = tests::make_monomial(name, elements);
     const std::string ids = tag("monomial_ids", tag("elem", "gauge") + (gauge_only ? "" : tag("elem", "term")));
-    const InputFile document = tests::input(
-        tag("MDIntegrator",
-            tag("tau0", "0.5") + tag("Integrator", tag("Name", "LCM_STS_MIN_NORM_2") + tag("n_steps", "1") + ids)));
+    const InputFile document =
+        tests::input(tag("MDIntegrator", tag("tau0", "0.5") + tag("Integrator", tag("Name", "LCM_STS_MIN_NORM_2") +
+                                                                                    tag("n_steps", "1") + ids)));
     const Integrator integrator = Integrator::read(document.root(), monomials);
     document.require_valid();
-    Hamiltonian hamiltonian(monomials, gauge_only ? std::vector<std::string>{"gauge"}
-                                                  : std::vector<std::string>{"gauge", "term"});
+    Hamiltonian hamiltonian(monomials,
+                            gauge_only ? std::vector<std::string>{"gauge"} : std::vector<std::string>{"gauge", "term"});
     GaugeField u(Nd);
     weak_field_start(u);
     double sum = 0, squares = 0, violations = 0;

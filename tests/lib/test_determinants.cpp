@@ -57,9 +57,12 @@ struct WilsonKind {
     const reference::Complex mu = shift;
     const Dense g5 = reference::i_gamma_5(u.volume());
     switch (form) {
-      case Form::whole: return d + mu * g5;
-      case Form::even_odd: return schur(d, even, odd) + mu * g5.block(odd, odd);
-      default: return symmetric_schur(d, even, odd) + mu * g5.block(odd, odd);
+      case Form::whole:
+        return d + mu * g5;
+      case Form::even_odd:
+        return schur(d, even, odd) + mu * g5.block(odd, odd);
+      default:
+        return symmetric_schur(d, even, odd) + mu * g5.block(odd, odd);
     }
   }
 };
@@ -80,7 +83,8 @@ double log_det(const WilsonKind& q, const Links& u) {
 
 constexpr double kStaggeredMass = 0.5;
 std::string staggered_input() {
-  return tag("FermionAction", tag("FermAct", "STAGGERED") + tag("Mass", std::to_string(kStaggeredMass)) + tests::fermion_bc());
+  return tag("FermionAction",
+             tag("FermAct", "STAGGERED") + tag("Mass", std::to_string(kStaggeredMass)) + tests::fermion_bc());
 }
 Dense staggered(const Links& u) { return staggered_matrix(tests::with_boundary(u, {1, 1, 1, -1}), kStaggeredMass); }
 /// M from the even sites to all.
@@ -112,7 +116,9 @@ struct Claim {
 Sites sites_of(const WilsonKind& q) { return q.form == Form::whole ? Sites::all : Sites::odd; }
 
 Claim two_flavors(const WilsonKind& q) {
-  return {q.input() + tests::inverter(), {{[q](const Links& u) { return q.preconditioned(u).adjoint(); }, sites_of(q)}}, nullptr,
+  return {q.input() + tests::inverter(),
+          {{[q](const Links& u) { return q.preconditioned(u).adjoint(); }, sites_of(q)}},
+          nullptr,
           [q](const Links& u) { return 2 * log_det(q, u); }};
 }
 
@@ -136,7 +142,8 @@ Pseudofermion ratio(const WilsonKind& light, const WilsonKind& heavy) {
 }
 Claim hasenbusch(const WilsonKind& light, const WilsonKind& heavy) {
   return {tag("Action", light.input() + tests::inverter()) + tag("PrecAction", heavy.input() + tests::inverter()),
-          {ratio(light, heavy)}, nullptr,
+          {ratio(light, heavy)},
+          nullptr,
           [=](const Links& u) { return 2 * log_det(light, u) - 2 * log_det(heavy, u); }};
 }
 
@@ -144,11 +151,14 @@ const std::vector<double> kShifts = {0.1, 0.35, 0.8};
 
 /// det |M + i mu_0 g5|^2 / det |M + i mu_last g5|^2, and what cancels the latter.
 Claim chain(const WilsonKind& q) {
-  Claim claim{tag("Action", q.input() + tests::inverter()) + tag("ShiftedMass", "0.1 0.35 0.8") + tag("NumofHasenTerms", "2"),
-              {}, nullptr, [q](const Links& u) {
-                return 2 * log_abs_det(q.shifted(kShifts.front()).preconditioned(u)) -
-                       2 * log_abs_det(q.shifted(kShifts.back()).preconditioned(u));
-              }};
+  Claim claim{
+      tag("Action", q.input() + tests::inverter()) + tag("ShiftedMass", "0.1 0.35 0.8") + tag("NumofHasenTerms", "2"),
+      {},
+      nullptr,
+      [q](const Links& u) {
+        return 2 * log_abs_det(q.shifted(kShifts.front()).preconditioned(u)) -
+               2 * log_abs_det(q.shifted(kShifts.back()).preconditioned(u));
+      }};
   for (std::size_t k = 0; k + 1 < kShifts.size(); ++k)
     claim.fields.push_back(ratio(q.shifted(kShifts[k]), q.shifted(kShifts[k + 1])));
   return claim;
@@ -164,7 +174,8 @@ Claim end_of_chain(const WilsonKind& q) {
   return claim;
 }
 
-std::string powers(const std::string& action, int pseudofermions, int per_flavor, const char* lower, const char* upper) {
+std::string powers(const std::string& action, int pseudofermions, int per_flavor, const char* lower,
+                   const char* upper) {
   const auto approximation = [&](int denominator) {
     return tests::approximation("-1", std::to_string(denominator), lower, upper);
   };
@@ -189,13 +200,16 @@ Claim log_det_only(const WilsonKind& q, int flavors, bool all_sites) {
     const Dense d = q.whole(u);
     return flavors * (log_det_diagonal(d, u, true) + (all_sites ? log_det_diagonal(d, u, false) : 0));
   };
-  return {q.input() + tag("num_flavors", std::to_string(flavors)), {}, [=](const Links& u) { return -log_weight(u); },
+  return {q.input() + tag("num_flavors", std::to_string(flavors)),
+          {},
+          [=](const Links& u) { return -log_weight(u); },
           log_weight};
 }
 
 Claim four_tastes() {
   return {staggered_input() + tests::inverter(),
-          {{[](const Links& u) { return from_even(u).adjoint(); }, Sites::all, true}}, nullptr,
+          {{[](const Links& u) { return from_even(u).adjoint(); }, Sites::all, true}},
+          nullptr,
           [](const Links& u) { return log_abs_det(staggered(u)); }};
 }
 /// One of the four tastes.
@@ -206,7 +220,8 @@ Claim rooted() {
               return power(m.adjoint() * m, 0.125);
             },
             Sites::even, true}},
-          nullptr, [](const Links& u) { return log_abs_det(staggered(u)) / 4; }};
+          nullptr,
+          [](const Links& u) { return log_abs_det(staggered(u)) / 4; }};
 }
 
 Claim gauge() {
@@ -216,7 +231,9 @@ Claim gauge() {
       for (int nu = mu + 1; nu <= 4; ++nu) total += u.sum_real_trace({mu, nu, -mu, -nu});
     return -5.5 * total;
   };
-  return {tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", "5.5")), {}, s, [s](const Links& u) { return -s(u); }};
+  return {tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", "5.5")), {}, s, [s](const Links& u) {
+            return -s(u);
+          }};
 }
 
 /// 2 sum Re tr(V X): X from the generator as draw_constants() takes it, V smeared here.
@@ -240,16 +257,21 @@ Claim fixed_random() {
       for (int mu = 0; mu < 4; ++mu) total += 2 * trace(v.at(site, mu) * (*x)[0].at(site, mu)).real();
     return total;
   };
-  return {tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", "0.1") + tag("n_smear", "2") + tests::fermion_bc()), {}, s,
-          [s](const Links& u) { return -s(u); }};
+  return {
+      tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", "0.1") + tag("n_smear", "2") + tests::fermion_bc()),
+      {},
+      s,
+      [s](const Links& u) { return -s(u); }};
 }
 
 /// Name of the monomial -> what it must be. Names, not numbers of rows: a new row without a proof fails.
 std::map<std::string, std::vector<Claim>> claims() {
   const WilsonKind wilson{"WILSON", Form::even_odd, 0.3}, heavier{"WILSON", Form::even_odd, 0.9};
   const WilsonKind clover{"CLOVER", Form::even_odd, 0.3, 1.2};
-  const WilsonKind whole_wilson{"UNPRECONDITIONED_WILSON", Form::whole, 0.3}, whole_clover{"UNPRECONDITIONED_CLOVER", Form::whole, 0.9, 1.3};
-  const WilsonKind seo{"SEOPREC_CLOVER", Form::symmetric, 0.3, 1.2}, seo_heavy{"SEOPREC_CLOVER", Form::symmetric, 0.9, 1.2};
+  const WilsonKind whole_wilson{"UNPRECONDITIONED_WILSON", Form::whole, 0.3},
+      whole_clover{"UNPRECONDITIONED_CLOVER", Form::whole, 0.9, 1.3};
+  const WilsonKind seo{"SEOPREC_CLOVER", Form::symmetric, 0.3, 1.2},
+      seo_heavy{"SEOPREC_CLOVER", Form::symmetric, 0.9, 1.2};
   const WilsonKind twisted{"TWISTED_MASS", Form::even_odd, 0.2, 0, 0.25, "TwistedMass"};
   const WilsonKind twisted_clover{"TWISTED_MASS_CLOVER", Form::even_odd, 0.2, 1.1, 0.25, "TwistedMass"};
   const WilsonKind seo_twisted{"SEOPREC_TWISTED_MASS_CLOVER", Form::symmetric, 0.2, 1.1, 0.25, "TwistedMass"};
@@ -273,7 +295,8 @@ std::map<std::string, std::vector<Claim>> claims() {
       {"ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL", {one_flavor(whole_wilson, 1, "0.01", "80")}},
       {"ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", {one_flavor(wilson, 2, "0.01", "80")}},
       {"ONE_FLAVOR_SEOPREC_CONSTDET_FERM_RAT_MONOMIAL", {one_flavor(seo, 1, "0.001", "8")}},
-      {"N_FLAVOR_LOGDET_EVEN_EVEN_FERM_MONOMIAL", {log_det_only(clover, 3, false), log_det_only(twisted_clover, 2, false)}},
+      {"N_FLAVOR_LOGDET_EVEN_EVEN_FERM_MONOMIAL",
+       {log_det_only(clover, 3, false), log_det_only(twisted_clover, 2, false)}},
       {"N_FLAVOR_LOGDET_DIAG_FERM_MONOMIAL", {log_det_only(seo, 1, true)}},
       {"FOUR_TASTE_STAGGERED_FERM_MONOMIAL", {four_tastes()}},
       {"ROOTED_STAGGERED_FERM_RAT_MONOMIAL", {rooted()}},
@@ -377,9 +400,11 @@ TEST_CASE("a chain of ratios and the term that ends it are two flavours") {
   for (const std::string kind : {"EOPREC", "SEOPREC"}) {
     const Claim &ratios = all.at("TWO_FLAVOR_" + kind + "_CONSTDET_RATIO_CONV_CONV_MULTIHASEN_FERM_MONOMIAL")[0],
                 &end = all.at("TWO_FLAVOR_" + kind + "_CONSTDET_MULTIHASEN_CANCEL_FERM_MONOMIAL")[0];
-    const WilsonKind light = WilsonKind{kind == "EOPREC" ? "WILSON" : "SEOPREC_CLOVER", kind == "EOPREC" ? Form::even_odd : Form::symmetric,
-                              0.3, kind == "EOPREC" ? 0 : 1.2}
-                            .shifted(kShifts.front());
-    CHECK(ratios.log_weight(u) + end.log_weight(u) == doctest::Approx(2 * reference::log_abs_det(light.preconditioned(u))).epsilon(1e-11));
+    const WilsonKind light =
+        WilsonKind{kind == "EOPREC" ? "WILSON" : "SEOPREC_CLOVER", kind == "EOPREC" ? Form::even_odd : Form::symmetric,
+                   0.3, kind == "EOPREC" ? 0 : 1.2}
+            .shifted(kShifts.front());
+    CHECK(ratios.log_weight(u) + end.log_weight(u) ==
+          doctest::Approx(2 * reference::log_abs_det(light.preconditioned(u))).epsilon(1e-11));
   }
 }

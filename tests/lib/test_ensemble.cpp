@@ -64,7 +64,8 @@ void check_run(const std::string& input, Value plaquette, Value rectangle) {
   if (!std::getenv("QCD_ENSEMBLE_TESTS")) TESSERA_SKIP("statistics of minutes; set QCD_ENSEMBLE_TESTS=1");
   CAPTURE(input);
   const tests::ScratchFolder folder("ensemble");
-  const std::string program = tests::binary_folder() / "bin/hmc", document = tests::source_folder() / "examples/hmc" / input;
+  const std::string program = tests::binary_folder() / "bin/hmc",
+                    document = tests::source_folder() / "examples/hmc" / input;
   const std::string command =
       "cd '" + folder.file("") + "' && '" + program + "' -i '" + document + "' -o data.xml -l /dev/null > text";
   REQUIRE(std::system(command.c_str()) == 0);

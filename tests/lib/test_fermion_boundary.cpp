@@ -158,8 +158,7 @@ TEST_CASE("the boundary costs no kernel and no field: M is as many launches with
     m->apply(y, x, Sign::plus);
     return jit::Runtime::instance().launches() - before;
   };
-  for (const Preconditioning p : tests::kSchurForms)
-    CHECK(launches(boundary(), p) == launches(tests::fermion_bc(), p));
+  for (const Preconditioning p : tests::kSchurForms) CHECK(launches(boundary(), p) == launches(tests::fermion_bc(), p));
 }
 
 TEST_CASE("the single precision operator has the same boundary") {

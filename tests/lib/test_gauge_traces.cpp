@@ -19,9 +19,9 @@ using tests::tag;
 
 namespace {
 
-constexpr int kTime = 1;         // t_dir of the anisotropic rows
-constexpr double kXi = 2.3;      // xi_0
-constexpr int kDecay = 0;        // decay_dir
+constexpr int kTime = 1;     // t_dir of the anisotropic rows
+constexpr double kXi = 2.3;  // xi_0
+constexpr int kDecay = 0;    // decay_dir
 constexpr double kUs = 0.85, kUt = 0.95;
 
 using Weight = std::function<double(int mu, int nu)>;
@@ -82,7 +82,8 @@ struct Row {
 
 std::map<std::string, std::vector<Row>> rows() {
   const auto element = [](const char* name, double value) { return tag(name, std::to_string(value)); };
-  const std::string aniso = tag("AnisoParam", tag("anisoP", "true") + tag("t_dir", std::to_string(kTime)) + element("xi_0", kXi));
+  const std::string aniso =
+      tag("AnisoParam", tag("anisoP", "true") + tag("t_dir", std::to_string(kTime)) + element("xi_0", kXi));
   const std::string tadpoles = element("u_s", kUs) + element("u_t", kUt);
   const double us2 = kUs * kUs, us4 = us2 * us2, us6 = us4 * us2, us8 = us4 * us4, ut2 = kUt * kUt;
 
@@ -120,10 +121,14 @@ std::map<std::string, std::vector<Row>> rows() {
       {"WILSON", {{element("beta", 3.1) + aniso, [](const Links& u) { return -3.1 * plaquettes(u, xi_factor); }}}},
       {"SPATIAL_WILSON",
        {{element("beta", 3.1) + aniso,
-         [](const Links& u) { return -3.1 * plaquettes(u, [](int mu, int nu) { return temporal(mu, nu) ? 0 : 1 / kXi; }); }}}},
+         [](const Links& u) {
+           return -3.1 * plaquettes(u, [](int mu, int nu) { return temporal(mu, nu) ? 0 : 1 / kXi; });
+         }}}},
       {"TEMPORAL_WILSON",
        {{element("beta", 3.1) + aniso,
-         [](const Links& u) { return -3.1 * plaquettes(u, [](int mu, int nu) { return temporal(mu, nu) ? kXi : 0; }); }}}},
+         [](const Links& u) {
+           return -3.1 * plaquettes(u, [](int mu, int nu) { return temporal(mu, nu) ? kXi : 0; });
+         }}}},
       {"WILSON_COARSE_FINE",
        {{coarse + element("coeff_ff", 1.1) + element("coeff_cf", 2.2) + element("coeff_cc", 3.3),
          [=](const Links& u) { return -plaquettes(u, by_coarseness({1.1, 2.2, 3.3})); }}}},
@@ -139,20 +144,28 @@ std::map<std::string, std::vector<Row>> rows() {
        {{element("coeff", -0.4), [](const Links& u) { return 0.4 * rectangles(u, isotropic(1)); }},
         {element("coeff_s", -0.4) + element("coeff_t1", 0.3) + element("coeff_t2", 0.2) + aniso,
          [](const Links& u) {
-           return -rectangles(u, [](int mu, int nu) { return xi_factor(mu, nu) * (mu == kTime ? 0.3 : nu == kTime ? 0.2 : -0.4); });
+           return -rectangles(u, [](int mu, int nu) {
+             return xi_factor(mu, nu) * (mu == kTime ? 0.3 : nu == kTime ? 0.2 : -0.4);
+           });
          }},
-        {element("coeff_s", -0.4) + element("coeff_t1", 0.3) + element("coeff_t2", 0.2) + aniso + tag("no_temporal_2link", "true"),
+        {element("coeff_s", -0.4) + element("coeff_t1", 0.3) + element("coeff_t2", 0.2) + aniso +
+             tag("no_temporal_2link", "true"),
          [](const Links& u) {
-           return -rectangles(u, [](int mu, int nu) { return xi_factor(mu, nu) * (mu == kTime ? 0 : nu == kTime ? 0.2 : -0.4); });
+           return -rectangles(u, [](int mu, int nu) {
+             return xi_factor(mu, nu) * (mu == kTime ? 0 : nu == kTime ? 0.2 : -0.4);
+           });
          }}}},
       {"PG", {{element("coeff", 0.7), [](const Links& u) { return -0.7 * parallelograms(u); }}}},
       {"LW_TREE",
        {{element("beta", 6.8) + element("u0", 0.85) + aniso,
-         [](const Links& u) { return -6.8 * (plaquettes(u, xi_factor) - rectangles(u, isotropic(1 / (20 * 0.85 * 0.85)))); }}}},
+         [](const Links& u) {
+           return -6.8 * (plaquettes(u, xi_factor) - rectangles(u, isotropic(1 / (20 * 0.85 * 0.85))));
+         }}}},
       {"LW_1LOOP",  // Alford et al., Phys. Lett. B361 (1995) 87
        {{element("beta", 6.8) + element("u0", 0.85),
          [=](const Links& u) {
-           return -6.8 * (plaquettes(u, isotropic(1)) - (1 + 0.4805 * alpha) / (20 * 0.85 * 0.85) * rectangles(u, isotropic(1)) -
+           return -6.8 * (plaquettes(u, isotropic(1)) -
+                          (1 + 0.4805 * alpha) / (20 * 0.85 * 0.85) * rectangles(u, isotropic(1)) -
                           0.03325 * alpha / (0.85 * 0.85) * parallelograms(u));
          }}}},
       {"RG",
@@ -188,7 +201,10 @@ std::map<std::string, std::vector<Row>> rows() {
        {{element("beta", 1.7) + element("omega", 3) + tadpoles + aniso,
          [=](const Links& u) {
            const double loops =
-               plaquettes(u, [=](int mu, int nu) { return temporal(mu, nu) ? kXi * 4 / (3 * us2 * ut2) : 5 * (1 + 3.0) / (3 * us4) / kXi; }) -
+               plaquettes(u,
+                          [=](int mu, int nu) {
+                            return temporal(mu, nu) ? kXi * 4 / (3 * us2 * ut2) : 5 * (1 + 3.0) / (3 * us4) / kXi;
+                          }) -
                rectangles(u, [=](int mu, int nu) {
                  return mu == kTime ? 0 : nu == kTime ? kXi / (12 * us4 * ut2) : 1 / (12 * us6) / kXi;
                });
@@ -209,12 +225,15 @@ std::map<std::string, std::vector<Row>> rows() {
                });
            return everywhere(adjoint)(u) - 2.3 / 2 * sextet;
          }}}},
-      {"CONSTRAINED_PLAQ",
-       {{power + element("q", 2.5), everywhere([](C t) { return 3.1 * (1 - t.real()) + 0.6 * std::pow(1 - t.real(), 2.5); })}}},
-      {"PLAQ_PLUS_PLAQ_POWER",
-       {{power + tag("q", "3"), everywhere([](C t) { return (3.1 * (1.0 - t) + 0.6 * std::pow(1.0 - t, 3)).real(); })}}},
-      {"PLAQ_PLUS_ADJ_POWER",
-       {{power + tag("q", "6"), everywhere([](C t) { return 3.1 * (1 - t.real()) + 0.6 * std::pow(1 - std::norm(t), 3); })}}},
+      {"CONSTRAINED_PLAQ", {{power + element("q", 2.5), everywhere([](C t) {
+                               return 3.1 * (1 - t.real()) + 0.6 * std::pow(1 - t.real(), 2.5);
+                             })}}},
+      {"PLAQ_PLUS_PLAQ_POWER", {{power + tag("q", "3"), everywhere([](C t) {
+                                   return (3.1 * (1.0 - t) + 0.6 * std::pow(1.0 - t, 3)).real();
+                                 })}}},
+      {"PLAQ_PLUS_ADJ_POWER", {{power + tag("q", "6"), everywhere([](C t) {
+                                  return 3.1 * (1 - t.real()) + 0.6 * std::pow(1 - std::norm(t), 3);
+                                })}}},
   };
 }
 

@@ -77,7 +77,7 @@ Held held() {
 
 struct Kind {
   std::string name;
-  std::int64_t jit::SimulatedCounts::*count;
+  std::int64_t jit::SimulatedCounts::* count;
   std::vector<std::string> words;  ///< of the error
 };
 const std::vector<Kind> kKinds = {

@@ -80,7 +80,8 @@ TEST_CASE("hmc killed at any moment continues from its last saved state to the s
   kill(pid, SIGKILL);
   wait_for(pid);
   // Whatever restart file is there works; take the third.
-  REQUIRE(run_program({"-i", folder.file("killed_restart_3.xml"), "-o", folder.file("d3"), "-l", folder.file("l3"), "--overwrite"},
+  REQUIRE(run_program({"-i", folder.file("killed_restart_3.xml"), "-o", folder.file("d3"), "-l", folder.file("l3"),
+                       "--overwrite"},
                       folder.file("text3")) == 0);
   tests::use_lattice({2, 2, 2, 4});
   CHECK(tests::distance(saved_field(folder.file("killed_cfg_12.lime")),
@@ -92,8 +93,8 @@ TEST_CASE("one and two threads give the same bits") {
   for (int threads : {1, 2}) {
     const std::string name = "threads" + std::to_string(threads);
     std::ofstream(folder.file(name + ".xml")) << params(folder.file(name), 3, 3);
-    const std::vector<std::string> arguments = {
-        "-i", folder.file(name + ".xml"), "-o", folder.file("d" + name), "-l", folder.file("l" + name)};
+    const std::vector<std::string> arguments = {"-i", folder.file(name + ".xml"), "-o", folder.file("d" + name),
+                                                "-l", folder.file("l" + name)};
     REQUIRE(wait_for(start_program(arguments, folder.file("text"), threads)) == 0);
   }
   tests::use_lattice({2, 2, 2, 4});
@@ -109,9 +110,11 @@ TEST_CASE("SIGTERM, SIGUSR1, SIGHUP, SIGXCPU and SIGINT finish the trajectory, s
     // With quarks too, whose solvers the signal may meet.
     text.insert(text.find("</Monomials>"),
                 "<elem><Name>TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL</Name><InvertParam><invType>CG_INVERTER</invType>"
-                "<RsdCG>" + tests::solver_residual("1e-9") + "</RsdCG><MaxCG>1000</MaxCG></InvertParam><FermionAction>"
-                "<FermAct>WILSON</FermAct><Mass>0.5</Mass><boundary>1 1 1 -1</boundary></FermionAction>"
-                "<NamedObject><monomial_id>quark</monomial_id></NamedObject></elem>");
+                "<RsdCG>" +
+                    tests::solver_residual("1e-9") +
+                    "</RsdCG><MaxCG>1000</MaxCG></InvertParam><FermionAction>"
+                    "<FermAct>WILSON</FermAct><Mass>0.5</Mass><boundary>1 1 1 -1</boundary></FermionAction>"
+                    "<NamedObject><monomial_id>quark</monomial_id></NamedObject></elem>");
     for (std::size_t at = 0; (at = text.find("<elem>gauge</elem>", at)) != std::string::npos; at += 20)
       text.insert(at, "<elem>quark</elem>"), at += 18;
     std::ofstream(folder.file("in.xml")) << text;
@@ -149,7 +152,8 @@ TEST_CASE("a run that tunes its steps shows how, restarts with them, and goes on
   const tests::ScratchFolder folder("hmc_tuning");
   const auto input = [&](const std::string& prefix, int updates) {
     std::string text = params(prefix, updates, 1, "<ReproCheckFrequency>2</ReproCheckFrequency>", 20);
-    const std::string tuning = "<AutoTune><Rounds>2</Rounds><Trajectories>3</Trajectories><CostPerForce>1</CostPerForce></AutoTune>";
+    const std::string tuning =
+        "<AutoTune><Rounds>2</Rounds><Trajectories>3</Trajectories><CostPerForce>1</CostPerForce></AutoTune>";
     text.insert(text.find("<Integrator>"), tuning);
     text.replace(text.find("<NWarmUpUpdates>2"), 17, "<NWarmUpUpdates>6");
     return tests::input(text);
@@ -170,7 +174,8 @@ TEST_CASE("a run that tunes its steps shows how, restarts with them, and goes on
   const std::string restart = read_text(folder.file("parts_restart_4.xml"));
   CHECK(restart.find("<StepTuning>") != std::string::npos);
   run(InputFile(folder.file("parts_restart_4.xml")), folder.file("out.xml"), folder.file("log.xml"));
-  CHECK(tests::distance(saved_field(folder.file("parts_cfg_9.lime")), saved_field(folder.file("whole_cfg_9.lime"))) == 0);
+  CHECK(tests::distance(saved_field(folder.file("parts_cfg_9.lime")), saved_field(folder.file("whole_cfg_9.lime"))) ==
+        0);
 }
 
 TEST_CASE("hmc --check reports every error and runs nothing; a valid input passes") {

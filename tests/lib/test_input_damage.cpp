@@ -60,7 +60,7 @@ TEST_CASE("ten kinds of damage at random places of the example inputs: none is s
   std::map<std::string, int> tried, silent;
   int total = 0;
   for (const std::string name : {"hmc/quickstart.xml", "hmc/nf2_clover_hasenbusch.xml", "hmc/stout_staggered_2+1.xml",
-                           "purgaug/wilson_6.0.xml", "measure/spectrum.xml"}) {
+                                 "purgaug/wilson_6.0.xml", "measure/spectrum.xml"}) {
     CAPTURE(name);
     const tests::XmlText good((examples / name).string());
     REQUIRE(verdict(good.text()) == "");

@@ -33,10 +33,10 @@ void check(const Case& c, double kinetic, double potential) {
     ids += tag("elem", m.substr(begin, m.find('<', begin) - begin));
   }
   ids = tag("monomial_ids", ids);
-  const InputFile file = tests::input(tag(
-      "LeapfrogTest", tag("nrow", c.lattice) + tag("GaugeStartup", tag("cfg_type", "UNIT")) +
-                          tag("MonitorForces", "false") + tag("Monomials", monomials) + tag("Hamiltonian", ids) +
-                          tag("MDIntegrator", tag("tau0", c.tau) + tag("Integrator", c.integrator + ids))));
+  const InputFile file = tests::input(
+      tag("LeapfrogTest", tag("nrow", c.lattice) + tag("GaugeStartup", tag("cfg_type", "UNIT")) +
+                              tag("MonitorForces", "false") + tag("Monomials", monomials) + tag("Hamiltonian", ids) +
+                              tag("MDIntegrator", tag("tau0", c.tau) + tag("Integrator", c.integrator + ids))));
   LeapfrogParameters parameters = read_leapfrog_parameters(file.root());
   file.require_valid();
   tests::use_lattice(parameters.dynamics.lattice);
@@ -57,7 +57,9 @@ void check(const Case& c, double kinetic, double potential) {
   CHECK(dp == doctest::Approx(potential).epsilon(tolerance));
 }
 
-std::string scheme(const std::string& name, int steps) { return tag("Name", name) + tag("n_steps", std::to_string(steps)); }
+std::string scheme(const std::string& name, int steps) {
+  return tag("Name", name) + tag("n_steps", std::to_string(steps));
+}
 
 std::string aniso(const std::string& nu = "") {
   return tag("AnisoParam", tag("anisoP", "true") + tag("t_dir", "3") + tag("xi_0", "2.464") + nu);
@@ -71,16 +73,18 @@ std::string bicgstab(const std::string& residual) {
 }
 
 std::string stout_clover(const std::string& mass) {
-  return tag("FermionAction", tag("FermAct", "SEOPREC_CLOVER") + tag("Mass", mass) + tag("clovCoeff", "1.0") +
-                                  tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", "0.125") +
-                                                       tag("n_smear", "1") + tag("orthog_dir", "-1") + tests::fermion_bc()));
+  return tag("FermionAction",
+             tag("FermAct", "SEOPREC_CLOVER") + tag("Mass", mass) + tag("clovCoeff", "1.0") +
+                 tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", "0.125") + tag("n_smear", "1") +
+                                      tag("orthog_dir", "-1") + tests::fermion_bc()));
 }
 
 const std::string kMinimalResidual =
     tag("ChronologicalPredictor", tag("Name", "MINIMAL_RESIDUAL_EXTRAPOLATION_4D_PREDICTOR") + tag("MaxChrono", "5"));
 
 std::string wilson_gauge(const std::string& beta, const std::string& more = "") {
-  return monomial("GAUGE_MONOMIAL", "gauge", tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", beta) + more));
+  return monomial("GAUGE_MONOMIAL", "gauge",
+                  tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", beta) + more));
 }
 
 }  // namespace
@@ -101,7 +105,8 @@ TEST_CASE("one flavour of anisotropic clover quarks, two pseudofermions, rationa
                                tag("clovCoeffT", "1.07") + aniso(tag("nu", "0.95")) + tests::fermion_bc());
   const auto approx = [](const char* power, const char* degree, const char* residual) {
     return tag("RationalApprox", tag("ratApproxType", "REMEZ") + tag("numPower", "-1") + tag("denPower", power) +
-                                     tag("lowerMin", "8") + tag("upperMax", "40") + tag("degree", degree)) + cg(residual);
+                                     tag("lowerMin", "8") + tag("upperMax", "40") + tag("degree", degree)) +
+           cg(residual);
   };
   check({"4 4 4 4",
          {monomial("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", "fermion",
@@ -163,7 +168,8 @@ TEST_CASE("hmc's first trajectory of Chroma's regression test prec_wilson: dH an
   CHECK(dh == doctest::Approx(1.91294839753164).epsilon(tests::kDoubles ? 1e-9 : 5e-3));
   if (!tests::kDoubles) return;  // the count is that of a residual of 1e-7
   int first, next;
-  const std::string count = "/AbsHamiltonianForce/ForcesByMonomial/elem[1]/TwoFlavorExactWilsonTypeFermMonomial/n_count";
+  const std::string count =
+      "/AbsHamiltonianForce/ForcesByMonomial/elem[1]/TwoFlavorExactWilsonTypeFermMonomial/n_count";
   read(log, trajectory + "leapP[1]" + count, first);
   read(log, trajectory + "leapP[2]" + count, next);
   CHECK(first == 18);

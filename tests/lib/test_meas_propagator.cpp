@@ -33,8 +33,7 @@ QuarkInverter<F> inverter(const GaugeField& u, const std::string& action, double
       return wilson_type_action_table();
     else
       return staggered_type_action_table();
-  }
-  ();
+  }();
   const auto action_row = table.find(group, "FermAct");
   REQUIRE(action_row);
   auto quark = action_row->make(group);

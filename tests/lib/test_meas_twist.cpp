@@ -31,12 +31,17 @@ QuarkInverter<LatticeFermion> inverter(const std::string& name, double twist, co
   const InputFile document = tests::input(action(name, twist));
   const auto made = wilson_type_action_table().find(document.root(), "FermAct")->make(document.root());
   document.require_valid();
-  return {made, std::make_shared<DirectByNormal<LatticeFermion>>(std::make_shared<CG<LatticeFermion>>(StoppingCriterion{base_tol(1e-12), 4000})), u};
+  return {made,
+          std::make_shared<DirectByNormal<LatticeFermion>>(
+              std::make_shared<CG<LatticeFermion>>(StoppingCriterion{base_tol(1e-12), 4000})),
+          u};
 }
 
 const char* const kNames[] = {"UNPRECONDITIONED_CLOVER", "CLOVER", "SEOPREC_CLOVER"};
 
-double relative(const LatticeFermion& a, const LatticeFermion& b) { return std::sqrt(toDouble(norm2(a - b)) / toDouble(norm2(b))); }
+double relative(const LatticeFermion& a, const LatticeFermion& b) {
+  return std::sqrt(toDouble(norm2(a - b)) / toDouble(norm2(b)));
+}
 
 }  // namespace
 
@@ -70,20 +75,24 @@ TEST_CASE("PROPAGATOR and CHIRAL_CONDENSATE see TwistedM") {
     CAPTURE(name);
     const auto run = [&](double twist) {
       return Output(tests::run_measurements(
-          measurement("MAKE_SOURCE", "<Param><version>6</version><Source><SourceType>POINT_SOURCE</SourceType><j_decay>3</j_decay>"
-                                     "<t_srce>1 0 0 2</t_srce></Source></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
-                                     "<source_id>s</source_id></NamedObject>") +
+          measurement("MAKE_SOURCE",
+                      "<Param><version>6</version><Source><SourceType>POINT_SOURCE</SourceType><j_decay>3</j_decay>"
+                      "<t_srce>1 0 0 2</t_srce></Source></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
+                      "<source_id>s</source_id></NamedObject>") +
               measurement("PROPAGATOR", tag("Param", action(name, twist) + solver) +
-                                            tag("NamedObject", "<gauge_id>default_gauge_field</gauge_id><source_id>s</source_id>"
-                                                               "<prop_id>p</prop_id>")) +
+                                            tag("NamedObject",
+                                                "<gauge_id>default_gauge_field</gauge_id><source_id>s</source_id>"
+                                                "<prop_id>p</prop_id>")) +
               measurement("CHIRAL_CONDENSATE", tag("Param", action(name, twist) + solver + tag("noise", "UNIT"))),
           u));
     };
     Output with = run(kTwist), without = run(0);
     const auto inverse = inverter(name, kTwist, u);
     const Condensate c = estimate_condensate(inverse, trace_source<LatticeFermion>(TraceNoise::unit));
-    CHECK(with.number("//ChiralCondensate/scalar_mean") == doctest::Approx(toDouble(real(c.scalar))).epsilon(base_tol(1e-8)));
-    CHECK(std::fabs(with.number("//ChiralCondensate/scalar_mean") - without.number("//ChiralCondensate/scalar_mean")) > 1e-4);
+    CHECK(with.number("//ChiralCondensate/scalar_mean") ==
+          doctest::Approx(toDouble(real(c.scalar))).epsilon(base_tol(1e-8)));
+    CHECK(std::fabs(with.number("//ChiralCondensate/scalar_mean") - without.number("//ChiralCondensate/scalar_mean")) >
+          1e-4);
     LatticePropagator source = zero;
     multi1d<int> site(Nd);
     site = 0;
@@ -108,7 +117,8 @@ TEST_CASE("EIGBNDSMDAGM: with a twist mu the spectrum of M^+M is moved by mu^2 w
   for (const std::string name : {"UNPRECONDITIONED_CLOVER", "CLOVER"}) {
     CAPTURE(name);
     const auto lowest = [&](double twist) {
-      Output out(tests::run_measurements(measurement("EIGBNDSMDAGM", tag("Ritz", tag("RsdR", "1e-5")) + action(name, twist)), u));
+      Output out(tests::run_measurements(
+          measurement("EIGBNDSMDAGM", tag("Ritz", tag("RsdR", "1e-5")) + action(name, twist)), u));
       return out.number("//LowestEv/EigSpecRitzCG/eValues/lambda");
     };
     CHECK(lowest(kTwist) - lowest(0) == doctest::Approx(kTwist * kTwist).epsilon(base_tol(1e-3)));

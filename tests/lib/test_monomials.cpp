@@ -5,8 +5,8 @@
 #include "lib/dirac/wilson.hpp"
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/hmc/integrator.hpp"
-#include "lib/meas/glue.hpp"
 #include "lib/io/fermion_state.hpp"
+#include "lib/meas/glue.hpp"
 #include "lib/smear/stout.hpp"
 #include "lib/solver/cg.hpp"
 #include "tests/lib/monomials.hpp"
@@ -90,8 +90,8 @@ TEST_CASE("the same text describes the same links, another text others") {
                                 tag("orthog_dir", "3") + tests::fermion_bc());
   };
   const auto schroedinger = [](const char* factor) {
-    return tag("FermionBC", tag("FermBC", "SCHROEDINGER_NONPERT_FERMBC") + tag("SchrPhiMult", factor) +
-                                tag("theta", "0.1 0 0"));
+    return tag("FermionBC",
+               tag("FermBC", "SCHROEDINGER_NONPERT_FERMBC") + tag("SchrPhiMult", factor) + tag("theta", "0.1 0 0"));
   };
   const std::string hisq = tag("FermState", tag("Name", "HISQ_FERM_STATE") + tests::fermion_bc());
   const std::string texts[] = {
@@ -130,10 +130,10 @@ TEST_CASE("the force of a ratio of operators on the same and on different smeare
   tests::use_lattice({4, 4, 4, 4});
   const GaugeField u = tests::random_field();
   const auto quark = [](const std::string& mass, const std::string& rho) {
-    return tag("FermionAction", tag("FermAct", "WILSON") + tag("Mass", mass) +
-                                    tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", rho) +
-                                                         tag("n_smear", "2") + tag("orthog_dir", "3") +
-                                                         tests::fermion_bc())) +
+    return tag("FermionAction",
+               tag("FermAct", "WILSON") + tag("Mass", mass) +
+                   tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", rho) + tag("n_smear", "2") +
+                                        tag("orthog_dir", "3") + tests::fermion_bc())) +
            tests::inverter();
   };
   for (const char* heavy_rho : {"0.12", "0.1"})
@@ -240,7 +240,8 @@ TEST_CASE("staggered molecular dynamics from conf.00200: energies computed elsew
   }
 
   SUBCASE("a trajectory") {
-    MonomialMap monomials{{"gauge", std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(wilson_action(5.69)))}, {"staggered", staggered}};
+    MonomialMap monomials{{"gauge", std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(wilson_action(5.69)))},
+                          {"staggered", staggered}};
     const Hamiltonian hamiltonian(monomials, {"gauge", "staggered"});
     const auto energy = [&](const PhaseSpace& s) {
       const Energies e = hamiltonian.measure(s, {});
@@ -250,9 +251,10 @@ TEST_CASE("staggered molecular dynamics from conf.00200: energies computed elsew
     const auto run = [&](const std::string& name, int steps) {
       PhaseSpace state = start;
       const InputFile document = tests::input(
-          tag("MDIntegrator", tag("tau0", "0.5") +
-                                  tag("Integrator", tag("Name", name) + tag("n_steps", std::to_string(steps)) +
-                                                        tag("monomial_ids", tag("elem", "gauge") + tag("elem", "staggered")))));
+          tag("MDIntegrator",
+              tag("tau0", "0.5") +
+                  tag("Integrator", tag("Name", name) + tag("n_steps", std::to_string(steps)) +
+                                        tag("monomial_ids", tag("elem", "gauge") + tag("elem", "staggered")))));
       const Integrator integrator = Integrator::read(document.root(), monomials);
       document.require_valid();
       integrator.run(state);
@@ -296,15 +298,18 @@ TEST_CASE("pseudofermion monomials: wrong use says what is wrong") {
   };
   refused("TWO_FLAVOR_UNPREC_FERM_MONOMIAL", tests::wilson_action("WILSON", "0.1") + tests::inverter());
   refused("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", tests::wilson_action("WILSON", "0.1"));
-  refused("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", tests::wilson_action("NO_SUCH_ACTION", "0.1") + tests::inverter());
+  refused("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL",
+          tests::wilson_action("NO_SUCH_ACTION", "0.1") + tests::inverter());
 }
 
 TEST_CASE("a ratio of operators that are not square is refused: its pseudofermions would have flat directions") {
   tests::use_lattice({4, 4, 4, 4});
   using F = LatticeStaggeredFermion;
-  const InputFile document = tests::input(tag("FermionAction", tag("FermAct", "STAGGERED") + tag("Mass", "0.5") + tests::fermion_bc()));
+  const InputFile document =
+      tests::input(tag("FermionAction", tag("FermAct", "STAGGERED") + tag("Mass", "0.5") + tests::fermion_bc()));
   const Input group = document.root();
-  const Quark<F> quark{staggered_type_action_table().find(group, "FermAct")->make(group), Preconditioning::even_source, 0};
+  const Quark<F> quark{staggered_type_action_table().find(group, "FermAct")->make(group), Preconditioning::even_source,
+                       0};
   document.require_valid();
   const auto cg = std::make_shared<CG<F>>(StoppingCriterion{});
   RatioMonomial<F> ratio({{quark, {cg, std::make_shared<ZeroGuess<F>>()}, quark, cg}});

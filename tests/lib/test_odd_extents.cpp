@@ -13,8 +13,8 @@
 #include "lib/solver/cg.hpp"
 #include "lib/solver/compose.hpp"
 #include "tests/lib/dirac.hpp"
-#include "tests/lib/monomials.hpp"
 #include "tests/lib/hmc_input.hpp"
+#include "tests/lib/monomials.hpp"
 
 #include <doctest/doctest.h>
 
@@ -79,8 +79,8 @@ TEST_CASE("operators on one parity, and staggered ones, are refused on odd exten
         CHECK_NOTHROW(QuarkOperator<LatticeFermion>(Quark<LatticeFermion>(a), u));
         continue;
       }
-      CHECK_THROWS_WITH_AS(QuarkOperator<LatticeFermion>(Quark<LatticeFermion>(a), u), doctest::Contains("even extents"),
-                           ShapeError);
+      CHECK_THROWS_WITH_AS(QuarkOperator<LatticeFermion>(Quark<LatticeFermion>(a), u),
+                           doctest::Contains("even extents"), ShapeError);
       const auto cg = std::make_shared<DirectByNormal<LatticeFermion>>(
           std::make_shared<CG<LatticeFermion>>(StoppingCriterion{1e-8, 100}));
       CHECK_THROWS_AS(QuarkInverter<LatticeFermion>(a, cg, u), ShapeError);
@@ -130,8 +130,8 @@ TEST_CASE("inputs of quarks on one parity and an odd extent are errors when they
     const std::string monomial = tests::list_element(name, parts);
     CHECK(tests::hmc_errors(tests::hmc_input("4 4 4 4", monomial)) == "");
     const std::string errors = tests::hmc_errors(tests::hmc_input("4 4 3 4", monomial));
-    const bool on_all_sites = name.find("UNPREC") != std::string::npos || name.find("GAUGE") == 0 ||
-                              name.find("RANDOM") != std::string::npos;
+    const bool on_all_sites =
+        name.find("UNPREC") != std::string::npos || name.find("GAUGE") == 0 || name.find("RANDOM") != std::string::npos;
     const bool log_det = name.find("_DIAG_") != std::string::npos;  // with an action that is preconditioned
     CHECK((errors == "") == on_all_sites);
     if (!on_all_sites && !log_det) CHECK(errors.find("4x4x3x4, odd in direction 2") != std::string::npos);
@@ -153,12 +153,15 @@ TEST_CASE("measurements on one parity are refused on odd lattices when they are 
   };
   const std::string fix =
       tag("elem", tag("Name", "COULOMB_GAUGEFIX") +
-                      tag("Param", "<version>1</version><GFAccu>1e-6</GFAccu><GFMax>10</GFMax><OrDo>false</OrDo>"
-                                   "<OrPara>1</OrPara><j_decay>3</j_decay>") +
-                      tag("NamedObject", "<gauge_id>default_gauge_field</gauge_id><gfix_id>f</gfix_id>"
-                                         "<gauge_rot_id>r</gauge_rot_id>"));
-  for (const std::string& measurement : {condensate("", "WILSON"), condensate("", "SEOPREC_CLOVER"),
-                                         condensate("_STAG", "STAGGERED"), condensate("_STAG", "UNPRECONDITIONED_STAGGERED"), fix}) {
+                      tag("Param",
+                          "<version>1</version><GFAccu>1e-6</GFAccu><GFMax>10</GFMax><OrDo>false</OrDo>"
+                          "<OrPara>1</OrPara><j_decay>3</j_decay>") +
+                      tag("NamedObject",
+                          "<gauge_id>default_gauge_field</gauge_id><gfix_id>f</gfix_id>"
+                          "<gauge_rot_id>r</gauge_rot_id>"));
+  for (const std::string& measurement :
+       {condensate("", "WILSON"), condensate("", "SEOPREC_CLOVER"), condensate("_STAG", "STAGGERED"),
+        condensate("_STAG", "UNPRECONDITIONED_STAGGERED"), fix}) {
     CAPTURE(measurement);
     CHECK(errors("4 4 4 4", measurement) == "");
     CHECK(errors("4 4 4 5", measurement).find("odd in direction 3") != std::string::npos);
@@ -173,7 +176,10 @@ TEST_CASE("unpreconditioned propagators on odd lattices: the same by the dense i
     CAPTURE(name);
     const auto a = action<LatticeFermion>(elements(name));
     const QuarkInverter<LatticeFermion> inverse(
-        a, std::make_shared<DirectByNormal<LatticeFermion>>(std::make_shared<CG<LatticeFermion>>(StoppingCriterion{base_tol(1e-12), 2000})), u);
+        a,
+        std::make_shared<DirectByNormal<LatticeFermion>>(
+            std::make_shared<CG<LatticeFermion>>(StoppingCriterion{base_tol(1e-12), 2000})),
+        u);
     LatticeFermion chi;
     gaussian(chi);
     const LatticeFermion psi = inverse(chi);
@@ -188,16 +194,18 @@ TEST_CASE("unpreconditioned propagators on odd lattices: the same by the dense i
   }
 }
 
-TEST_CASE("heatbath on odd lattices: three colours for plaquettes, an error when the input is read where none will do") {
+TEST_CASE(
+    "heatbath on odd lattices: three colours for plaquettes, an error when the input is read where none will do") {
   const auto errors = [](const std::string& action, const std::string& nrow) {
     const InputFile file = tests::input(tag(
-        "purgaug",
-        tag("Cfg", tag("cfg_type", "UNIT")) +
-            tag("MCControl", tag("RNG", tag("Seed", "<elem>1</elem><elem>0</elem><elem>0</elem><elem>0</elem>")) +
-                                 tag("StartUpdateNum", "0") + tag("NWarmUpUpdates", "0") + tag("NProductionUpdates", "1") +
-                                 tag("NUpdatesThisRun", "1") + tag("SaveInterval", "1") + tag("SavePrefix", "never_run") +
-                                 tag("SaveVolfmt", "SINGLEFILE")) +
-            tag("HBItr", tag("nrow", nrow) + tag("GaugeAction", action) + tag("HBParams", tag("nOver", "1") + tag("NmaxHB", "0")))));
+        "purgaug", tag("Cfg", tag("cfg_type", "UNIT")) +
+                       tag("MCControl",
+                           tag("RNG", tag("Seed", "<elem>1</elem><elem>0</elem><elem>0</elem><elem>0</elem>")) +
+                               tag("StartUpdateNum", "0") + tag("NWarmUpUpdates", "0") +
+                               tag("NProductionUpdates", "1") + tag("NUpdatesThisRun", "1") + tag("SaveInterval", "1") +
+                               tag("SavePrefix", "never_run") + tag("SaveVolfmt", "SINGLEFILE")) +
+                       tag("HBItr", tag("nrow", nrow) + tag("GaugeAction", action) +
+                                        tag("HBParams", tag("nOver", "1") + tag("NmaxHB", "0")))));
     read_purgaug_parameters(file.root());
     std::string all;
     for (const std::string& error : file.errors()) all += error + '\n';
@@ -215,7 +223,8 @@ TEST_CASE("heatbath on 3^4 has the average plaquette of hybrid Monte Carlo there
   // Both know only their own division of the lattice: none at all for molecular dynamics.
   tests::use_lattice({3, 3, 3, 3});
   const InputFile document = tests::input(tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", "4.0")));
-  const auto action = std::dynamic_pointer_cast<const LoopAction>(gauge_action_table().find(document.root())->make(document.root()));
+  const auto action =
+      std::dynamic_pointer_cast<const LoopAction>(gauge_action_table().find(document.root())->make(document.root()));
   const auto mean = [](int n, const auto& update) {
     GaugeField u = tests::random_field();
     for (int i = 0; i < 30; ++i) update(u);
@@ -233,7 +242,8 @@ TEST_CASE("heatbath on 3^4 has the average plaquette of hybrid Monte Carlo there
 
   const MonomialMap monomials = {{"g", std::make_shared<GaugeMonomial>(action, LinkMaps())}};
   Hamiltonian hamiltonian(monomials, {"g"});
-  const Integrator integrator(1, make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}), 8, {{"g", monomials.at("g")}}));
+  const Integrator integrator(
+      1, make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}), 8, {{"g", monomials.at("g")}}));
   const double by_dynamics = mean(300, [&](GaugeField& u) { run_trajectory(u, hamiltonian, integrator, {}); });
   CHECK(by_heatbath == doctest::Approx(by_dynamics).epsilon(0.015));
 }

@@ -83,8 +83,9 @@ TEST_CASE("no guess survives the refresh or the action: a trajectory has the sam
 TEST_CASE("guesses are of use, so that forgetting them shows") {
   tests::use_lattice({2, 2, 2, 4});
   const std::vector<GaugeField> fields = slow_fields();
-  const auto plain = tests::make_monomial("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL",
-                                          guessing_monomials("ZERO_GUESS_4D_PREDICTOR").at("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL"));
+  const auto plain = tests::make_monomial(
+      "TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL",
+      guessing_monomials("ZERO_GUESS_4D_PREDICTOR").at("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL"));
   for (const char* name : {"LAST_SOLUTION_4D_PREDICTOR", "LINEAR_EXTRAPOLATION_4D_PREDICTOR",
                            "MINIMAL_RESIDUAL_EXTRAPOLATION_4D_PREDICTOR"}) {
     const auto guessing = tests::make_monomial("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL",
@@ -101,10 +102,10 @@ TEST_CASE("copyList: the forces of a trajectory come from the fields that its Ha
   const auto exact = tests::make_monomial(name, input), steering = tests::make_monomial(name, input);
   const MonomialMap monomials = {{"exact", exact}, {"steering", steering}};
   const auto integrator = [&](const std::string& copies) {
-    const InputFile file = tests::input(tag(
-        "MDIntegrator", tag("tau0", "0.2") + copies +
-                            tag("Integrator", tag("Name", "LCM_STS_MIN_NORM_2") + tag("n_steps", "4") +
-                                                  tag("monomial_ids", tag("elem", "steering")))));
+    const InputFile file =
+        tests::input(tag("MDIntegrator", tag("tau0", "0.2") + copies +
+                                             tag("Integrator", tag("Name", "LCM_STS_MIN_NORM_2") + tag("n_steps", "4") +
+                                                                   tag("monomial_ids", tag("elem", "steering")))));
     Integrator made = Integrator::read(file.root(), monomials);
     file.require_valid();
     return made;

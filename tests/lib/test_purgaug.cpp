@@ -136,8 +136,8 @@ TEST_CASE("the program runs an input, stops on a signal, and explains itself") {
 
   std::ofstream(folder.file("long.xml")) << purgaug(folder.file("long"), 1000000, 1000000);
   const std::string text = folder.file("long_text");
-  const pid_t pid = start_program({"-i", folder.file("long.xml"), "-o", folder.file("d2"), "-l", folder.file("l2")}, text,
-                                  0, "purgaug");
+  const pid_t pid = start_program({"-i", folder.file("long.xml"), "-o", folder.file("d2"), "-l", folder.file("l2")},
+                                  text, 0, "purgaug");
   for (int i = 0; i < 3000 && read_text(text).find("\n       3") == std::string::npos; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   kill(pid, SIGTERM);

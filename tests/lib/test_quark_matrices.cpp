@@ -41,13 +41,14 @@ constexpr double kXi = 2.3, kNu = 0.8;
 std::array<std::array<double, 4>, 4> clover(double r, double t) {
   std::array<std::array<double, 4>, 4> c{};
   for (int mu = 0; mu < 4; ++mu)
-    for (int nu = 0; nu < 4; ++nu) c[static_cast<std::size_t>(mu)][static_cast<std::size_t>(nu)] = mu == kTime || nu == kTime ? t : r;
+    for (int nu = 0; nu < 4; ++nu)
+      c[static_cast<std::size_t>(mu)][static_cast<std::size_t>(nu)] = mu == kTime || nu == kTime ? t : r;
   return c;
 }
 
 std::map<std::string, std::vector<Case>> wilson_cases() {
-  const std::string aniso = tag("AnisoParam", tag("anisoP", "true") + tag("t_dir", std::to_string(kTime)) + element("xi_0", kXi) +
-                                                  element("nu", kNu));
+  const std::string aniso = tag("AnisoParam", tag("anisoP", "true") + tag("t_dir", std::to_string(kTime)) +
+                                                  element("xi_0", kXi) + element("nu", kNu));
   std::array<double, 4> f;
   f.fill(kNu / kXi);
   f[kTime] = 1;
@@ -57,7 +58,9 @@ std::map<std::string, std::vector<Case>> wilson_cases() {
   const std::vector<Case> clovers = {
       {element("Mass", 0.3) + element("clovCoeff", 1.2) + element("u0", 0.9) + element("MaxNorm", 1.5),
        {.mass = 0.3, .clover = clover(1.2, 1.2)}},
-      {element("Mass", 0.3) + element("clovCoeff", 1.2) + element("TwistedM", 0.4), {.mass = 0.3, .clover = clover(1.2, 1.2)}, 0.4},
+      {element("Mass", 0.3) + element("clovCoeff", 1.2) + element("TwistedM", 0.4),
+       {.mass = 0.3, .clover = clover(1.2, 1.2)},
+       0.4},
       {element("Mass", 0.3) + element("clovCoeffR", 1.2) + element("clovCoeffT", 0.7) + aniso,
        {.mass = 0.3, .f = f, .clover = clover(1.2 / kXi, 0.7)}}};
   const std::vector<Case> parity = {{element("Mass", 0.3) + element("H", 0.25), {.mass = 0.3, .twist = 0.25}}};
@@ -92,7 +95,8 @@ void check_operator(const QuarkOperator<F>& quark, const Links& u, const Dense& 
   const auto compare = [&](const F& got, const std::vector<int>& where, const reference::Vector& expected) {
     const reference::Vector v = tests::part(tests::plain_vector(got, u), where);
     double difference = 0, size = 0;
-    for (std::size_t i = 0; i < v.size(); ++i) difference += std::norm(v[i] - expected[i]), size += std::norm(expected[i]);
+    for (std::size_t i = 0; i < v.size(); ++i)
+      difference += std::norm(v[i] - expected[i]), size += std::norm(expected[i]);
     CHECK(std::sqrt(difference) < tests::base_tol(1e-12) * std::sqrt(size));
   };
   quark.m().apply(image, x, Sign::plus);
@@ -149,7 +153,8 @@ TEST_CASE("every quark action is its dense matrix, preconditioned as its name sa
     REQUIRE(known.contains(row.name));
     for (const Case& c : known.at(row.name)) {
       CAPTURE(c.input);
-      const InputFile document = tests::input(tag("FermionAction", tag("FermAct", row.name) + c.input + tests::fermion_bc()));
+      const InputFile document =
+          tests::input(tag("FermionAction", tag("FermAct", row.name) + c.input + tests::fermion_bc()));
       const auto action = row.make(document.root());
       document.require_valid();
       const QuarkOperator<LatticeFermion> quark({action, action->preconditioning(), action->twist()}, u);
@@ -178,7 +183,8 @@ TEST_CASE("and every staggered one") {
   const std::vector<int> even = components(v, true, 3), all = all_components(v, 3);
   for (const auto& row : staggered_type_action_table().rows()) {
     CAPTURE(row.name);
-    const InputFile document = tests::input(tag("FermionAction", tag("FermAct", row.name) + element("Mass", 0.35) + tests::fermion_bc()));
+    const InputFile document =
+        tests::input(tag("FermionAction", tag("FermAct", row.name) + element("Mass", 0.35) + tests::fermion_bc()));
     const auto action = row.make(document.root());
     document.require_valid();
     const QuarkOperator<LatticeStaggeredFermion> quark({action, action->preconditioning(), 0}, u);
@@ -209,12 +215,14 @@ TEST_CASE("smeared links of every fermion state, with their published weights") 
   };
   check("STOUT_FERM_STATE", rho, twice({true, true, true, true}));
   check("STOUT_FERM_STATE", rho + tag("orthog_dir", "1"), twice({true, false, true, true}));
-  check("STOUT_FERM_STATE", rho + tag("smear_in_this_dirP", "true false false true"), twice({true, false, false, true}));
+  check("STOUT_FERM_STATE", rho + tag("smear_in_this_dirP", "true false false true"),
+        twice({true, false, false, true}));
 
   // asqtad at u0: Orginos and Toussaint, Phys. Rev. D59 (1999) 014501; Lepage, Phys. Rev. D59 (1999) 074502. The library
   // has the same numbers by name.
   const double u0 = 0.86, u2 = u0 * u0;
-  const reference::FatWeights asqtad{5.0 / 8, 1 / (16 * u2), 1 / (64 * u2 * u2), 1 / (384 * u2 * u2 * u2), -1 / (16 * u2 * u2)};
+  const reference::FatWeights asqtad{5.0 / 8, 1 / (16 * u2), 1 / (64 * u2 * u2), 1 / (384 * u2 * u2 * u2),
+                                     -1 / (16 * u2 * u2)};
   const auto weights = [](const reference::FatWeights& w) {
     const auto digits = [](double x) {
       char text[32];
@@ -233,7 +241,8 @@ TEST_CASE("smeared links of every fermion state, with their published weights") 
         bounded(unitarised(fattened(unitarised(fattened(plain, fat7)), fat7))));
   // HISQ without Naik's term: fat7, projection, asqtad's paths with 7/8 more of the link and twice Lepage's term.
   // Follana et al., Phys. Rev. D75 (2007) 054502.
-  check("HISQ_FERM_STATE", "", bounded(fattened(unitarised(fattened(plain, fat7)), {1, 1.0 / 16, 1.0 / 64, 1.0 / 384, -1.0 / 8})));
+  check("HISQ_FERM_STATE", "",
+        bounded(fattened(unitarised(fattened(plain, fat7)), {1, 1.0 / 16, 1.0 / 64, 1.0 / 384, -1.0 / 8})));
 
   for (const auto& row : fermion_state_table().rows()) {
     CAPTURE(row.name);
@@ -253,15 +262,16 @@ TEST_CASE("phases of the links: boundary, twists, imaginary chemical potential, 
   check_links(tag("boundary", "-1 1 0.5 -1"), u, tests::with_boundary(plain, {-1, 1, 0.5, -1}));
   check_links(tag("FermionBC", tag("FermBC", "PERIODIC_FERMBC")), u, plain);
   // phases_by_pi[i] belongs to direction phases_dir[i].
-  check_links(tag("FermionBC", tag("FermBC", "TWISTED_FERMBC") + tag("boundary", "1 1 1 -1") + tag("phases_by_pi", "0.3 0.4 0.5") +
-                                   tag("phases_dir", "3 1 0")),
+  check_links(tag("FermionBC", tag("FermBC", "TWISTED_FERMBC") + tag("boundary", "1 1 1 -1") +
+                                   tag("phases_by_pi", "0.3 0.4 0.5") + tag("phases_dir", "3 1 0")),
               u, with_phases(tests::with_boundary(plain, {1, 1, 1, -1}), [&](const reference::Coordinates&, int mu) {
                 const double angle[] = {0.5 / 2, 0.4 / 4, 0, 0.3 / 2};
                 return turn(pi * angle[mu]);
               }));
   check_links(tag("FermionBC", tag("FermBC", "PERIODIC_FERMBC")) +
                   tag("ImaginaryChemicalPotential", tag("MuByT", "0.7") + tag("t_dir", "1")),
-              u, with_phases(plain, [&](const reference::Coordinates&, int mu) { return turn(mu == 1 ? 0.7 / 4 : 0); }));
+              u,
+              with_phases(plain, [&](const reference::Coordinates&, int mu) { return turn(mu == 1 ? 0.7 / 4 : 0); }));
 
   // Every plaquette of the plane gets 2 pi quanta/(L_mu L_nu), across the boundaries as well, and no other one anything.
   const InputFile document = tests::input(

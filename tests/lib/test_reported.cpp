@@ -25,7 +25,9 @@ namespace {
 
 constexpr int kTime = 3;
 
-bool close(double a, double b, double tolerance = 1e-12) { return std::fabs(a - b) < base_tol(tolerance) * (1 + std::fabs(b)); }
+bool close(double a, double b, double tolerance = 1e-12) {
+  return std::fabs(a - b) < base_tol(tolerance) * (1 + std::fabs(b));
+}
 
 std::vector<int> plaquette(int mu, int nu) { return {mu + 1, nu + 1, -mu - 1, -nu - 1}; }
 
@@ -33,7 +35,8 @@ std::vector<int> plaquette(int mu, int nu) { return {mu + 1, nu + 1, -mu - 1, -n
 reference::Color leaves(const Links& u, int x, int mu, int nu) {
   const int m = mu + 1, n = nu + 1;
   reference::Color q{};
-  for (const std::vector<int>& leaf : std::vector<std::vector<int>>{{m, n, -m, -n}, {n, -m, -n, m}, {-m, -n, m, n}, {-n, m, n, -m}})
+  for (const std::vector<int>& leaf :
+       std::vector<std::vector<int>>{{m, n, -m, -n}, {n, -m, -n, m}, {-m, -n, m, n}, {-n, m, n, -m}})
     q = q + u.walk(x, leaf);
   return C(0.25) * q;
 }
@@ -45,8 +48,9 @@ TEST_CASE("PLAQUETTE, RECTANGLE and POLYAKOV_LOOP report traces of loops") {
   const GaugeField u = tests::random_field();
   const Links plain = tests::plain_links(u);
   const double sites = plain.volume();
-  tests::Output out(tests::run_measurements(
-      tests::measurement("PLAQUETTE", "") + tests::measurement("RECTANGLE", "") + tests::measurement("POLYAKOV_LOOP", ""), u, 7));
+  tests::Output out(tests::run_measurements(tests::measurement("PLAQUETTE", "") + tests::measurement("RECTANGLE", "") +
+                                                tests::measurement("POLYAKOV_LOOP", ""),
+                                            u, 7));
 
   double all = 0, space = 0, time = 0, link = 0, rectangles = 0;
   for (int mu = 0; mu < 4; ++mu) {
@@ -71,7 +75,8 @@ TEST_CASE("PLAQUETTE, RECTANGLE and POLYAKOV_LOOP report traces of loops") {
   for (int mu = 0; mu < 4; ++mu) {
     C loop = 0;
     for (int x = 0; x < plain.volume(); ++x)
-      loop += trace(plain.walk(x, std::vector<int>(static_cast<std::size_t>(Layout::lattSize()[mu]), mu + 1))) / (3 * sites);
+      loop += trace(plain.walk(x, std::vector<int>(static_cast<std::size_t>(Layout::lattSize()[mu]), mu + 1))) /
+              (3 * sites);
     const std::string path = "//PolyakovLoop/poly_loop/elem[" + std::to_string(mu + 1) + "]";
     CHECK(close(out.number(path + "/re"), loop.real()));
     CHECK(close(out.number(path + "/im"), loop.imag()));
@@ -109,7 +114,8 @@ namespace {
 template <class F>
 void check_condensate(const std::string& action, const GaugeField& u, const reference::Dense& d, const Links& v,
                       const std::function<double(int component)>& p) {
-  const InputFile file = tests::input(tag("q", tag("FermionAction", action + tests::fermion_bc()) + tests::inverter("1.0e-13")));
+  const InputFile file =
+      tests::input(tag("q", tag("FermionAction", action + tests::fermion_bc()) + tests::inverter("1.0e-13")));
   const Input group = file.root().group("FermionAction");
   std::shared_ptr<const FermionAction<F>> quark;
   if constexpr (std::is_same_v<F, LatticeFermion>)
@@ -146,6 +152,7 @@ TEST_CASE("condensates, with and without parity, are those of the dense inverse"
   const Links v = tests::with_boundary(tests::plain_links(u), {1, 1, 1, -1});
   check_condensate<LatticeFermion>(tag("FermAct", "WILSON") + tag("Mass", "0.4"), u, wilson_matrix(v, {.mass = 0.4}), v,
                                    [](int i) { return i % 12 < 6 ? 1.0 : -1.0; });  // gamma_5 = diag(1, 1, -1, -1)
-  check_condensate<LatticeStaggeredFermion>(tag("FermAct", "STAGGERED") + tag("Mass", "0.4"), u, staggered_matrix(v, 0.4), v,
+  check_condensate<LatticeStaggeredFermion>(tag("FermAct", "STAGGERED") + tag("Mass", "0.4"), u,
+                                            staggered_matrix(v, 0.4), v,
                                             [&](int i) { return v.even(i / 3) ? 1.0 : -1.0; });
 }

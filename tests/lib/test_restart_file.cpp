@@ -50,17 +50,16 @@ TEST_CASE("a changed digit of seed, beta, tau, update number or warm-up in a res
   const std::string text = read_text(folder.file("run_restart_2.xml"));
   CHECK(check_restart_text(text, "x").state == RestartText::untouched);
   CHECK(verdict(folder, text).empty());
-  const std::pair<const char*, const char*> edits[] = {
-      {"<beta>6.8<", "<beta>6.9<"},
-      {"<tau0>0.3<", "<tau0>0.4<"},
-      {"<StartUpdateNum>2<", "<StartUpdateNum>1<"},
-      {"<NWarmUpUpdates>2<", "<NWarmUpUpdates>1<"},
-      {"<n_steps>3<", "<n_steps>4<"},
-      {"_cfg_2.lime", "_cfg_1.lime"},
-      {"<ReproCheckP>true", "<ReproCheckP>false"},
-      {"<cfg_checksum>", "<cfg_checksum>1"},
-      {"<as_written>", "<as_written> "},
-      {"</Params>\n", "</Params>"}};
+  const std::pair<const char*, const char*> edits[] = {{"<beta>6.8<", "<beta>6.9<"},
+                                                       {"<tau0>0.3<", "<tau0>0.4<"},
+                                                       {"<StartUpdateNum>2<", "<StartUpdateNum>1<"},
+                                                       {"<NWarmUpUpdates>2<", "<NWarmUpUpdates>1<"},
+                                                       {"<n_steps>3<", "<n_steps>4<"},
+                                                       {"_cfg_2.lime", "_cfg_1.lime"},
+                                                       {"<ReproCheckP>true", "<ReproCheckP>false"},
+                                                       {"<cfg_checksum>", "<cfg_checksum>1"},
+                                                       {"<as_written>", "<as_written> "},
+                                                       {"</Params>\n", "</Params>"}};
   for (const auto& [from, to] : edits) {
     CAPTURE(from);
     const std::string message = verdict(folder, replaced(text, from, to));
@@ -80,11 +79,14 @@ TEST_CASE("how long to run and where to save may be edited by hand, and the chan
   const ScratchFolder folder("restart_edits");
   run_text(folder, params(folder.file("run"), 2, 1));
   const std::string text = read_text(folder.file("run_restart_2.xml"));
-  const auto note = [&](const std::string& edited) { return require_unchanged_restart(edited, "run_restart_2.xml", false); };
+  const auto note = [&](const std::string& edited) {
+    return require_unchanged_restart(edited, "run_restart_2.xml", false);
+  };
   CHECK(note(text).empty());
   CHECK(contains(note(replaced(text, "<NUpdatesThisRun>2<", "<NUpdatesThisRun>7<")), "NUpdatesThisRun 2 -> 7"));
   CHECK(contains(note(replaced(text, "<SaveInterval>1<", "<SaveInterval>5<")), "SaveInterval 1 -> 5"));
-  CHECK(contains(note(replaced(text, "<SavePrefix>" + folder.file("run"), "<SavePrefix>" + folder.file("new"))), "SavePrefix"));
+  CHECK(contains(note(replaced(text, "<SavePrefix>" + folder.file("run"), "<SavePrefix>" + folder.file("new"))),
+                 "SavePrefix"));
   CHECK(contains(note(replaced(text, "<SaveVolfmt>", "<KeepCheckpoints>3</KeepCheckpoints>\n    <SaveVolfmt>")),
                  "KeepCheckpoints (none) -> 3"));
   const std::string two = note(replaced(replaced(text, "<NProductionUpdates>2<", "<NProductionUpdates>20<"),
@@ -151,7 +153,9 @@ TEST_CASE("a run that continues does not project links: those that were saved ar
   const std::string message = message_of([&] { run_text(folder, text); });
   CHECK(contains(message, "run_cfg_1.lime"));
   CHECK(contains(message, std::to_string(2 * 2 * 2 * 4) + " outside"));
-  CHECK(message_of([&] { run_text(folder, replaced(text, "<parallel_io>", "<reunit>true</reunit><parallel_io>")); }).empty());
+  CHECK(message_of([&] {
+          run_text(folder, replaced(text, "<parallel_io>", "<reunit>true</reunit><parallel_io>"));
+        }).empty());
 }
 
 TEST_CASE("a run says how the checksum of its start compares, and refuses a wrong one unless told to read it") {
@@ -202,7 +206,8 @@ TEST_CASE("a run is complete after NWarmUpUpdates and NProductionUpdates, wherev
 
   // As its own restart file says.
   const ScratchFolder folder("restart_warm_up");
-  run(input(params(folder.file("run"), 3, 1)), folder.file("a"), folder.file("b"), 3ul);  // 5 in all, 3 of them in one run
+  run(input(params(folder.file("run"), 3, 1)), folder.file("a"), folder.file("b"),
+      3ul);  // 5 in all, 3 of them in one run
   const std::string text = read_text(folder.file("run_restart_3.xml"));
   CHECK(contains(text, "<NUpdatesThisRun>2</NUpdatesThisRun>"));
   CHECK(run_text(folder, text).last_update == 5);
@@ -211,7 +216,8 @@ TEST_CASE("a run is complete after NWarmUpUpdates and NProductionUpdates, wherev
 TEST_CASE("what the program decides to stop for is stopped for with the state saved") {
   const ScratchFolder folder("restart_failing");
   // Saves are due every 100 updates; the repetition of update 3 is made to differ.
-  const std::string text = params(folder.file("run"), 50, 100, "<ReproCheckP>true</ReproCheckP><ReproCheckFrequency>3</ReproCheckFrequency>");
+  const std::string text = params(folder.file("run"), 50, 100,
+                                  "<ReproCheckP>true</ReproCheckP><ReproCheckFrequency>3</ReproCheckFrequency>");
   struct Odd : Monomial {
     int refreshes = 0;
     double constant = 0;
@@ -244,7 +250,8 @@ TEST_CASE("what the program decides to stop for is stopped for with the state sa
   CHECK(continue_from_newest(again, nullptr).update_no == 2);
 }
 
-TEST_CASE("a widened interval and the count of checks are part of the state: short jobs and repetitions agree with one long run") {
+TEST_CASE(
+    "a widened interval and the count of checks are part of the state: short jobs and repetitions agree with one long run") {
   const ScratchFolder folder("restart_widen");
   const auto text = [&](const std::string& prefix, int updates) {
     const auto approximation = [](const std::string& den) { return tests::approximation("-1", den, "0.5", "4"); };
@@ -252,7 +259,8 @@ TEST_CASE("a widened interval and the count of checks are part of the state: sho
         "<elem><Name>ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL</Name><num_pf>1</num_pf>"
         "<BoundsCheckFrequency>2</BoundsCheckFrequency><WidenBounds>true</WidenBounds><Action>" +
         tests::wilson_action("WILSON", "0.3") + "<ActionApprox>" + approximation("4") + "</ActionApprox><ForceApprox>" +
-        approximation("2") + "</ForceApprox></Action><NamedObject><monomial_id>quark</monomial_id></NamedObject></elem>";
+        approximation("2") +
+        "</ForceApprox></Action><NamedObject><monomial_id>quark</monomial_id></NamedObject></elem>";
     std::string all = params(folder.file(prefix), updates, 100,
                              "<ReproCheckP>true</ReproCheckP><ReproCheckFrequency>1</ReproCheckFrequency>"
                              "<ReverseCheckP>false</ReverseCheckP>");
@@ -276,6 +284,6 @@ TEST_CASE("a widened interval and the count of checks are part of the state: sho
     return restart.substr(begin, restart.find("</MonomialStates>") - begin);
   };
   CHECK(state("short") == state("long"));
-  CHECK(contains(state("long"), "<state>4,"));  // repetitions do not count
+  CHECK(contains(state("long"), "<state>4,"));      // repetitions do not count
   CHECK_FALSE(contains(state("long"), ",0.5,4,"));  // it did widen
 }

@@ -48,7 +48,8 @@ double one_plaquette_integral(double beta, int n) {
     std::vector<std::vector<double>> m(static_cast<std::size_t>(n), std::vector<double>(static_cast<std::size_t>(n)));
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j)
-        m[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = std::cyl_bessel_i(std::abs(charge + i - j), beta / n);
+        m[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] =
+            std::cyl_bessel_i(std::abs(charge + i - j), beta / n);
     z += determinant(std::move(m));
   }
   return z;
@@ -74,8 +75,9 @@ struct System {
   System(const LoopAction& action, int steps, double tau) {
     monomials["gauge"] = std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(action));
     hamiltonian = std::make_unique<Hamiltonian>(monomials, std::vector<std::string>{"gauge"});
-    integrator = std::make_unique<Integrator>(
-        tau, make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}), steps, {{"gauge", monomials["gauge"]}}));
+    integrator =
+        std::make_unique<Integrator>(tau, make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}),
+                                                         steps, {{"gauge", monomials["gauge"]}}));
   }
 };
 
@@ -185,9 +187,10 @@ TEST_CASE("the derivative of the exponential, forces of actions: finite differen
     CHECK(toDouble(sum(real(trace(a * dx)))) == doctest::Approx(expected).epsilon(1e-8));
   }
   const GaugeField u = tests::random_field();
-  for (const char* elements : {"<Name>WILSON_GAUGEACT</Name><beta>2.5</beta>", "<Name>RBC_GAUGEACT</Name><beta>2.6</beta><c1>-0.331</c1>",
-                               "<Name>LW_1LOOP_GAUGEACT</Name><beta>6.8</beta><u0>0.85</u0>",
-                               "<Name>PLAQ_PLUS_ADJOINT_GAUGEACT</Name><beta_F>3.1</beta_F><beta_A>1.7</beta_A>"}) {
+  for (const char* elements :
+       {"<Name>WILSON_GAUGEACT</Name><beta>2.5</beta>", "<Name>RBC_GAUGEACT</Name><beta>2.6</beta><c1>-0.331</c1>",
+        "<Name>LW_1LOOP_GAUGEACT</Name><beta>6.8</beta><u0>0.85</u0>",
+        "<Name>PLAQ_PLUS_ADJOINT_GAUGEACT</Name><beta_F>3.1</beta_F><beta_A>1.7</beta_A>"}) {
     CAPTURE(elements);
     const InputFile document = tests::input(std::string("<GaugeAction>") + elements + "</GaugeAction>");
     const auto* row = gauge_action_table().find(document.root());
@@ -221,5 +224,6 @@ TEST_CASE("what a build leaves out is refused with the reason, and not listed") 
   check(gauge_action_table(), "PG_GAUGEACT", Nd > 2, "it needs three dimensions");
   check(measurement_table(), "QTOP_NAIVE", Nd == 4, "it needs four dimensions");
   if (Nc == 1)
-    CHECK_THROWS_WITH_AS(Heatbath(std::make_shared<LoopAction>(wilson_action(1)), {}, {}), doctest::Contains("Use hmc"), InputError);
+    CHECK_THROWS_WITH_AS(Heatbath(std::make_shared<LoopAction>(wilson_action(1)), {}, {}), doctest::Contains("Use hmc"),
+                         InputError);
 }

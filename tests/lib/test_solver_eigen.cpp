@@ -1,8 +1,8 @@
 // Small matrices, Lanczos against them, spectral bounds, deflation.
 
 #include "lib/dirac/staggered.hpp"
-#include "lib/gauge/start.hpp"
 #include "lib/error.hpp"
+#include "lib/gauge/start.hpp"
 #include "lib/solver/cg.hpp"
 #include "lib/solver/dense.hpp"
 #include "lib/solver/lanczos.hpp"
@@ -148,7 +148,8 @@ TEST_CASE("spectral bounds enclose the ends of the spectrum") {
   }
 }
 
-TEST_CASE("spectral bounds converge where the low end is a dense band, and stay above the mass squared of staggered quarks") {
+TEST_CASE(
+    "spectral bounds converge where the low end is a dense band, and stay above the mass squared of staggered quarks") {
   using S = LatticeStaggeredFermionD;
   tests::use_lattice({4, 4, 4, 8});
   GaugeField smooth(Nd);
@@ -156,8 +157,9 @@ TEST_CASE("spectral bounds converge where the low end is a dense band, and stay 
   for (const GaugeField& u : {smooth, tests::random_field()}) {
     const auto links = converted_links<LinksOf<S>>(u);
     const auto bounds_at = [&](double mass) {
-      const auto m = make_preconditioned<S>(std::make_shared<StaggeredOperator<S>>(links, StaggeredParameters{.mass = mass}),
-                                            Preconditioning::even_source);
+      const auto m =
+          make_preconditioned<S>(std::make_shared<StaggeredOperator<S>>(links, StaggeredParameters{.mass = mass}),
+                                 Preconditioning::even_source);
       return spectral_bounds<S>(*m, 1e-2);
     };
     for (const double mass : {0.5, 0.05, 0.01}) {

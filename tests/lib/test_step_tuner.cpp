@@ -1,7 +1,7 @@
 // Choosing step numbers: what schemes conserve, costs, the search, and predictions against measured energy violations.
 
-#include "lib/hmc/step_tuner.hpp"
 #include "lib/action/monomial_table.hpp"
+#include "lib/hmc/step_tuner.hpp"
 #include "lib/hmc/trajectory.hpp"
 #include "tests/lib/lattice.hpp"
 #include "tests/lib/monomials.hpp"
@@ -52,8 +52,8 @@ Integrator make(const std::string& integrator, const MonomialMap& monomials, con
 /// Plaquettes and weak rectangles as monomials of their own.
 MonomialMap two_scales() {
   const auto gauge = [](const std::string& action, const std::string& id) {
-    return tag("elem", tag("Name", "GAUGE_MONOMIAL") + tag("GaugeAction", action) +
-                           tag("NamedObject", tag("monomial_id", id)));
+    return tag("elem",
+               tag("Name", "GAUGE_MONOMIAL") + tag("GaugeAction", action) + tag("NamedObject", tag("monomial_id", id)));
   };
   const InputFile document = tests::input(
       tag("HMCTrj", tag("Monomials", gauge(tag("Name", "WILSON_GAUGEACT") + tag("beta", "8"), "plaquettes") +
@@ -72,7 +72,8 @@ struct Tuned {
   Tuned() {
     tests::use_lattice({4, 4, 4, 4});
     weak_field_start(u);
-    Integrator integrator = make(level("LCM_STS_MIN_NORM_2", 6, "rectangles", level("LCM_STS_MIN_NORM_2", 2, "plaquettes")), monomials);
+    Integrator integrator =
+        make(level("LCM_STS_MIN_NORM_2", 6, "rectangles", level("LCM_STS_MIN_NORM_2", 2, "plaquettes")), monomials);
     for (int i = 0; i < 15; ++i) trajectory(integrator, nullptr);
   }
   double trajectory(const Integrator& integrator, DynamicsObserver* observer) {
@@ -100,7 +101,8 @@ TEST_CASE("the conserved energy of an oscillator is that of the expansion in Poi
     CHECK(std::fabs(error.momentum - (6 * lambda - 1) / 12) < 1e-5);
     CHECK(std::fabs(error.position - (6 * lambda * lambda - 6 * lambda + 1) / 6) < 1e-5);
   }
-  const SchemeError kick_first = scheme_error(stages_of("LCM_STS_LEAPFROG")), drift_first = scheme_error(stages_of("LCM_TST_LEAPFROG"));
+  const SchemeError kick_first = scheme_error(stages_of("LCM_STS_LEAPFROG")),
+                    drift_first = scheme_error(stages_of("LCM_TST_LEAPFROG"));
   CHECK(kick_first.momentum == doctest::Approx(1.0 / 6).epsilon(1e-4));
   CHECK(kick_first.position == doctest::Approx(-1.0 / 12).epsilon(1e-4));
   CHECK(drift_first.position == doctest::Approx(kick_first.momentum).epsilon(1e-12));  // p and q change roles
@@ -188,7 +190,8 @@ TEST_CASE("the cheapest steps are those that trying all finds") {
 }
 
 TEST_CASE("more steps make the predicted violation smaller by the order of the level") {
-  std::vector<StepModel::Level> levels = {StepModel::Level(stages_of("LCM_4MN5FV")), StepModel::Level(stages_of("LCM_STS_LEAPFROG"))};
+  std::vector<StepModel::Level> levels = {StepModel::Level(stages_of("LCM_4MN5FV")),
+                                          StepModel::Level(stages_of("LCM_STS_LEAPFROG"))};
   for (auto& l : levels) l.variance = l.frequency2 = 1;
   const StepModel model(1, levels);
   CHECK(model.variance({4, 2}, 0) / model.variance({8, 2}, 0) == doctest::Approx(256));
@@ -205,12 +208,13 @@ TEST_CASE("the predicted variance of dH is the measured one, with no parameter")
     double within;  // factor; the variance of 24 trajectories alone is known to 1.3
   };
   for (const Case& c : {Case{"LCM_STS_MIN_NORM_2", "LCM_STS_MIN_NORM_2", 5, 1, 2.5},  // both levels alike
-                        Case{"LCM_STS_LEAPFROG", "LCM_STS_MIN_NORM_2", 8, 2, 2.5},     // the outer one dominates
-                        Case{"LCM_STS_MIN_NORM_2", "LCM_TST_LEAPFROG", 8, 2, 2.5},     // the inner one
+                        Case{"LCM_STS_LEAPFROG", "LCM_STS_MIN_NORM_2", 8, 2, 2.5},    // the outer one dominates
+                        Case{"LCM_STS_MIN_NORM_2", "LCM_TST_LEAPFROG", 8, 2, 2.5},    // the inner one
                         Case{"LCM_4MN5FV", "LCM_4MN5FV", 2, 1, 8}}) {
     CAPTURE(c.outer);
     CAPTURE(c.inner);
-    Integrator integrator = make(level(c.outer, c.outer_steps, "rectangles", level(c.inner, c.inner_steps, "plaquettes")), system.monomials);
+    Integrator integrator = make(
+        level(c.outer, c.outer_steps, "rectangles", level(c.inner, c.inner_steps, "plaquettes")), system.monomials);
     StepTuner::Options options;
     options.rounds = 1;
     options.trajectories = 24;
@@ -233,7 +237,9 @@ TEST_CASE("tuning finds the wanted acceptance from too few and from too many ste
   const double target = 0.85;
   for (const auto& [outer, inner] : {std::pair{2, 1}, std::pair{24, 3}}) {
     CAPTURE(outer);
-    Integrator integrator = make(level("LCM_STS_MIN_NORM_2", outer, "rectangles", level("LCM_STS_MIN_NORM_2", inner, "plaquettes")), system.monomials);
+    Integrator integrator =
+        make(level("LCM_STS_MIN_NORM_2", outer, "rectangles", level("LCM_STS_MIN_NORM_2", inner, "plaquettes")),
+             system.monomials);
     StepTuner::Options options;
     options.target_acceptance = target;
     options.rounds = 5;
@@ -247,7 +253,8 @@ TEST_CASE("tuning finds the wanted acceptance from too few and from too many ste
     CHECK(n == 43);
     double squares = 0;
     constexpr int kTrajectories = 40;
-    for (int i = 0; i < kTrajectories; ++i) squares += std::pow(system.trajectory(integrator, nullptr), 2) / kTrajectories;
+    for (int i = 0; i < kTrajectories; ++i)
+      squares += std::pow(system.trajectory(integrator, nullptr), 2) / kTrajectories;
     const double sigma = std::sqrt(2 * (std::sqrt(1 + squares) - 1));
     CAPTURE(sigma);
     // Step numbers are integers and few here: the next smaller ones would be far worse.
@@ -298,7 +305,8 @@ TEST_CASE("inputs that cannot be tuned are refused with the reason") {
   const MonomialMap monomials = two_scales();
   const auto errors = [&](const std::string& integrator, const std::string& tuning, const std::string& warm_up) {
     const InputFile document = tests::input(tag(
-        "Params", tag("NWarmUpUpdates", warm_up) + tag("MDIntegrator", tag("tau0", "1") + tag("AutoTune", tuning) + tag("Integrator", integrator))));
+        "Params", tag("NWarmUpUpdates", warm_up) +
+                      tag("MDIntegrator", tag("tau0", "1") + tag("AutoTune", tuning) + tag("Integrator", integrator))));
     const Input md = document.root().group("MDIntegrator");
     Integrator made = Integrator::read(md, monomials);
     StepTuner::read(md, document.root(), made);
@@ -311,7 +319,8 @@ TEST_CASE("inputs that cannot be tuned are refused with the reason") {
   CHECK(errors(good, "", "29").find("at most NWarmUpUpdates, 29") != std::string::npos);
   CHECK(errors(good, tag("TargetAcceptance", "1.2"), "30").find("TargetAcceptance") != std::string::npos);
   CHECK(errors(good, tag("CostPerForce", "1 2"), "30").find("one number per level") != std::string::npos);
-  const std::string limited = tag("Name", "LCM_STS_MIN_NORM_2_DTAU") + tag("delta_tau_max", "0.1") + tag("monomial_ids", tag("elem", "plaquettes"));
+  const std::string limited = tag("Name", "LCM_STS_MIN_NORM_2_DTAU") + tag("delta_tau_max", "0.1") +
+                              tag("monomial_ids", tag("elem", "plaquettes"));
   CHECK(errors(limited, "", "30").find("delta_tau_max") != std::string::npos);
   CHECK(errors(tag("Name", "LCM_EXP_T") + tag("n_steps", "1"), "", "30").find("drifts only") != std::string::npos);
 }

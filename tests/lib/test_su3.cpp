@@ -28,7 +28,8 @@ LatticeColorMatrix diagonal_algebra(double a, double b) {
   entry[0] = a;
   if (Nc > 2) entry[1] = b;
   if (Nc > 1) entry[Nc - 1] = Nc > 2 ? -a - b : -a;
-  for (int c = 0; c < Nc; ++c) pokeColor(x, LatticeComplex(cmplx(Real(0), Real(entry[static_cast<std::size_t>(c)]))), c, c);
+  for (int c = 0; c < Nc; ++c)
+    pokeColor(x, LatticeComplex(cmplx(Real(0), Real(entry[static_cast<std::size_t>(c)]))), c, c);
   return x;
 }
 

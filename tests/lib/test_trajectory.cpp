@@ -22,9 +22,9 @@ struct System {
   System(double beta, int steps, double tau) {
     monomials["gauge"] = std::make_shared<GaugeMonomial>(std::make_shared<LoopAction>(wilson_action(beta)));
     hamiltonian = std::make_unique<Hamiltonian>(monomials, std::vector<std::string>{"gauge"});
-    integrator = std::make_unique<Integrator>(
-        tau,
-        make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}), steps, {{"gauge", monomials["gauge"]}}));
+    integrator =
+        std::make_unique<Integrator>(tau, make_evolution(find_scheme("LCM_STS_MIN_NORM_2").stages({0.1931833275037836}),
+                                                         steps, {{"gauge", monomials["gauge"]}}));
   }
   TrajectoryResult run(GaugeField& u, bool warm_up = false) {
     TrajectoryOptions options;

@@ -87,7 +87,9 @@ inline const std::vector<XmlDamage>& xml_damages() {
     return t.elements()[draw(random, t.elements().size())];
   };
   // Who reads an annotation? Nobody is meant to.
-  static const auto is_note = [](const XmlText::Element& e) { return e.name == "annotation" || e.parent == "annotation"; };
+  static const auto is_note = [](const XmlText::Element& e) {
+    return e.name == "annotation" || e.parent == "annotation";
+  };
   static const auto number = [](Text t, std::uint64_t& random) -> const XmlText::Element* {
     for (;;) {
       const XmlText::Element& e = any(t, random);

@@ -29,20 +29,23 @@ struct List {};
 template <class... L>
 struct Joined;
 template <class... A>
-struct Joined<List<A...>> { using type = List<A...>; };
+struct Joined<List<A...>> {
+  using type = List<A...>;
+};
 template <class... A, class... B, class... L>
 struct Joined<List<A...>, List<B...>, L...> : Joined<List<A..., B...>, L...> {};
 
 /// The site types of a word: those with a name, and real matrices and fermions, which real() makes.
 template <class W>
-using FloatTypes = List<
-    typename Sites<W>::Real, typename Sites<W>::Complex, typename Sites<W>::ColorVector, typename Sites<W>::ColorMatrix,
-    typename Sites<W>::SpinVector, typename Sites<W>::SpinMatrix, typename Sites<W>::HalfSpinVector,
-    typename Sites<W>::HalfSpinMatrix, typename Sites<W>::Fermion, typename Sites<W>::HalfFermion,
-    typename Sites<W>::Propagator, typename Sites<W>::HalfPropagator, typename Sites<W>::StaggeredFermion,
-    typename Sites<W>::StaggeredPropagator, typename Sites<W>::ColorVectorSpinMatrix,
-    typename Sites<W>::ColorMatrixSpinVector, QDP::PScalar<QDP::PColorMatrix<QDP::RScalar<W>, QDP::Nc>>,
-    QDP::PSpinVector<QDP::PColorVector<QDP::RScalar<W>, QDP::Nc>, QDP::Ns>>;
+using FloatTypes =
+    List<typename Sites<W>::Real, typename Sites<W>::Complex, typename Sites<W>::ColorVector,
+         typename Sites<W>::ColorMatrix, typename Sites<W>::SpinVector, typename Sites<W>::SpinMatrix,
+         typename Sites<W>::HalfSpinVector, typename Sites<W>::HalfSpinMatrix, typename Sites<W>::Fermion,
+         typename Sites<W>::HalfFermion, typename Sites<W>::Propagator, typename Sites<W>::HalfPropagator,
+         typename Sites<W>::StaggeredFermion, typename Sites<W>::StaggeredPropagator,
+         typename Sites<W>::ColorVectorSpinMatrix, typename Sites<W>::ColorMatrixSpinVector,
+         QDP::PScalar<QDP::PColorMatrix<QDP::RScalar<W>, QDP::Nc>>,
+         QDP::PSpinVector<QDP::PColorVector<QDP::RScalar<W>, QDP::Nc>, QDP::Ns>>;
 using Wholes = List<QDP::Integer::Subtype_t, QDP::Boolean::Subtype_t>;
 using EveryType = Joined<FloatTypes<double>, FloatTypes<float>, Wholes>::type;
 
@@ -53,7 +56,8 @@ void for_each_type(List<T...>, auto&& body) {
 
 /// Types that stand for all where the words differ: a kind of each level.
 template <class W>
-using FewTypes = List<typename Sites<W>::Real, typename Sites<W>::Complex, typename Sites<W>::ColorMatrix, typename Sites<W>::Fermion>;
+using FewTypes = List<typename Sites<W>::Real, typename Sites<W>::Complex, typename Sites<W>::ColorMatrix,
+                      typename Sites<W>::Fermion>;
 /// Every pair of types of one floating-point word and of whole numbers, and some of different words.
 void for_each_pair(auto&& body) {
   auto every = [&]<class... A, class... B>(List<A...>, List<B...> right) {
@@ -70,15 +74,21 @@ void for_each_pair(auto&& body) {
 }
 /// Scalars beside lattices take one road for all words: tried with doubles and whole numbers.
 template <class A, class B>
-constexpr bool kMixedOuterLevels = QDP::detail::shape_of<A>.word != WordName::f32 && QDP::detail::shape_of<B>.word != WordName::f32;
+constexpr bool kMixedOuterLevels =
+    QDP::detail::shape_of<A>.word != WordName::f32 && QDP::detail::shape_of<B>.word != WordName::f32;
 
 inline reference::SiteType site_type_of(Shape s) {
   auto index = [](QDP::detail::Level l) {
     using reference::Index;
-    return l.is_scalar() ? Index::number() : l.kind == QDP::detail::Kind::vector ? Index::column(l.n) : Index::matrix(l.n);
+    return l.is_scalar()                         ? Index::number()
+           : l.kind == QDP::detail::Kind::vector ? Index::column(l.n)
+                                                 : Index::matrix(l.n);
   };
   using reference::Word;
-  return {index(s.spin), index(s.color), s.complex, s.word == WordName::b1 ? Word::truth : jit::ir::is_float(s.word) ? Word::real : Word::integer};
+  return {index(s.spin), index(s.color), s.complex,
+          s.word == WordName::b1      ? Word::truth
+          : jit::ir::is_float(s.word) ? Word::real
+                                      : Word::integer};
 }
 
 /// A site of any type from its words in memory: spin slowest, then colour, then real and imaginary part.
@@ -87,11 +97,16 @@ inline SiteValue decode(Shape shape, const void* words) {
   SiteValue r(type.spin, type.color, type.complex);
   auto word = [&](std::size_t i) {
     switch (shape.word) {
-      case WordName::b1: return static_cast<double>(static_cast<const bool*>(words)[i]);
-      case WordName::i32: return static_cast<double>(static_cast<const int*>(words)[i]);
-      case WordName::i64: return static_cast<double>(static_cast<const long*>(words)[i]);
-      case WordName::f32: return static_cast<double>(static_cast<const float*>(words)[i]);
-      default: return static_cast<const double*>(words)[i];
+      case WordName::b1:
+        return static_cast<double>(static_cast<const bool*>(words)[i]);
+      case WordName::i32:
+        return static_cast<double>(static_cast<const int*>(words)[i]);
+      case WordName::i64:
+        return static_cast<double>(static_cast<const long*>(words)[i]);
+      case WordName::f32:
+        return static_cast<double>(static_cast<const float*>(words)[i]);
+      default:
+        return static_cast<const double*>(words)[i];
     }
   };
   const std::size_t reals = shape.complex ? 2 : 1;
@@ -104,10 +119,15 @@ inline SiteValue decode(Shape shape, const void* words) {
 inline SiteValue rounded(SiteValue x, WordName w) {
   auto one = [w](double v) {
     switch (w) {
-      case WordName::b1: return static_cast<double>(v != 0);
-      case WordName::i32: case WordName::i64: return std::trunc(v);
-      case WordName::f32: return static_cast<double>(static_cast<float>(v));
-      default: return v;
+      case WordName::b1:
+        return static_cast<double>(v != 0);
+      case WordName::i32:
+      case WordName::i64:
+        return std::trunc(v);
+      case WordName::f32:
+        return static_cast<double>(static_cast<float>(v));
+      default:
+        return v;
     }
   };
   for (reference::Number& z : x.components) z = {one(z.re), one(z.im)};
@@ -139,7 +159,11 @@ struct Operand {
   OScalar<T> scalar;
   SiteValue one;
 
-  explicit Operand(Range range) : field(random_lattice<T>(range)), at(values(field)), scalar(random_scalar<T>(range)), one(value(scalar.elem())) {}
+  explicit Operand(Range range)
+      : field(random_lattice<T>(range)),
+        at(values(field)),
+        scalar(random_scalar<T>(range)),
+        one(value(scalar.elem())) {}
   Side sites() const { return {at.data(), true}; }
   Side everywhere() const { return {&one, false}; }
   template <int Place>
@@ -158,12 +182,18 @@ enum class Result { promoted, sum, first, truth, function, bits };
 constexpr WordName result_word(Result rule, WordName a, WordName b) {
   const WordName wide = std::max(a, b);
   switch (rule) {
-    case Result::promoted: return std::max(wide, WordName::i32);
-    case Result::sum: return jit::ir::is_float(wide) ? WordName::f64 : std::max(wide, WordName::i32);
-    case Result::first: return a;
-    case Result::truth: return WordName::b1;
-    case Result::function: return jit::ir::is_float(wide) ? wide : WordName::f64;
-    case Result::bits: return wide;
+    case Result::promoted:
+      return std::max(wide, WordName::i32);
+    case Result::sum:
+      return jit::ir::is_float(wide) ? WordName::f64 : std::max(wide, WordName::i32);
+    case Result::first:
+      return a;
+    case Result::truth:
+      return WordName::b1;
+    case Result::function:
+      return jit::ir::is_float(wide) ? wide : WordName::f64;
+    case Result::bits:
+      return wide;
   }
   return wide;
 }
@@ -186,7 +216,9 @@ struct Census {
   int checked = 0, beyond = 0;
   std::vector<std::string> missing;
 };
-inline std::string call_text(const char* name, Shape a) { return std::string(name) + "(" + QDP::detail::describe(a) + ")"; }
+inline std::string call_text(const char* name, Shape a) {
+  return std::string(name) + "(" + QDP::detail::describe(a) + ")";
+}
 inline std::string call_text(const char* name, Shape a, Shape b) {
   return std::string(name) + "(" + QDP::detail::describe(a) + ", " + QDP::detail::describe(b) + ")";
 }
@@ -201,10 +233,12 @@ void note_checked(Census& census, const reference::Overloads& theirs, S... shape
 }
 /// The verdict: how many combinations there are, and that none is missing but the known ones.
 inline void check_census(const Census& census, int expected, const std::vector<std::string>& known = {}) {
-  MESSAGE("combinations checked: ", census.checked, ", of them beyond QDP++: ", census.beyond, "; missing: ", census.missing.size());
+  MESSAGE("combinations checked: ", census.checked, ", of them beyond QDP++: ", census.beyond,
+          "; missing: ", census.missing.size());
   CHECK(census.checked == expected);
   for (const std::string& what : census.missing)
-    CHECK_MESSAGE(std::find(known.begin(), known.end(), what) != known.end(), "QDP++ has it, the language does not: ", what);
+    CHECK_MESSAGE(std::find(known.begin(), known.end(), what) != known.end(),
+                  "QDP++ has it, the language does not: ", what);
 }
 
 // ---- comparing, without templates ------------------------------------------------------------------------------------
@@ -212,22 +246,28 @@ inline void check_census(const Census& census, int expected, const std::vector<s
 /// Rounding errors allowed, in units of the largest component: a propagator's product adds 12 complex products.
 constexpr int kOperations = 100;
 
-inline void check_bytes(const std::string& what, Shape shape, const void* host, std::size_t sites, WordName word, const reference::SiteFormula& expected) {
-  CHECK_MESSAGE(shape.word == word, what, ": word of the result is ", std::string(jit::ir::name(shape.word)), ", expected ", std::string(jit::ir::name(word)));
+inline void check_bytes(const std::string& what, Shape shape, const void* host, std::size_t sites, WordName word,
+                        const reference::SiteFormula& expected) {
+  CHECK_MESSAGE(shape.word == word, what, ": word of the result is ", std::string(jit::ir::name(shape.word)),
+                ", expected ", std::string(jit::ir::name(word)));
   std::vector<SiteValue> got;
-  for (std::size_t i = 0; i < sites; ++i) got.push_back(decode(shape, static_cast<const std::byte*>(host) + i * shape.bytes()));
+  for (std::size_t i = 0; i < sites; ++i)
+    got.push_back(decode(shape, static_cast<const std::byte*>(host) + i * shape.bytes()));
   const std::string difference = reference::difference(got, expected, tolerance_of(word, kOperations));
   CHECK_MESSAGE(difference.empty(), what, ": ", difference);
 }
-inline void check_expression(const std::string& what, const Expr& expr, WordName word, const reference::SiteFormula& expected) {
+inline void check_expression(const std::string& what, const Expr& expr, WordName word,
+                             const reference::SiteFormula& expected) {
   auto field = QDP::detail::new_field(expr->shape);
   QDP::detail::assign(field, expr->shape, QDP::all.domain(), expr);
-  check_bytes(what, expr->shape, field->host_read(), static_cast<std::size_t>(QDP::Layout::sitesOnNode()), word, expected);
+  check_bytes(what, expr->shape, field->host_read(), static_cast<std::size_t>(QDP::Layout::sitesOnNode()), word,
+              expected);
 }
 inline void check_expression(const std::string& what, const Expr& expr, WordName word, const Formula1& f, Side a) {
   check_expression(what, expr, word, [&](std::size_t i) { return f(a.at(i)); });
 }
-inline void check_expression(const std::string& what, const Expr& expr, WordName word, const Formula2& f, Side a, Side b) {
+inline void check_expression(const std::string& what, const Expr& expr, WordName word, const Formula2& f, Side a,
+                             Side b) {
   check_expression(what, expr, word, [&](std::size_t i) { return f(a.at(i), b.at(i)); });
 }
 template <class R>
@@ -278,8 +318,10 @@ void check_pair(const F& f, Census& census) {
     const SiteValue expected = f.formula(a.one, b.one);
     check_value(what + ", scalars", f.call(a.scalar, b.scalar), word, expected);
     if constexpr (kMixedOuterLevels<A, B>) {
-      check_expression(what + ", scalar and lattice", to_expr(f.call(a.scalar, b.field)), word, f.formula, a.everywhere(), b.sites());
-      check_expression(what + ", lattice and scalar", to_expr(f.call(a.field, b.scalar)), word, f.formula, a.sites(), b.everywhere());
+      check_expression(what + ", scalar and lattice", to_expr(f.call(a.scalar, b.field)), word, f.formula,
+                       a.everywhere(), b.sites());
+      check_expression(what + ", lattice and scalar", to_expr(f.call(a.field, b.scalar)), word, f.formula, a.sites(),
+                       b.everywhere());
       check_value(what + ", sites", f.call(a.scalar.elem(), b.scalar.elem()), word, expected);
     }
   }

@@ -93,8 +93,7 @@ void check_unary(const std::string& what, F f, const Formula1& formula, int n_op
   OLattice<R> r;
   r = f(a);
   const auto va = values(a);
-  check_field(
-      what + " (lattice)", r, [&](std::size_t i) { return formula(va[i]); }, tolerance);
+  check_field(what + " (lattice)", r, [&](std::size_t i) { return formula(va[i]); }, tolerance);
   const SiteValue expected = formula(value(sa.elem()));
   check_site(what + " (scalar)", OScalar<R>(f(sa)).elem(), expected, tolerance);
   check_site(what + " (site value)", R(f(sa.elem())), expected, tolerance);
@@ -120,14 +119,11 @@ void check_binary(const std::string& what, F f, const Formula2& formula, int n_o
   const SiteValue wa = value(sa.elem()), wb = value(sb.elem());
   OLattice<R> r;
   r = f(a, b);
-  check_field(
-      what + " (lattice, lattice)", r, [&](std::size_t i) { return formula(va[i], vb[i]); }, tolerance);
+  check_field(what + " (lattice, lattice)", r, [&](std::size_t i) { return formula(va[i], vb[i]); }, tolerance);
   r = f(sa, b);
-  check_field(
-      what + " (scalar, lattice)", r, [&](std::size_t i) { return formula(wa, vb[i]); }, tolerance);
+  check_field(what + " (scalar, lattice)", r, [&](std::size_t i) { return formula(wa, vb[i]); }, tolerance);
   r = f(a, sb);
-  check_field(
-      what + " (lattice, scalar)", r, [&](std::size_t i) { return formula(va[i], wb); }, tolerance);
+  check_field(what + " (lattice, scalar)", r, [&](std::size_t i) { return formula(va[i], wb); }, tolerance);
   check_site(what + " (scalar, scalar)", f(sa, sb).elem(), formula(wa, wb), tolerance);
   check_site(what + " (site values)", f(sa.elem(), sb.elem()), formula(wa, wb), tolerance);
 }
@@ -144,12 +140,10 @@ void check_with_word(const std::string& what, F f, const Formula2& formula, doub
     const SiteValue w = reference::real_number(static_cast<double>(static_cast<W>(word)));
     OLattice<site_of<decltype(f(word, a))>> left;
     left = f(word, a);
-    check_field(
-        what + " (word, lattice)", left, [&](std::size_t i) { return formula(w, va[i]); }, tolerance);
+    check_field(what + " (word, lattice)", left, [&](std::size_t i) { return formula(w, va[i]); }, tolerance);
     OLattice<site_of<decltype(f(a, word))>> right;
     right = f(a, word);
-    check_field(
-        what + " (lattice, word)", right, [&](std::size_t i) { return formula(va[i], w); }, tolerance);
+    check_field(what + " (lattice, word)", right, [&](std::size_t i) { return formula(va[i], w); }, tolerance);
     check_site(what + " (word, scalar)", f(word, sa).elem(), formula(w, value(sa.elem())), tolerance);
     check_site(what + " (scalar, word)", f(sa, word).elem(), formula(value(sa.elem()), w), tolerance);
   };

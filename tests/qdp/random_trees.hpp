@@ -59,11 +59,9 @@ class RandomTrees {
       case 2:
         return product(real(depth - 1), real(depth - 1), 1);
       case 3:
-        return unary(
-            complex(depth - 1), [](const auto& x) { return QDP::real(x); }, reference::real_part);
+        return unary(complex(depth - 1), [](const auto& x) { return QDP::real(x); }, reference::real_part);
       case 4:
-        return unary(
-            complex(depth - 1), [](const auto& x) { return QDP::imag(x); }, reference::imaginary_part);
+        return unary(complex(depth - 1), [](const auto& x) { return QDP::imag(x); }, reference::imaginary_part);
       case 5:
         return function(
             real(depth - 1), [](const auto& x) { return QDP::sin(x); }, [](double x) { return std::sin(x); });
@@ -97,8 +95,7 @@ class RandomTrees {
             real(depth - 1), real(depth - 1), [](const auto& x, const auto& y) { return QDP::cmplx(x, y); },
             reference::complex_from);
       case 3:
-        return unary(
-            complex(depth - 1), [](const auto& x) { return QDP::conj(x); }, reference::conjugate);
+        return unary(complex(depth - 1), [](const auto& x) { return QDP::conj(x); }, reference::conjugate);
       case 4:
         return unary(
             matrix(depth - 1), [](const auto& x) { return QDP::trace(x); },
@@ -139,8 +136,7 @@ class RandomTrees {
             matrix(depth - 1), matrix(depth - 1), [](const auto& x, const auto& y) { return x * QDP::adj(y); },
             [](const SiteValue& x, const SiteValue& y) { return reference::multiply(x, reference::adjoint(y)); }, 6);
       case 5:
-        return unary(
-            matrix(depth - 1), [](const auto& x) { return QDP::adj(x); }, reference::adjoint);
+        return unary(matrix(depth - 1), [](const auto& x) { return QDP::adj(x); }, reference::adjoint);
       case 6:
         return product(complex(depth - 1), matrix(depth - 1), 2);
       case 7:
@@ -280,12 +276,12 @@ class RandomTrees {
   template <class A, class B, class F>
   static auto bilinear(Term<A> a, Term<B> b, F f, Formula2 formula, double terms) {
     auto e = f(a.expr, b.expr);
-    return Term<site_of<decltype(e)>>{
-        std::move(e), [p = a.at, q = b.at, formula, terms](std::size_t x) {
-          const Rounded r = p(x), s = q(x);
-          const double m = size(r.value), n = size(s.value);
-          return Rounded{formula(r.value, s.value), terms * (m * s.error + n * r.error + 4 * m * n)};
-        }};
+    return Term<site_of<decltype(e)>>{std::move(e), [p = a.at, q = b.at, formula, terms](std::size_t x) {
+                                        const Rounded r = p(x), s = q(x);
+                                        const double m = size(r.value), n = size(s.value);
+                                        return Rounded{formula(r.value, s.value),
+                                                       terms * (m * s.error + n * r.error + 4 * m * n)};
+                                      }};
   }
   template <class A, class B>
   static auto product(Term<A> a, Term<B> b, double terms) {
@@ -295,21 +291,19 @@ class RandomTrees {
   template <class A, class B, class F>
   static auto linear(Term<A> a, Term<B> b, F f, Formula2 formula) {
     auto e = f(a.expr, b.expr);
-    return Term<site_of<decltype(e)>>{
-        std::move(e), [p = a.at, q = b.at, formula](std::size_t x) {
-          const Rounded r = p(x), s = q(x);
-          return Rounded{formula(r.value, s.value), r.error + s.error + size(r.value) + size(s.value)};
-        }};
+    return Term<site_of<decltype(e)>>{std::move(e), [p = a.at, q = b.at, formula](std::size_t x) {
+                                        const Rounded r = p(x), s = q(x);
+                                        return Rounded{formula(r.value, s.value),
+                                                       r.error + s.error + size(r.value) + size(s.value)};
+                                      }};
   }
   template <class A, class B>
   static auto sum(Term<A> a, Term<B> b) {
-    return linear(
-        std::move(a), std::move(b), [](const auto& x, const auto& y) { return x + y; }, reference::add);
+    return linear(std::move(a), std::move(b), [](const auto& x, const auto& y) { return x + y; }, reference::add);
   }
   template <class A, class B>
   static auto difference(Term<A> a, Term<B> b) {
-    return linear(
-        std::move(a), std::move(b), [](const auto& x, const auto& y) { return x - y; }, reference::subtract);
+    return linear(std::move(a), std::move(b), [](const auto& x, const auto& y) { return x - y; }, reference::subtract);
   }
   /// A function with |g| <= 1 and |g'| <= 1.
   template <class A, class F>

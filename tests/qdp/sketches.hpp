@@ -59,32 +59,50 @@ inline SketchPtr random_sketch(Kind kind, int operations) {
     return node(kind, op, {a, left == right && any(4) == 0 ? a : of(kind, right)});
   };
   switch (any(9)) {
-    case 0: case 1: return two(Op::add);
-    case 2: return two(Op::sub);
-    case 3: case 4: return two(Op::mul);
-    case 5: return node(kind, Op::shift, {of(kind, operations - 1)}, any(4));
-    case 6: return node(kind, Op::neg, {of(kind, operations - 1)});
-    default: break;
+    case 0:
+    case 1:
+      return two(Op::add);
+    case 2:
+      return two(Op::sub);
+    case 3:
+    case 4:
+      return two(Op::mul);
+    case 5:
+      return node(kind, Op::shift, {of(kind, operations - 1)}, any(4));
+    case 6:
+      return node(kind, Op::neg, {of(kind, operations - 1)});
+    default:
+      break;
   }
   switch (kind) {
     case Kind::real:
       switch (any(3)) {
-        case 0: return node(kind, Op::real, {of(Kind::complex, operations - 1)});
-        case 1: return node(kind, Op::imag, {of(Kind::complex, operations - 1)});
-        default: return node(kind, Op::fabs, {of(kind, operations - 1)});
+        case 0:
+          return node(kind, Op::real, {of(Kind::complex, operations - 1)});
+        case 1:
+          return node(kind, Op::imag, {of(Kind::complex, operations - 1)});
+        default:
+          return node(kind, Op::fabs, {of(kind, operations - 1)});
       }
     case Kind::complex:
       switch (any(4)) {
-        case 0: return node(kind, Op::cmplx, {of(Kind::real, left), of(Kind::real, right)});
-        case 1: return node(kind, Op::conj, {of(kind, operations - 1)});
-        case 2: return node(kind, Op::trace, {of(Kind::matrix, operations - 1)});
-        default: return node(kind, Op::mul, {of(Kind::real, left), of(kind, right)});
+        case 0:
+          return node(kind, Op::cmplx, {of(Kind::real, left), of(Kind::real, right)});
+        case 1:
+          return node(kind, Op::conj, {of(kind, operations - 1)});
+        case 2:
+          return node(kind, Op::trace, {of(Kind::matrix, operations - 1)});
+        default:
+          return node(kind, Op::mul, {of(Kind::real, left), of(kind, right)});
       }
     default:
       switch (any(3)) {
-        case 0: return node(kind, Op::adj, {of(kind, operations - 1)});
-        case 1: return node(kind, Op::transpose, {of(kind, operations - 1)});
-        default: return node(kind, Op::mul, {of(Kind::complex, left), of(kind, right)});
+        case 0:
+          return node(kind, Op::adj, {of(kind, operations - 1)});
+        case 1:
+          return node(kind, Op::transpose, {of(kind, operations - 1)});
+        default:
+          return node(kind, Op::mul, {of(Kind::complex, left), of(kind, right)});
       }
   }
 }
@@ -101,7 +119,8 @@ inline std::vector<SketchPtr> nodes_of(const SketchPtr& s) {
   return all;
 }
 /// The tree with `from` replaced, as one node wherever it occurs.
-inline SketchPtr replaced(const SketchPtr& s, const SketchPtr& from, const SketchPtr& to, std::map<Sketch*, SketchPtr>& done) {
+inline SketchPtr replaced(const SketchPtr& s, const SketchPtr& from, const SketchPtr& to,
+                          std::map<Sketch*, SketchPtr>& done) {
   if (s == from) return to;
   if (const auto known = done.find(s.get()); known != done.end()) return known->second;
   SketchPtr result = s;
@@ -130,15 +149,20 @@ inline SketchPtr changed(const SketchPtr& s) {
   for (int tries = 0; tries < 20; ++tries) {
     const SketchPtr n = all[static_cast<std::size_t>(any(static_cast<int>(all.size())))];
     switch (any(10)) {
-      case 0: case 1: case 2: {  // a o (b o' c) to (a o b) o' c and back, whatever o and o' are
+      case 0:
+      case 1:
+      case 2: {  // a o (b o' c) to (a o b) o' c and back, whatever o and o' are
         if (!is_binary(n) || n->kids[0]->kind != n->kids[1]->kind) break;
         const bool right = any(2) == 1;
         const SketchPtr inner = n->kids[right ? 1 : 0], other = n->kids[right ? 0 : 1];
         if (!is_binary(inner) || inner->kids[0]->kind != inner->kids[1]->kind) break;
-        const bool keep = any(2) == 1;  // operations stay in the order in which a walk meets them, or go with their operands
+        const bool keep =
+            any(2) == 1;  // operations stay in the order in which a walk meets them, or go with their operands
         const Op outer_op = keep ? n->op : inner->op, inner_op = keep ? inner->op : n->op;
-        return replaced(s, n, right ? node(n->kind, outer_op, {node(n->kind, inner_op, {other, inner->kids[0]}), inner->kids[1]})
-                                    : node(n->kind, outer_op, {inner->kids[0], node(n->kind, inner_op, {inner->kids[1], other})}));
+        return replaced(
+            s, n,
+            right ? node(n->kind, outer_op, {node(n->kind, inner_op, {other, inner->kids[0]}), inner->kids[1]})
+                  : node(n->kind, outer_op, {inner->kids[0], node(n->kind, inner_op, {inner->kids[1], other})}));
       }
       case 3:
         if (n->kids.size() != 2 || n->kids[0]->kind != n->kids[1]->kind) break;
@@ -170,7 +194,8 @@ inline SketchPtr changed(const SketchPtr& s) {
         }
         return replaced(s, n, node(n->kind, Op::shift, {n}, any(4)));
       }
-      default: return written_out(s);
+      default:
+        return written_out(s);
     }
   }
   return written_out(s);
@@ -186,10 +211,13 @@ class SketchFields {
 
   /// Smallest useful matrices: the fewer instructions, the more kernels.
   SketchFields(const Places& places, bool integers) : places_(places) {
-    for (int i = 0; i < kFieldsOfAKind; ++i) add<D::Real>(0, integers), add<D::Complex>(1, integers), add<Matrix>(2, integers);
+    for (int i = 0; i < kFieldsOfAKind; ++i)
+      add<D::Real>(0, integers), add<D::Complex>(1, integers), add<Matrix>(2, integers);
   }
 
-  const std::shared_ptr<jit::Field>& field(Kind kind, int number) const { return fields_[static_cast<int>(kind)][static_cast<std::size_t>(number)]; }
+  const std::shared_ptr<jit::Field>& field(Kind kind, int number) const {
+    return fields_[static_cast<int>(kind)][static_cast<std::size_t>(number)];
+  }
   static QDP::detail::Shape shape(Kind kind) {
     using QDP::detail::shape_of;
     return kind == Kind::real ? shape_of<D::Real> : kind == Kind::complex ? shape_of<D::Complex> : shape_of<Matrix>;
@@ -203,25 +231,39 @@ class SketchFields {
   SiteValue value(const Sketch& s, std::size_t site) const {
     const auto kid = [&](std::size_t i) { return value(*s.kids[i], site); };
     switch (s.op) {
-      case Op::field: return values_[static_cast<int>(s.kind)][static_cast<std::size_t>(s.number)][site];
+      case Op::field:
+        return values_[static_cast<int>(s.kind)][static_cast<std::size_t>(s.number)][site];
       case Op::value: {
         SiteValue x = reference::real_number(s.number);
         x.complex = s.kind == Kind::complex;
         return x;
       }
-      case Op::shift: return value(*s.kids[0], places_.neighbour(site, s.number / 2, s.number % 2 ? -1 : 1));
-      case Op::add: return reference::add(kid(0), kid(1));
-      case Op::sub: return reference::subtract(kid(0), kid(1));
-      case Op::mul: return reference::multiply(kid(0), kid(1));
-      case Op::neg: return reference::negate(kid(0));
-      case Op::real: return reference::real_part(kid(0));
-      case Op::imag: return reference::imaginary_part(kid(0));
-      case Op::fabs: return reference::map(kid(0), [](double x) { return std::fabs(x); });
-      case Op::cmplx: return reference::complex_from(kid(0), kid(1));
-      case Op::conj: return reference::conjugate(kid(0));
-      case Op::trace: return reference::trace(kid(0), true, true);
-      case Op::adj: return reference::adjoint(kid(0));
-      default: return reference::transpose(kid(0), true, true);
+      case Op::shift:
+        return value(*s.kids[0], places_.neighbour(site, s.number / 2, s.number % 2 ? -1 : 1));
+      case Op::add:
+        return reference::add(kid(0), kid(1));
+      case Op::sub:
+        return reference::subtract(kid(0), kid(1));
+      case Op::mul:
+        return reference::multiply(kid(0), kid(1));
+      case Op::neg:
+        return reference::negate(kid(0));
+      case Op::real:
+        return reference::real_part(kid(0));
+      case Op::imag:
+        return reference::imaginary_part(kid(0));
+      case Op::fabs:
+        return reference::map(kid(0), [](double x) { return std::fabs(x); });
+      case Op::cmplx:
+        return reference::complex_from(kid(0), kid(1));
+      case Op::conj:
+        return reference::conjugate(kid(0));
+      case Op::trace:
+        return reference::trace(kid(0), true, true);
+      case Op::adj:
+        return reference::adjoint(kid(0));
+      default:
+        return reference::transpose(kid(0), true, true);
     }
   }
 
@@ -284,10 +326,18 @@ inline SketchStatement random_statement(int operations) {
 }
 inline SketchStatement changed(SketchStatement s) {
   switch (any(12)) {
-    case 0: s.dest = any(kFieldsOfAKind); return s;
-    case 1: s.scattered = !s.scattered; return s;
-    case 2: s.reduction = s.reduction ? 0 : 1; return s;
-    default: s.rhs = changed(s.rhs); return s;
+    case 0:
+      s.dest = any(kFieldsOfAKind);
+      return s;
+    case 1:
+      s.scattered = !s.scattered;
+      return s;
+    case 2:
+      s.reduction = s.reduction ? 0 : 1;
+      return s;
+    default:
+      s.rhs = changed(s.rhs);
+      return s;
   }
 }
 
@@ -298,7 +348,8 @@ class PlainKernel {
  public:
   explicit PlainKernel(const jit::ir::Kernel& kernel) : kernel_(kernel), leaves_(kernel.leaves.size()) {
     // The operands of every frame become operands of their own.
-    for (std::size_t s = 1; s < kernel.slots.size(); ++s) kernel_.leaves.insert(kernel_.leaves.end(), kernel.leaves.begin(), kernel.leaves.end());
+    for (std::size_t s = 1; s < kernel.slots.size(); ++s)
+      kernel_.leaves.insert(kernel_.leaves.end(), kernel.leaves.begin(), kernel.leaves.end());
     for (jit::ir::Node& n : kernel_.nodes)
       if (n.op == jit::ir::Op::load) {
         n.place.leaf = static_cast<std::int16_t>(n.place.leaf + static_cast<int>(leaves_) * n.place.slot);
@@ -311,16 +362,22 @@ class PlainKernel {
     std::vector<std::int32_t> position{order.position[static_cast<std::size_t>(site)]};
     std::vector<void*> address;
     for (std::size_t s = 0; s < kernel_.slots.size(); ++s) {
-      if (s > 0) position.push_back(bound.maps[s]->source[static_cast<std::size_t>(position[static_cast<std::size_t>(kernel_.slots[s].parent)])]);
+      if (s > 0)
+        position.push_back(
+            bound.maps[s]
+                ->source[static_cast<std::size_t>(position[static_cast<std::size_t>(kernel_.slots[s].parent)])]);
       for (std::size_t l = 0; l < leaves_; ++l) {
-        const std::size_t bytes = static_cast<std::size_t>(kernel_.leaves[l].components) * static_cast<std::size_t>(jit::ir::bytes(kernel_.leaves[l].word));
+        const std::size_t bytes = static_cast<std::size_t>(kernel_.leaves[l].components) *
+                                  static_cast<std::size_t>(jit::ir::bytes(kernel_.leaves[l].word));
         const auto host = static_cast<std::size_t>(order.host_index[static_cast<std::size_t>(position[s])]);
-        const auto* data = static_cast<const char*>(bound.fields[l]->ever_written() ? bound.fields[l]->host_read() : nullptr);
+        const auto* data =
+            static_cast<const char*>(bound.fields[l]->ever_written() ? bound.fields[l]->host_read() : nullptr);
         address.push_back(const_cast<char*>(data ? data + host * bytes : nullptr));
       }
     }
     if (out) {  // loads of the destination at the site itself read a copy, which is then stored to
-      const std::size_t bytes = static_cast<std::size_t>(kernel_.leaves[0].components) * static_cast<std::size_t>(jit::ir::bytes(kernel_.leaves[0].word));
+      const std::size_t bytes = static_cast<std::size_t>(kernel_.leaves[0].components) *
+                                static_cast<std::size_t>(jit::ir::bytes(kernel_.leaves[0].word));
       if (address[0]) std::memcpy(out, address[0], bytes);
       address[0] = out;
     }

@@ -101,8 +101,7 @@ TEST_CASE("an expression kept in a variable is computed from the values of the m
   const auto doubled = 2 * a;  // computed when it is used
   LatticeRealD x;
   x = doubled;
-  check_field(
-      "first use", x, [&](std::size_t i) { return add(v[i], v[i]); }, 0);
+  check_field("first use", x, [&](std::size_t i) { return add(v[i], v[i]); }, 0);
   a = shift(a, FORWARD, 0);  // through a temporary: the expression must see the new values
   x = doubled;
   const Places places({4, 4, 4, 8});
@@ -125,23 +124,17 @@ TEST_CASE("numbers fill every site, and the diagonal of matrices") {
     auto to = [&](double re, double im = 0) {
       return [=](const Values& v, std::size_t i) { return constant(v[i], re, im); };
     };
-    check_on_subsets<D::Real>(
-        places, [](auto& x, const Subset& s) { x[s] = 0.1; }, to(0.1), 0);
-    check_on_subsets<F::Complex>(
-        places, [](auto& x, const Subset& s) { x[s] = 3; }, to(3), 0);
-    check_on_subsets<D::ColorMatrix>(
-        places, [](auto& x, const Subset& s) { x[s] = 1; }, to(1), 0);
+    check_on_subsets<D::Real>(places, [](auto& x, const Subset& s) { x[s] = 0.1; }, to(0.1), 0);
+    check_on_subsets<F::Complex>(places, [](auto& x, const Subset& s) { x[s] = 3; }, to(3), 0);
+    check_on_subsets<D::ColorMatrix>(places, [](auto& x, const Subset& s) { x[s] = 1; }, to(1), 0);
     check_on_subsets<D::ColorMatrix>(
         places, [](auto& x, const Subset& s) { x[s] = cmplx(Real(2), Real(-3)); }, to(2, -3), 0);
-    check_on_subsets<F::SpinMatrix>(
-        places, [](auto& x, const Subset& s) { x[s] = 0.5; }, to(0.5), 0);
-    check_on_subsets<F::Propagator>(
-        places, [](auto& x, const Subset& s) { x[s] = Real(2); }, to(2), 0);
+    check_on_subsets<F::SpinMatrix>(places, [](auto& x, const Subset& s) { x[s] = 0.5; }, to(0.5), 0);
+    check_on_subsets<F::Propagator>(places, [](auto& x, const Subset& s) { x[s] = Real(2); }, to(2), 0);
     check_on_subsets<D::Fermion>(
         places, [](auto& x, const Subset& s) { x[s] = zero; },
         [](const Values& v, std::size_t i) { return SiteValue(v[i].spin, v[i].color, true); }, 0);
-    check_on_subsets<D::Propagator>(
-        places, [](auto& x, const Subset& s) { zero_rep(x, s); }, to(0), 0);
+    check_on_subsets<D::Propagator>(places, [](auto& x, const Subset& s) { zero_rep(x, s); }, to(0), 0);
     check_on_subsets<Integer::Subtype_t>(
         places, [](auto& x, const Subset& s) { x[s] = -4; },
         [](const Values&, std::size_t) { return reference::real_number(-4); }, 0);
@@ -168,19 +161,16 @@ TEST_CASE("whole fields take numbers, zero and site values") {
   const auto site = random_scalar<D::Fermion>();
   LatticeFermionD psi;
   psi = site;
-  check_field(
-      "psi = Fermion", psi, [&](std::size_t) { return value(site.elem()); }, 0);
+  check_field("psi = Fermion", psi, [&](std::size_t) { return value(site.elem()); }, 0);
   LatticeFermionF narrow;
   narrow = site;
-  check_field(
-      "float psi = double Fermion", narrow, [&](std::size_t) { return value(site.elem()); }, tol<float>(1) / 2);
+  check_field("float psi = double Fermion", narrow, [&](std::size_t) { return value(site.elem()); }, tol<float>(1) / 2);
   const auto z = random_lattice<D::Complex>();
   const auto vz = values(z);
   LatticeSpinMatrixD sm;
   sm = z;
   const SiteValue like = value(random_scalar<D::SpinMatrix>().elem());
-  check_field(
-      "SpinMatrix = Complex", sm, [&](std::size_t i) { return reference::spread(vz[i], like); }, 0);
+  check_field("SpinMatrix = Complex", sm, [&](std::size_t i) { return reference::spread(vz[i], like); }, 0);
   LatticeReal from_word(1.5);
   CHECK(toDouble(sum(from_word)) == 1.5 * 210);
   LatticeFermion from_zero(zero);
@@ -205,8 +195,7 @@ TEST_CASE("precision converts on assignment, rounding to nearest") {
     LatticeColorMatrixD back;
     back = f;
     const auto vf = values(f);
-    check_field(
-        "double = float", back, [&](std::size_t i) { return vf[i]; }, 0);
+    check_field("double = float", back, [&](std::size_t i) { return vf[i]; }, 0);
     LatticeInteger n;
     n = 7;
     LatticeReal r;
@@ -295,30 +284,18 @@ TEST_CASE("compound assignments of whole fields, integers and truth values") {
   };
   using I = Integer::Subtype_t;
   using B = Boolean::Subtype_t;
-  check(
-      D::Real{}, "+= int", [](auto& x) { x += 2; }, [](double v) { return v + 2; });
-  check(
-      F::Real{}, "-= double", [](auto& x) { x -= 0.5; }, [](double v) { return v - 0.5; });
-  check(
-      D::Real{}, "*= Real", [](auto& x) { x *= Real(3); }, [](double v) { return v * 3; });
-  check(
-      D::Real{}, "/= double", [](auto& x) { x /= 4.0; }, [](double v) { return v / 4; });
-  check(
-      I{}, "%=", [](auto& x) { x %= 3; }, [](double v) { return double(int(v) % 3); });
-  check(
-      I{}, "&=", [](auto& x) { x &= 6; }, [](double v) { return double(int(v) & 6); });
-  check(
-      I{}, "|=", [](auto& x) { x |= 6; }, [](double v) { return double(int(v) | 6); });
-  check(
-      I{}, "^=", [](auto& x) { x ^= 6; }, [](double v) { return double(int(v) ^ 6); });
-  check(
-      I{}, "<<=", [](auto& x) { x <<= 3; }, [](double v) { return v * 8; });
-  check(
-      I{}, ">>=", [](auto& x) { x >>= 1; }, [](double v) { return std::floor(v / 2); });
-  check(
-      B{}, "&= Boolean", [](auto& x) { x &= Boolean(false); }, [](double) { return 0.0; });
-  check(
-      B{}, "|= LatticeBoolean", [](auto& x) { x |= !x; }, [](double) { return 1.0; });
+  check(D::Real{}, "+= int", [](auto& x) { x += 2; }, [](double v) { return v + 2; });
+  check(F::Real{}, "-= double", [](auto& x) { x -= 0.5; }, [](double v) { return v - 0.5; });
+  check(D::Real{}, "*= Real", [](auto& x) { x *= Real(3); }, [](double v) { return v * 3; });
+  check(D::Real{}, "/= double", [](auto& x) { x /= 4.0; }, [](double v) { return v / 4; });
+  check(I{}, "%=", [](auto& x) { x %= 3; }, [](double v) { return double(int(v) % 3); });
+  check(I{}, "&=", [](auto& x) { x &= 6; }, [](double v) { return double(int(v) & 6); });
+  check(I{}, "|=", [](auto& x) { x |= 6; }, [](double v) { return double(int(v) | 6); });
+  check(I{}, "^=", [](auto& x) { x ^= 6; }, [](double v) { return double(int(v) ^ 6); });
+  check(I{}, "<<=", [](auto& x) { x <<= 3; }, [](double v) { return v * 8; });
+  check(I{}, ">>=", [](auto& x) { x >>= 1; }, [](double v) { return std::floor(v / 2); });
+  check(B{}, "&= Boolean", [](auto& x) { x &= Boolean(false); }, [](double) { return 0.0; });
+  check(B{}, "|= LatticeBoolean", [](auto& x) { x |= !x; }, [](double) { return 1.0; });
 }
 
 TEST_CASE("a kernel is launched once per statement") {
@@ -381,9 +358,7 @@ TEST_CASE("scalar masks choose between whole fields") {
   const auto va = values(a), vb = values(b);
   LatticeFermionF r;
   r = where(Boolean(true), a, b);
-  check_field(
-      "where(true)", r, [&](std::size_t i) { return va[i]; }, 0);
+  check_field("where(true)", r, [&](std::size_t i) { return va[i]; }, 0);
   r = where(Boolean(false), a, b);
-  check_field(
-      "where(false)", r, [&](std::size_t i) { return vb[i]; }, 0);
+  check_field("where(false)", r, [&](std::size_t i) { return vb[i]; }, 0);
 }

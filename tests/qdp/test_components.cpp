@@ -89,8 +89,7 @@ TEST_CASE("poke takes numbers, real fields and expressions of its destination") 
   const auto r = random_lattice<D::Real>();
   const auto vr = values(r);
   pokeColor(u, r, 0, 1);
-  check_field(
-      "a real field", u, [&](std::size_t i) { return reference::with_color_component(v[i], vr[i], 0, 1); }, 0);
+  check_field("a real field", u, [&](std::size_t i) { return reference::with_color_component(v[i], vr[i], 0, 1); }, 0);
 }
 
 TEST_CASE("pokes nest: a colour vector is built and put into a fermion") {
@@ -107,8 +106,7 @@ TEST_CASE("pokes nest: a colour vector is built and put into a fermion") {
       },
       0);
   const LatticeComplexD back = peekColor(peekSpin(psi, 3), 1);
-  check_field(
-      "peekColor(peekSpin)", back, [&](std::size_t i) { return vz[i]; }, 0);
+  check_field("peekColor(peekSpin)", back, [&](std::size_t i) { return vz[i]; }, 0);
 }
 
 TEST_CASE("scalars poke and peek alike") {
@@ -139,8 +137,7 @@ TEST_CASE("copymask writes where the mask holds") {
     auto dest = random_lattice<F::Fermion>();
     const auto v = values(dest);
     copymask(dest, mask, src);
-    check_field(
-        "copymask", dest, [&](std::size_t i) { return vm[i].components[0].re != 0 ? vs[i] : v[i]; }, 0);
+    check_field("copymask", dest, [&](std::size_t i) { return vm[i].components[0].re != 0 ? vs[i] : v[i]; }, 0);
     auto part = random_lattice<F::Fermion>();
     const auto vp = values(part);
     copymask(part[rb[1]], mask, 2 * src);
@@ -183,16 +180,14 @@ TEST_CASE("peekSite and pokeSite address sites by coordinates") {
     const auto site = random_scalar<F::ColorMatrix>();
     CHECK(&pokeSite(u, site, to_multi1d(places.at(i))) == &u);
     v[i] = value(site.elem());
-    check_field(
-        "pokeSite", u, [&](std::size_t k) { return v[k]; }, 0);
+    check_field("pokeSite", u, [&](std::size_t k) { return v[k]; }, 0);
     u = u + u;  // on the device now
     pokeSite(u, site, to_multi1d(places.at(0)));
     for (SiteValue& k : v) k = reference::add(k, k);
     v[0] = value(site.elem());
     LatticeColorMatrixF w;
     w = u;
-    check_field(
-        "pokeSite between kernels", w, [&](std::size_t k) { return v[k]; }, 0);
+    check_field("pokeSite between kernels", w, [&](std::size_t k) { return v[k]; }, 0);
   });
 }
 
@@ -274,8 +269,7 @@ TEST_CASE("a subset's field with storage of its own") {
   const auto vw = values(whole);
   const auto vp = values(static_cast<LatticeColorVectorF>(src));
   whole = part;  // writes the subset's sites only
-  check_field(
-      "lattice = subset's field", whole, [&](std::size_t i) { return even(i) ? vp[i] : vw[i]; }, 0);
+  check_field("lattice = subset's field", whole, [&](std::size_t i) { return even(i) ? vp[i] : vw[i]; }, 0);
   SubLatticeColorVectorD wide(rb[0]);
   wide = part;
   wide *= 2.0;
@@ -307,12 +301,10 @@ TEST_CASE("staggered fields have one spin component") {
       tol<double>(20));
   LatticeColorVectorD q;
   q = peekSpin(chi, 0);
-  check_field(
-      "peekSpin", q, [&](std::size_t i) { return reference::spin_component(v[i], 0, 0); }, 0);
+  check_field("peekSpin", q, [&](std::size_t i) { return reference::spin_component(v[i], 0, 0); }, 0);
   r = zero;
   pokeSpin(r, q, 0);
-  check_field(
-      "pokeSpin", r, [&](std::size_t i) { return v[i]; }, 0);
+  check_field("pokeSpin", r, [&](std::size_t i) { return v[i]; }, 0);
   LatticeStaggeredPropagatorD p;
   p = outerProduct(chi, chi);
   LatticeComplexD t;

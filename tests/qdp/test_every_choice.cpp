@@ -14,7 +14,8 @@ TEST_CASE("where") {
   constexpr Overloads theirs{"ss vv mm", "ss vv mm", "rr rc cr cc"};
   for_each_pair([&]<class A, class B>() {
     constexpr Shape sa = QDP::detail::shape_of<A>, sb = QDP::detail::shape_of<B>;
-    constexpr bool ours = requires(const OLattice<Mask>& m, const OLattice<A>& x, const OLattice<B>& y) { where(m, x, y); };
+    constexpr bool ours =
+        requires(const OLattice<Mask>& m, const OLattice<A>& x, const OLattice<B>& y) { where(m, x, y); };
     if constexpr (!ours) {
       note_absent(census, "where", theirs, sa, sb);
     } else {
@@ -27,10 +28,11 @@ TEST_CASE("where") {
       check_expression(what + ", lattices", QDP::detail::to_expr(where(mask.field, a.field, b.field)), word,
                        [&](std::size_t i) { return reference::where(chosen(i), a.at[i], b.at[i]); });
       for (bool yes : {true, false})
-        check_value(what + ", scalars", where(QDP::Boolean(yes), a.scalar, b.scalar), word, reference::where(yes, a.one, b.one));
+        check_value(what + ", scalars", where(QDP::Boolean(yes), a.scalar, b.scalar), word,
+                    reference::where(yes, a.one, b.one));
       if constexpr (kMixedOuterLevels<A, B>)
-        check_expression(what + ", scalar and lattice", QDP::detail::to_expr(where(mask.field, a.scalar, b.field)), word,
-                         [&](std::size_t i) { return reference::where(chosen(i), a.one, b.at[i]); });
+        check_expression(what + ", scalar and lattice", QDP::detail::to_expr(where(mask.field, a.scalar, b.field)),
+                         word, [&](std::size_t i) { return reference::where(chosen(i), a.one, b.at[i]); });
     }
   });
   check_census(census, 232);
@@ -49,7 +51,8 @@ TEST_CASE("components are replaced") {
         const Formula2 stored = [&](const SiteValue& x, const SiteValue& y) { return formula(x, rounded(y, sa.word)); };
         OLattice<A> dest = a.field;
         poke(dest, b.field);
-        check_expression(call_text(name, sa, sb) + ", lattices", QDP::detail::to_expr(dest), sa.word, stored, a.sites(), b.sites());
+        check_expression(call_text(name, sa, sb) + ", lattices", QDP::detail::to_expr(dest), sa.word, stored, a.sites(),
+                         b.sites());
         OScalar<A> one = a.scalar;
         poke(one, b.scalar);
         check_value(call_text(name, sa, sb) + ", scalars", one, sa.word, stored(a.one, b.one));
@@ -57,9 +60,12 @@ TEST_CASE("components are replaced") {
         note_absent(census, name, theirs, sa, sb);
       }
     };
-    auto poke_color = [=](auto& d, const auto& x) requires requires { pokeColor(d, x, 0); } { pokeColor(d, x, color, 0); };
-    auto poke_spin = [=](auto& d, const auto& x) requires requires { pokeSpin(d, x, 0); } { pokeSpin(d, x, 0, sa.spin.kind == QDP::detail::Kind::matrix ? spin : 0); };
-    check("pokeColor", poke_color, {"ss vv mm", "vs ms", "rr cr cc"}, [=](const SiteValue& x, const SiteValue& y) { return reference::with_color_component(x, y, color, 0); });
+    auto poke_color = [=](auto& d, const auto& x) requires requires { pokeColor(d, x, 0); }
+    { pokeColor(d, x, color, 0); };
+    auto poke_spin = [=](auto& d, const auto& x) requires requires { pokeSpin(d, x, 0); }
+    { pokeSpin(d, x, 0, sa.spin.kind == QDP::detail::Kind::matrix ? spin : 0); };
+    check("pokeColor", poke_color, {"ss vv mm", "vs ms", "rr cr cc"},
+          [=](const SiteValue& x, const SiteValue& y) { return reference::with_color_component(x, y, color, 0); });
     check("pokeSpin", poke_spin, {"vs ms", "ss vv mm", "rr cr cc"}, [=](const SiteValue& x, const SiteValue& y) {
       return reference::with_spin_component(x, y, 0, x.spin.is_matrix() ? spin : 0);
     });

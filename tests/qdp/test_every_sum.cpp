@@ -30,7 +30,9 @@ void check_statement(const F& f, Census& census) {
     const std::string what = call_text(f.name, sa, sb);
     const auto& a = Operand<A>::template random<0>(Range::any);
     const auto& b = Operand<B>::template random<1>(Range::any);
-    const Formula2 stored = [&](const SiteValue& x, const SiteValue& y) { return rounded(reference::spread(f.formula(x, y), x), sa.word); };
+    const Formula2 stored = [&](const SiteValue& x, const SiteValue& y) {
+      return rounded(reference::spread(f.formula(x, y), x), sa.word);
+    };
     OLattice<A> dest = a.field;
     f.call(dest, b.field);
     check_expression(what + ", lattices", QDP::detail::to_expr(dest), sa.word, stored, a.sites(), b.sites());
@@ -40,7 +42,8 @@ void check_statement(const F& f, Census& census) {
     if constexpr (kMixedOuterLevels<A, B>) {
       dest = a.field;
       f.call(dest, b.scalar);
-      check_expression(what + ", lattice and scalar", QDP::detail::to_expr(dest), sa.word, stored, a.sites(), b.everywhere());
+      check_expression(what + ", lattice and scalar", QDP::detail::to_expr(dest), sa.word, stored, a.sites(),
+                       b.everywhere());
     }
   }
 }
@@ -66,7 +69,8 @@ TEST_CASE("differences") {
 }
 TEST_CASE("assignments convert words and spread numbers") {
   Census census;
-  check_every_statement(census, Statement{"=", STATEMENT(=), kAssign, [](const SiteValue&, const SiteValue& y) { return y; }});
+  check_every_statement(census,
+                        Statement{"=", STATEMENT(=), kAssign, [](const SiteValue&, const SiteValue& y) { return y; }});
   check_census(census, 134);
 }
 TEST_CASE("compound sums") {

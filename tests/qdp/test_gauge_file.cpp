@@ -3,8 +3,8 @@
 #include "qdp/io/gauge_file.hpp"
 #include "qdp/io/scidac.hpp"
 
-#include "tests/qdp/gauge_file_fixture.hpp"
 #include "tests/paths.hpp"
+#include "tests/qdp/gauge_file_fixture.hpp"
 #include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
@@ -146,9 +146,7 @@ void check_published(const std::string& path, const Reference& reference) {
   CHECK(std::abs(field.link_trace() - reference.link_trace) < tolerance);
   // Headers have ten digits, xlf-info six.
   if (summary.plaquette) CHECK(std::abs(*summary.plaquette - reference.plaquette) < (summary.nersc ? 1e-9 : 1e-6));
-  CHECK(contains(message_of<jit::UserError>([&] {
-                   read_links(path, {{4, 4, 4, 6}}, report);
-                 }),
+  CHECK(contains(message_of<jit::UserError>([&] { read_links(path, {{4, 4, 4, 6}}, report); }),
                  "expected 4 x 4 x 4 x 6"));
 }
 
@@ -194,9 +192,10 @@ TEST_CASE("larger configurations of other programs, one of them in two formats")
   if (!nersc || !ildg) TESSERA_SKIP("no large reference configurations (QCD_TEST_DATA)");
   const SiteGeometry lattice{{8, 8, 8, 4}};
   const double plaquette = 0.5038664469, link_trace = 0.005406083858;
-  check_published(*nersc, {"nersc.l8t4b3360", GaugeFormat::nersc, Word::float64, lattice, plaquette, link_trace, "b379560a"});
-  check_published(*ildg,
-                  {"ildg.l8t4b3360", GaugeFormat::ildg, Word::float64, lattice, plaquette, link_trace, "10d0ea1a a6a1b3b8"});
+  check_published(*nersc,
+                  {"nersc.l8t4b3360", GaugeFormat::nersc, Word::float64, lattice, plaquette, link_trace, "b379560a"});
+  check_published(
+      *ildg, {"ildg.l8t4b3360", GaugeFormat::ildg, Word::float64, lattice, plaquette, link_trace, "10d0ea1a a6a1b3b8"});
 
   ReadReport report;
   const auto a = read_links(*nersc, lattice, report), b = read_links(*ildg, lattice, report);

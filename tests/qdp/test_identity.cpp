@@ -106,8 +106,7 @@ TEST_CASE("kinds of reduction, of domain, and of result have kernels of their ow
   Subset scattered = subsets({4, 4, 4, 8})[6].subset;
   std::vector<std::vector<std::byte>> keys;
   for (const Reduce kind : {Reduce::sum, Reduce::max, Reduce::min})
-    for (const Subset* s : {&all, &scattered})
-      keys.push_back(detail::inspect_reduce(e, s->domain(), kind, 0, 1).key);
+    for (const Subset* s : {&all, &scattered}) keys.push_back(detail::inspect_reduce(e, s->domain(), kind, 0, 1).key);
   LatticeRealD r;
   LatticeRealF f;
   LatticeComplexD c;
@@ -154,13 +153,19 @@ TEST_CASE("a site function whose body runs a statement is an error that says so"
   create_lattice({2, 2, 2, 2});
   const LatticeRealD x = numbers();
   LatticeRealD r = x, inside;
-  const auto assigns = siteFunction<1>("assigns", [&](const Sym& s) { inside = x + x; return s; });
+  const auto assigns = siteFunction<1>("assigns", [&](const Sym& s) {
+    inside = x + x;
+    return s;
+  });
   const auto sums = siteFunction<1>("sums", [&](const Sym& s) { return toDouble(sum(x)) * s; });
   for (int i = 0; i < 2; ++i) {
-    CHECK_THROWS_WITH_AS(r = assigns(x), doctest::Contains("site function assigns: its body assigns to a field"), jit::UserError);
-    CHECK_THROWS_WITH_AS(r = sums(x), doctest::Contains("site function sums: its body sums over the lattice"), jit::UserError);
+    CHECK_THROWS_WITH_AS(r = assigns(x), doctest::Contains("site function assigns: its body assigns to a field"),
+                         jit::UserError);
+    CHECK_THROWS_WITH_AS(r = sums(x), doctest::Contains("site function sums: its body sums over the lattice"),
+                         jit::UserError);
   }
-  const auto on_scalars = siteFunction<1>("on scalars", [](const Sym& s) { return toDouble(RealD(2.0) * RealD(0.25)) * s; });
+  const auto on_scalars =
+      siteFunction<1>("on scalars", [](const Sym& s) { return toDouble(RealD(2.0) * RealD(0.25)) * s; });
   r = on_scalars(x);
   check_sites("x / 2", r, [&](int i) { return 0.5 * at(x, i); });
 }

@@ -21,7 +21,9 @@ struct Lattice {
   Inspected inspect(const SketchStatement& s) const {
     const detail::Expr rhs = fields.expression(s.rhs);
     const auto shape = SketchFields::shape(s.rhs->kind);
-    if (s.reduction) return detail::inspect_reduce(rhs, domain(s), static_cast<detail::Reduce>(s.reduction - 1), 0, shape.components());
+    if (s.reduction)
+      return detail::inspect_reduce(rhs, domain(s), static_cast<detail::Reduce>(s.reduction - 1), 0,
+                                    shape.components());
     return detail::inspect_assign(fields.field(s.rhs->kind, s.dest), shape, domain(s), rhs);
   }
   /// What a kernel makes of a statement's operands at a site, against plain loops.
@@ -32,7 +34,8 @@ struct Lattice {
     const bool complex = s.rhs->kind != Kind::real;
     const double* y = s.reduction ? sums : got;
     for (const reference::Number& z : expected.components) {
-      if (*y++ != z.re || (complex && *y++ != z.im)) return "another value than plain loops, the first component is " + std::to_string(*(s.reduction ? sums : got));
+      if (*y++ != z.re || (complex && *y++ != z.im))
+        return "another value than plain loops, the first component is " + std::to_string(*(s.reduction ? sums : got));
     }
     return "";
   }
@@ -41,7 +44,9 @@ struct Lattice {
 /// Without the frame of a statement that is computed aside first when it runs.
 bool reads_target_elsewhere(const Inspected& s) {
   for (const jit::ir::Node& n : s.kernel.nodes)
-    if (n.op == jit::ir::Op::load && n.place.slot != 0 && s.kernel.leaves[static_cast<std::size_t>(n.place.leaf)].written) return true;
+    if (n.op == jit::ir::Op::load && n.place.slot != 0 &&
+        s.kernel.leaves[static_cast<std::size_t>(n.place.leaf)].written)
+      return true;
   return false;
 }
 
@@ -61,7 +66,8 @@ TEST_CASE("of 20000 pairs, those with equal keys have equal kernels, and few oth
     if (x.key == y.key) {
       ++equal_keys;
       CHECK_MESSAGE(same_ir, "pair ", i);
-      const std::string failure = lattice.check(x.kernel, b, y, site);  // the kernel that was there, with the other's operands
+      const std::string failure =
+          lattice.check(x.kernel, b, y, site);  // the kernel that was there, with the other's operands
       CHECK_MESSAGE(failure.empty(), "pair ", i, ": ", failure);
     } else {
       ++different_keys;
@@ -72,7 +78,8 @@ TEST_CASE("of 20000 pairs, those with equal keys have equal kernels, and few oth
       }
     }
   }
-  MESSAGE(equal_keys, " pairs with equal keys, ", different_keys, " with different ones, of which ", equal_kernels, " have equal kernels");
+  MESSAGE(equal_keys, " pairs with equal keys, ", different_keys, " with different ones, of which ", equal_kernels,
+          " have equal kernels");
   CHECK(equal_keys > 2000);
   CHECK(different_keys > 10000);
   CHECK(equal_kernels * 10 < different_keys);
@@ -103,9 +110,10 @@ TEST_CASE("a part held in a variable that occurs once does not change the key") 
     std::vector<detail::Expr> variables{rhs};  // hold nodes down one way
     while (variables.back()->kid[0]) variables.push_back(variables.back()->kid[0]);
     const auto shape = SketchFields::shape(s.rhs->kind);
-    const Inspected held = s.reduction
-                               ? detail::inspect_reduce(rhs, lattice.domain(s), static_cast<detail::Reduce>(s.reduction - 1), 0, shape.components())
-                               : detail::inspect_assign(lattice.fields.field(s.rhs->kind, s.dest), shape, lattice.domain(s), rhs);
+    const Inspected held =
+        s.reduction ? detail::inspect_reduce(rhs, lattice.domain(s), static_cast<detail::Reduce>(s.reduction - 1), 0,
+                                             shape.components())
+                    : detail::inspect_assign(lattice.fields.field(s.rhs->kind, s.dest), shape, lattice.domain(s), rhs);
     CHECK(held.key == plain.key);
   }
 }

@@ -15,7 +15,8 @@ constexpr Extents kExtents{2, 2, 2, 2};
 /// The components of a field on all sites.
 std::vector<double> contents(jit::Field& field) {
   const auto* words = static_cast<const double*>(field.host_read());
-  return {words, words + static_cast<std::size_t>(Layout::sitesOnNode()) * static_cast<std::size_t>(field.components())};
+  return {words,
+          words + static_cast<std::size_t>(Layout::sitesOnNode()) * static_cast<std::size_t>(field.components())};
 }
 
 /// The statements of all programs: a few, and for each some that are nearly the same, so that kernels are few and close.
@@ -61,7 +62,8 @@ TEST_CASE("200 programs of 20 statements give the bits of each statement by itse
         detail::assign(aside, shape, all.domain(), rhs);
         double got[8], expected[8];
         detail::reduce(rhs, domain, static_cast<detail::Reduce>(s.reduction - 1), got);
-        detail::reduce(detail::make_field(aside, shape), domain, static_cast<detail::Reduce>(s.reduction - 1), expected);
+        detail::reduce(detail::make_field(aside, shape), domain, static_cast<detail::Reduce>(s.reduction - 1),
+                       expected);
         wrong += std::memcmp(got, expected, n * sizeof(double)) != 0;
       } else {
         const Inspected alone = detail::inspect_assign(dest, shape, domain, rhs);

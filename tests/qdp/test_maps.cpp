@@ -115,8 +115,7 @@ TEST_CASE("shift tables point to the periodic neighbours") {
     tests::create_lattice(extents);
     for (int mu = 0; mu < QDP_ND; ++mu)
       for (int sign : {FORWARD, BACKWARD})
-        check_table(
-            shift.table(sign, mu), [&](const Extents& x) { return neighbour(x, sign, mu, extents); }, extents);
+        check_table(shift.table(sign, mu), [&](const Extents& x) { return neighbour(x, sign, mu, extents); }, extents);
   }
 }
 
@@ -202,22 +201,18 @@ TEST_CASE("maps of the user: one, a family, with inverses") {
       return x;
     };
     const Map map(SimpleMap{knight});
-    check_table(
-        map.table(), [&](const Extents& x) { return knight(x, 1); }, extents);
+    check_table(map.table(), [&](const Extents& x) { return knight(x, 1); }, extents);
     BiDirectionalMap both;
     both.make(SimpleMap{knight});
     ArrayMap family(FamilyMap(4, naik));
     ArrayBiDirectionalMap families(FamilyMap(4, naik));
     for (int sign : {1, -1}) {
-      check_table(
-          both.table(sign), [&](const Extents& x) { return knight(x, sign); }, extents);
+      check_table(both.table(sign), [&](const Extents& x) { return knight(x, sign); }, extents);
       for (int dir = 0; dir < 4; ++dir)
-        check_table(
-            families.table(sign, dir), [&](const Extents& x) { return naik(x, sign, dir); }, extents);
+        check_table(families.table(sign, dir), [&](const Extents& x) { return naik(x, sign, dir); }, extents);
     }
     for (int dir = 0; dir < 4; ++dir)
-      check_table(
-          family.table(dir), [&](const Extents& x) { return naik(x, 1, dir); }, extents);
+      check_table(family.table(dir), [&](const Extents& x) { return naik(x, 1, dir); }, extents);
 
     const auto offsets = map.goffset();
     const detail::Geometry lattice(extents);

@@ -256,9 +256,7 @@ TEST_CASE("another lattice, a wrong sink and wrong sizes are refused") {
   const auto field = tests::random_gauge_field<double>(kLattice);
   write_example(path, field, 18, 8);
   ReadReport report;
-  CHECK(contains(message_of<jit::UserError>([&] {
-                   read_field<double>(path, report, {{5, 4, 3, 2}});
-                 }),
+  CHECK(contains(message_of<jit::UserError>([&] { read_field<double>(path, report, {{5, 4, 3, 2}}); }),
                  "expected 5 x 4 x 3 x 2, got 2 x 3 x 4 x 5"));
   std::vector<double> vector(kLattice.volume() * 6);
   MemorySink<double> narrow(vector, 6);

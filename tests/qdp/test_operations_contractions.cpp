@@ -89,8 +89,7 @@ TEST_CASE("colorContract of three matrices or vectors") {
     const auto va = values(a), vb = values(b), vc = values(c);
     OLattice<typename Sites<W>::Complex> r;
     r = colorContract(a, b, c);
-    check_field(
-        what, r, [&](std::size_t i) { return reference::color_contract(va[i], vb[i], vc[i]); }, tol<W>(80));
+    check_field(what, r, [&](std::size_t i) { return reference::color_contract(va[i], vb[i], vc[i]); }, tol<W>(80));
     r = colorContract(a, s, c);
     check_field(
         what, r, [&](std::size_t i) { return reference::color_contract(va[i], value(s.elem()), vc[i]); }, tol<W>(80));

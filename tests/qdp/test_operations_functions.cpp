@@ -16,8 +16,7 @@ using Boolean = QDP::Boolean::Subtype_t;
 
 template <class T, class W = word_of<T>, class Function>
 void real_function(const char* what, Function f, double (*formula)(double), Range range = Range::any) {
-  check_unary<T, W>(
-      what, f, [formula](const SiteValue& a) { return reference::map(a, formula); }, 8, range);
+  check_unary<T, W>(what, f, [formula](const SiteValue& a) { return reference::map(a, formula); }, 8, range);
 }
 
 }  // namespace
@@ -153,11 +152,9 @@ TEST_CASE("where chooses site by site") {
     auto chosen = [&](std::size_t i) { return vm[i].components[0].re != 0; };
     OLattice<T> r;
     r = where(mask, a, b);
-    check_field(
-        what, r, [&](std::size_t i) { return reference::where(chosen(i), va[i], vb[i]); }, 0);
+    check_field(what, r, [&](std::size_t i) { return reference::where(chosen(i), va[i], vb[i]); }, 0);
     r = where(mask, a, s);
-    check_field(
-        what, r, [&](std::size_t i) { return reference::where(chosen(i), va[i], value(s.elem())); }, 0);
+    check_field(what, r, [&](std::size_t i) { return reference::where(chosen(i), va[i], value(s.elem())); }, 0);
     r = where(!mask, s, a * 2);
     check_field(
         what, r,

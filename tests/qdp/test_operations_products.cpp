@@ -7,8 +7,7 @@ namespace {
 
 template <class A, class B>
 void product(const char* what) {
-  check_binary<A, B>(
-      what, [](const auto& a, const auto& b) { return a * b; }, reference::multiply, 40);
+  check_binary<A, B>(what, [](const auto& a, const auto& b) { return a * b; }, reference::multiply, 40);
 }
 
 /// The pairs by kind: V is the word of the left operand, W that of the right one.

@@ -56,12 +56,12 @@ void constant_gammas(const QDP::LatticePropagatorD& a, const std::vector<SiteVal
   if constexpr (n < 15) constant_gammas<n + 1>(a, va);
 }
 
-#define PROJECTION(mu, Sign)                                                                              \
-  check_unary<D::Fermion>(                                                                                \
-      "spinProjectDir" #mu #Sign, [](const auto& x) { return QDP::spinProjectDir##mu##Sign(x); },         \
-      [](const SiteValue& x) { return reference::spin_project(x, mu, Sign); });                           \
-  check_unary<F::HalfFermion>(                                                                            \
-      "spinReconstructDir" #mu #Sign, [](const auto& x) { return QDP::spinReconstructDir##mu##Sign(x); }, \
+#define PROJECTION(mu, Sign)                                                                                           \
+  check_unary<D::Fermion>(                                                                                             \
+      "spinProjectDir" #mu #Sign, [](const auto& x) { return QDP::spinProjectDir##mu##Sign(x); },                      \
+      [](const SiteValue& x) { return reference::spin_project(x, mu, Sign); });                                        \
+  check_unary<F::HalfFermion>(                                                                                         \
+      "spinReconstructDir" #mu #Sign, [](const auto& x) { return QDP::spinReconstructDir##mu##Sign(x); },              \
       [](const SiteValue& x) { return reference::spin_reconstruct(x, mu, Sign); })
 constexpr int Plus = +1, Minus = -1;
 

@@ -10,18 +10,15 @@ namespace {
 
 template <class A, class B>
 void sum(const char* what) {
-  check_binary<A, B>(
-      what, [](const auto& a, const auto& b) { return a + b; }, reference::add);
+  check_binary<A, B>(what, [](const auto& a, const auto& b) { return a + b; }, reference::add);
 }
 template <class A, class B>
 void difference(const char* what) {
-  check_binary<A, B>(
-      what, [](const auto& a, const auto& b) { return a - b; }, reference::subtract);
+  check_binary<A, B>(what, [](const auto& a, const auto& b) { return a - b; }, reference::subtract);
 }
 template <class A, class B>
 void quotient(const char* what) {
-  check_binary<A, B>(
-      what, [](const auto& a, const auto& b) { return a / b; }, reference::divide, 16);
+  check_binary<A, B>(what, [](const auto& a, const auto& b) { return a / b; }, reference::divide, 16);
 }
 
 using D = Sites<double>;
@@ -34,13 +31,13 @@ void real_pair(const char* what, F f, double (*formula)(double, double)) {
   check_binary<A, B, W>(what, f,
                         [formula](const SiteValue& a, const SiteValue& b) { return reference::map(a, b, formula); });
 }
-#define CHECK_PAIR(A, B, W, op)                                               \
-  real_pair<A, B, W>(                                                         \
-      #A " " #op " " #B, [](const auto& a, const auto& b) { return a op b; }, \
+#define CHECK_PAIR(A, B, W, op)                                                                                        \
+  real_pair<A, B, W>(                                                                                                  \
+      #A " " #op " " #B, [](const auto& a, const auto& b) { return a op b; },                                          \
       [](double a, double b) -> double { return a op b; })
-#define CHECK_INTEGERS(A, B, W, op)                                           \
-  real_pair<A, B, W>(                                                         \
-      #A " " #op " " #B, [](const auto& a, const auto& b) { return a op b; }, \
+#define CHECK_INTEGERS(A, B, W, op)                                                                                    \
+  real_pair<A, B, W>(                                                                                                  \
+      #A " " #op " " #B, [](const auto& a, const auto& b) { return a op b; },                                          \
       [](double a, double b) -> double { return int(a) op int(b); })
 
 }  // namespace
@@ -130,8 +127,7 @@ TEST_CASE("integers compute as in C++") {
   check_unary<Integer>(
       "~Integer", [](const auto& a) { return ~a; },
       [](const SiteValue& a) { return reference::map(a, [](double x) { return -x - 1; }); });
-  check_unary<Integer>(
-      "-Integer", [](const auto& a) { return -a; }, reference::negate);
+  check_unary<Integer>("-Integer", [](const auto& a) { return -a; }, reference::negate);
 }
 
 TEST_CASE("integers mix with real and complex numbers") {
@@ -155,18 +151,13 @@ TEST_CASE("a built-in number takes the word of the value beside it") {
   check_with_word<D::Complex>("Complex -", minus, reference::subtract, 1.25);
   check_with_word<D::SpinMatrix>("SpinMatrix *", times, reference::multiply, 0.7);
   check_with_word<Integer>("Integer *", times, reference::multiply, 3);
-  check_with_word<D::Real>(
-      "Real /", [](const auto& a, const auto& b) { return a / b; }, reference::divide, 0.7);
+  check_with_word<D::Real>("Real /", [](const auto& a, const auto& b) { return a / b; }, reference::divide, 0.7);
 }
 
 TEST_CASE("signs") {
   create_lattice({1, 1, 1, 1});
-  check_unary<D::Real>(
-      "-Real", [](const auto& a) { return -a; }, reference::negate);
-  check_unary<F::Fermion>(
-      "-Fermion", [](const auto& a) { return -a; }, reference::negate);
-  check_unary<D::Propagator>(
-      "-Propagator", [](const auto& a) { return -a; }, reference::negate);
-  check_unary<F::ColorMatrix>(
-      "+ColorMatrix", [](const auto& a) { return +a; }, [](const SiteValue& a) { return a; });
+  check_unary<D::Real>("-Real", [](const auto& a) { return -a; }, reference::negate);
+  check_unary<F::Fermion>("-Fermion", [](const auto& a) { return -a; }, reference::negate);
+  check_unary<D::Propagator>("-Propagator", [](const auto& a) { return -a; }, reference::negate);
+  check_unary<F::ColorMatrix>("+ColorMatrix", [](const auto& a) { return +a; }, [](const SiteValue& a) { return a; });
 }

@@ -245,14 +245,11 @@ TEST_CASE("NaN and infinities pass through arithmetic and sums") {
   const auto va = values(a), vb = values(b);
   LatticeRealD r;
   r = a * b;
-  check_field(
-      "a * b", r, [&](std::size_t i) { return reference::multiply(va[i], vb[i]); }, tol<double>(2));
+  check_field("a * b", r, [&](std::size_t i) { return reference::multiply(va[i], vb[i]); }, tol<double>(2));
   r = a + b;
-  check_field(
-      "a + b", r, [&](std::size_t i) { return reference::add(va[i], vb[i]); }, tol<double>(2));
+  check_field("a + b", r, [&](std::size_t i) { return reference::add(va[i], vb[i]); }, tol<double>(2));
   r = a / b;
-  check_field(
-      "a / b", r, [&](std::size_t i) { return reference::divide(va[i], vb[i]); }, tol<double>(2));
+  check_field("a / b", r, [&](std::size_t i) { return reference::divide(va[i], vb[i]); }, tol<double>(2));
   r = sqrt(a);
   check_field(
       "sqrt", r, [&](std::size_t i) { return reference::map(va[i], [](double x) { return std::sqrt(x); }); },

@@ -417,18 +417,22 @@ TEST_CASE("files that contradict themselves or the program are refused with the 
 TEST_CASE("a record type that looks like a damaged one of the format is refused, any other is somebody's own") {
   const TemporaryFolder folder;
   const auto field = tests::random_gauge_field<double>(kLattice);
-  const std::string data = big_endian(field, Word::float64), checksum = "<scidacChecksum><suma>1</suma><sumb>2</sumb></scidacChecksum>";
+  const std::string data = big_endian(field, Word::float64),
+                    checksum = "<scidacChecksum><suma>1</suma><sumb>2</sumb></scidacChecksum>";
   const auto read_with = [&](const std::string& type) {
-    const std::string path = write_lime(folder, {{"ildg-format", format_record("64")}, {"ildg-binary-data", data}, {type, checksum}});
+    const std::string path =
+        write_lime(folder, {{"ildg-format", format_record("64")}, {"ildg-binary-data", data}, {type, checksum}});
     return message_of<jit::UserError>([&] { ScidacReader reader(path); });
   };
-  for (const std::string type : {"scidac-checksul", "scidac-chebksum", "scidac-chec", "dciscac-hecksum", "XXXdac-checksum"}) {
+  for (const std::string type :
+       {"scidac-checksul", "scidac-chebksum", "scidac-chec", "dciscac-hecksum", "XXXdac-checksum"}) {
     CAPTURE(type);
     CHECK(contains(read_with(type), "scidac-checksum"));
   }
   CHECK(contains(read_with("ildg-formaf"), "ildg-format"));
   CHECK_FALSE(read_with("s").empty());
-  for (const std::string type : {"xlf-info", "inverter-info", "propagator-type", "etmc-propagator-format", "my-own-checksum"}) {
+  for (const std::string type :
+       {"xlf-info", "inverter-info", "propagator-type", "etmc-propagator-format", "my-own-checksum"}) {
     CAPTURE(type);
     CHECK(read_with(type).empty());
   }

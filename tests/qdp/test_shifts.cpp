@@ -51,8 +51,7 @@ TEST_CASE("shift(x, FORWARD, mu)(site) = x(site + mu), periodically") {
       for (int mu = 0; mu < Nd; ++mu)
         for (int sign : kSigns) {
           r = shift(x, sign, mu);
-          check_field(
-              what, r, [&](std::size_t i) { return v[places.neighbour(i, mu, sign)]; }, 0);
+          check_field(what, r, [&](std::size_t i) { return v[places.neighbour(i, mu, sign)]; }, 0);
         }
     };
     check(D::ColorMatrix{}, "double ColorMatrix");
@@ -193,10 +192,7 @@ TEST_CASE("maps of the user: any source for each site") {
            y.back() = 0;
            return y;
          }},
-        {"origin",
-         [](const Extents&) {
-           return Extents{0, 0, 0, 0};
-         }},
+        {"origin", [](const Extents&) { return Extents{0, 0, 0, 0}; }},
         {"three steps",
          [=](const Extents& x) {
            Extents y = x;
@@ -212,8 +208,7 @@ TEST_CASE("maps of the user: any source for each site") {
       auto from = [&](std::size_t i) { return places.index(source(places.at(i))); };
       LatticeColorMatrixF r;
       r = map(x);
-      check_field(
-          "map(x)", r, [&](std::size_t i) { return v[from(i)]; }, 0);
+      check_field("map(x)", r, [&](std::size_t i) { return v[from(i)]; }, 0);
       r = map(adj(x) * shift(x, FORWARD, 1));
       check_field(
           "map of an expression with a shift", r,
@@ -271,8 +266,7 @@ TEST_CASE("families of maps with their inverses") {
     for (int mu = 0; mu < Nd; ++mu) {
       for (int sign : kSigns) {
         r = two(x, sign, mu);
-        check_field(
-            "two steps", r, [&](std::size_t i) { return v[places.neighbour(i, mu, 2 * sign)]; }, 0);
+        check_field("two steps", r, [&](std::size_t i) { return v[places.neighbour(i, mu, 2 * sign)]; }, 0);
       }
       r = two(two(x, FORWARD, mu), BACKWARD, mu) - three(x, mu);
       check_field(
@@ -305,7 +299,9 @@ TEST_CASE("maps and sets made between statements work at once") {
     x[slices[2]] = roll(x);
     check_field(
         "round", x,
-        [&](std::size_t i) { return (places.at(i).back() + round) % n == 2 ? v[places.neighbour(i, last, round + 1)] : v[i]; },
+        [&](std::size_t i) {
+          return (places.at(i).back() + round) % n == 2 ? v[places.neighbour(i, last, round + 1)] : v[i];
+        },
         0);
   }
 }

@@ -34,8 +34,7 @@ TEST_CASE("a series in a colour matrix") {
       const auto v = values(u);
       OLattice<T> r;
       r = series(u);
-      check_field(
-          "series(u)", r, [&](std::size_t i) { return third_order_exponential(v[i]); }, tol<word_of<T>>(100));
+      check_field("series(u)", r, [&](std::size_t i) { return third_order_exponential(v[i]); }, tol<word_of<T>>(100));
       r = u * shift(series(0.5 * u), FORWARD, 1);
       check_field(
           "u * shift(series(u / 2))", r,

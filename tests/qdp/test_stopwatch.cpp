@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "jit/support/log.hpp"
-#include "qdp/util/primary.hpp"
+#include "qdp/init/flop_counter.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp/util/byte_order.hpp"
-#include "qdp/init/flop_counter.hpp"
+#include "qdp/util/primary.hpp"
 
 using namespace QDP;
 
@@ -144,7 +144,8 @@ TEST_CASE("bfwrite stores big-endian and bfread restores") {
 TEST_CASE("QDPIO::cout takes values, strings and manipulators, and only the primary writes") {
   RestoreProcess restore;
   CaptureCout capture;
-  QDPIO::cout << "a " << 1 << ' ' << 2.5 << ' ' << std::string("s") << std::setprecision(3) << 1.23456 << std::scientific << 1.0 << std::endl;
+  QDPIO::cout << "a " << 1 << ' ' << 2.5 << ' ' << std::string("s") << std::setprecision(3) << 1.23456
+              << std::scientific << 1.0 << std::endl;
   CHECK(capture.text.str() == "a 1 2.5 s1.231.000e+00\n");
   io::Process process = io::process();
   process.primary = false;

@@ -90,10 +90,8 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST_CASE("default sets hold the sites that their definitions say") {
   for (const Extents& extents : tests::lattices()) {
     tests::create_lattice(extents);
-    check_set(
-        rb, 2, [](const Extents& x) { return sum(x, 4) & 1; }, extents);
-    check_set(
-        rb3, 2, [](const Extents& x) { return sum(x, 3) & 1; }, extents);
+    check_set(rb, 2, [](const Extents& x) { return sum(x, 4) & 1; }, extents);
+    check_set(rb3, 2, [](const Extents& x) { return sum(x, 3) & 1; }, extents);
     check_set(
         mcb, 32,
         [](const Extents& x) {
@@ -101,8 +99,7 @@ TEST_CASE("default sets hold the sites that their definitions say") {
           return x[0] % 2 + 2 * (x[1] % 2) + 4 * (x[2] % 2) + 8 * (x[3] % 2) + 16 * (cube % 2);
         },
         extents);
-    check_set(
-        all.getSet(), 1, [](const Extents&) { return 0; }, extents);
+    check_set(all.getSet(), 1, [](const Extents&) { return 0; }, extents);
     CHECK(all.domain().whole);
     CHECK(even.color() == 0);
     CHECK(odd.color() == 1);

@@ -41,7 +41,9 @@ T round_trip(const T& x) {
   return back;
 }
 
-std::string scratch(const std::string& name) { return (std::filesystem::temp_directory_path() / ("tessera_test_io_" + name)).string(); }
+std::string scratch(const std::string& name) {
+  return (std::filesystem::temp_directory_path() / ("tessera_test_io_" + name)).string();
+}
 
 enum Colour { red, green };
 

@@ -86,10 +86,26 @@ TEST_CASE("many threads copy a field site by site") {
     to = zero;
     const Matrix& constant = from;
     switch (round % 5) {
-      case 0: on_threads([&](int t) { for (auto [i, end] = share(t); i < end; ++i) to.elem(i) = constant.elem(i); }); break;
-      case 1: on_threads([&](int t) { for (auto [i, end] = share(t); i < end; ++i) to.elem(i) = from.elem(i); }); break;
-      case 2: on_threads([&](int t) { for (auto [i, end] = share(t); i < end; ++i) to.getF()[i] = constant.getF()[i]; }); break;
-      case 3: on_threads([&](int t) { for (auto [i, end] = share(t); i < end; ++i) to[all].elem(i) = getSite(constant, i).elem(); }); break;
+      case 0:
+        on_threads([&](int t) {
+          for (auto [i, end] = share(t); i < end; ++i) to.elem(i) = constant.elem(i);
+        });
+        break;
+      case 1:
+        on_threads([&](int t) {
+          for (auto [i, end] = share(t); i < end; ++i) to.elem(i) = from.elem(i);
+        });
+        break;
+      case 2:
+        on_threads([&](int t) {
+          for (auto [i, end] = share(t); i < end; ++i) to.getF()[i] = constant.getF()[i];
+        });
+        break;
+      case 3:
+        on_threads([&](int t) {
+          for (auto [i, end] = share(t); i < end; ++i) to[all].elem(i) = getSite(constant, i).elem();
+        });
+        break;
       default:
         on_threads([&](int t) {
           for (auto [i, end] = share(t); i < end; ++i)
@@ -117,12 +133,14 @@ TEST_CASE("some threads read sites while others claim the same field and write t
         const double before = values.elem(i).elem().elem().elem();
         bad += constant.elem(i).elem().elem().elem() != before;
         if ((t + round) % 2 == 0) field.elem(i).elem().elem().elem() = 3 * before;
-        if (i % 16 == 0) bad += getSite(constant, i).elem().elem().elem().elem() != ((t + round) % 2 == 0 ? 3 * before : before);
+        if (i % 16 == 0)
+          bad += getSite(constant, i).elem().elem().elem().elem() != ((t + round) % 2 == 0 ? 3 * before : before);
       }
     });
     for (int t = 0; t < kThreads; ++t)
       for (auto [i, end] = share(t); i < end; ++i)
-        bad += constant.elem(i).elem().elem().elem() != values.elem(i).elem().elem().elem() * ((t + round) % 2 == 0 ? 3 : 1);
+        bad += constant.elem(i).elem().elem().elem() !=
+               values.elem(i).elem().elem().elem() * ((t + round) % 2 == 0 ? 3 : 1);
     wrong += bad != 0;
   }
   CHECK(wrong == 0);
@@ -228,7 +246,8 @@ TEST_CASE("a statement runs while other threads read and write sites of other fi
     });
     const Number& result = written;
     for (int t = 1; t < kThreads; ++t)
-      for (auto [i, end] = share(t); i < end; ++i) bad += result.elem(i).elem().elem().elem() != 2 * values.elem(i).elem().elem().elem();
+      for (auto [i, end] = share(t); i < end; ++i)
+        bad += result.elem(i).elem().elem().elem() != 2 * values.elem(i).elem().elem().elem();
     wrong += bad != 0;
   }
   CHECK(wrong == 0);

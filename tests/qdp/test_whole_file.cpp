@@ -1,7 +1,7 @@
 // Files written whole or not at all, room on disk, and what the reader of a field says about its checksum.
 
-#include "qdp/io/whole_file.hpp"
 #include "qdp/io/qdp_file.hpp"
+#include "qdp/io/whole_file.hpp"
 #include "qdp/rng/rng.hpp"
 #include "qdp/types/functions.hpp"
 #include "tests/qdp/gauge_file_fixture.hpp"
@@ -37,7 +37,8 @@ TEST_CASE("a file is replaced in one step, and left alone if that fails") {
   CHECK(content_of(path) == "two\n");
   std::filesystem::create_directory(folder.file("in_the_way"));
   CHECK_THROWS_AS(write_whole_file(folder.file("in_the_way"), "three"), jit::UserError);
-  CHECK(contains(message_of<jit::UserError>([&] { write_whole_file(folder.file("missing/text"), "x"); }), "missing/text"));
+  CHECK(contains(message_of<jit::UserError>([&] { write_whole_file(folder.file("missing/text"), "x"); }),
+                 "missing/text"));
   CHECK(folder.count() == 2);  // nothing temporary stays
 }
 
@@ -46,7 +47,8 @@ TEST_CASE("free space is that of the file system, also for files that are not th
   const std::uint64_t here = free_disk_space(folder.file("."));
   CHECK(here > 0);
   CHECK(here < std::uint64_t(1) << 60);
-  CHECK(std::filesystem::space(folder.file(".")).available == doctest::Approx(static_cast<double>(free_disk_space(folder.file("new/file")))).epsilon(0.2));
+  CHECK(std::filesystem::space(folder.file(".")).available ==
+        doctest::Approx(static_cast<double>(free_disk_space(folder.file("new/file")))).epsilon(0.2));
 }
 
 TEST_CASE("a reader knows whether the data had their checksum, another one, or none") {

@@ -25,33 +25,19 @@ class Leaving : public MapFunc {
 
 // What must not compile. Each line names the nonsense; the check is that the operator does not exist for it.
 template <class A, class B>
-concept Multiplies = requires(const A& a, const B& b) {
-  a* b;
-};
+concept Multiplies = requires(const A& a, const B& b) { a* b; };
 template <class A, class B>
-concept Adds = requires(const A& a, const B& b) {
-  a + b;
-};
+concept Adds = requires(const A& a, const B& b) { a + b; };
 template <class A, class B>
-concept Assigns = requires(A& a, const B& b) {
-  a = b;
-};
+concept Assigns = requires(A& a, const B& b) { a = b; };
 template <class A, class B>
-concept Compares = requires(const A& a, const B& b) {
-  a < b;
-};
+concept Compares = requires(const A& a, const B& b) { a < b; };
 template <class A>
-concept ProjectsSpin = requires(const A& a) {
-  spinProjectDir0Plus(a);
-};
+concept ProjectsSpin = requires(const A& a) { spinProjectDir0Plus(a); };
 template <class A>
-concept TakesGamma = requires(const A& a) {
-  Gamma(1) * a;
-};
+concept TakesGamma = requires(const A& a) { Gamma(1) * a; };
 template <class A>
-concept HasSquareRoot = requires(const A& a) {
-  sqrt(a);
-};
+concept HasSquareRoot = requires(const A& a) { sqrt(a); };
 
 }  // namespace
 
@@ -296,13 +282,15 @@ TEST_CASE("a site that is not there is an error in every build, on the host or n
   multi1d<int> outside(Nd);
   outside = 0;
   outside[1] = 2;
-  CHECK_THROWS_WITH_AS(peekSite(x, outside), doctest::Contains("peekSite: coordinate out of range: expected 0..1, got 2"), jit::UserError);
+  CHECK_THROWS_WITH_AS(peekSite(x, outside),
+                       doctest::Contains("peekSite: coordinate out of range: expected 0..1, got 2"), jit::UserError);
   CHECK_THROWS_WITH_AS(pokeSite(x, Real(1), outside), doctest::Contains("pokeSite"), jit::UserError);
 }
 
 TEST_CASE("a component that is not there is an error") {
   const auto refused = [](auto access, int limit, int got, const char* where) {
-    const std::string text = std::string(where) + ": component out of range: expected 0.." + std::to_string(limit - 1) + ", got " + std::to_string(got);
+    const std::string text = std::string(where) + ": component out of range: expected 0.." + std::to_string(limit - 1) +
+                             ", got " + std::to_string(got);
     CHECK_THROWS_WITH_AS(access(), text.c_str(), UserError);
   };
   Fermion psi = zero;

@@ -64,7 +64,9 @@ T round_trip(const T& x) {
   return back;
 }
 
-std::string scratch(const std::string& name) { return (std::filesystem::temp_directory_path() / ("tessera_test_xml_" + name)).string(); }
+std::string scratch(const std::string& name) {
+  return (std::filesystem::temp_directory_path() / ("tessera_test_xml_" + name)).string();
+}
 
 }  // namespace
 
@@ -155,7 +157,8 @@ TEST_CASE("the document has QDP++'s layout") {
   pop(xml);
   pop(xml);
   CHECK(xml.printCurrentContext() == "\n<root>\n  <n>1</n>\n  <group>\n    <nrow>4 4 4 4</nrow>\n  </group>\n</root>");
-  CHECK(xml.str() == "<?xml version=\"1.0\"?>\n\n\n<root>\n  <n>1</n>\n  <group>\n    <nrow>4 4 4 4</nrow>\n  </group>\n</root>\n");
+  CHECK(xml.str() ==
+        "<?xml version=\"1.0\"?>\n\n\n<root>\n  <n>1</n>\n  <group>\n    <nrow>4 4 4 4</nrow>\n  </group>\n</root>\n");
 }
 
 TEST_CASE("attributes, prefixes and empty tags") {
@@ -184,7 +187,8 @@ TEST_CASE("attributes, prefixes and empty tags") {
   CHECK(inner == 7);
   XMLReader derived(xml, "/r");
   CHECK(derived.count("p:inner") == 1);
-  CHECK(contains(error_of([&] { xml.getAttribute("/r", "col", row); }), "expected attribute col, got the attributes row, name"));
+  CHECK(contains(error_of([&] { xml.getAttribute("/r", "col", row); }),
+                 "expected attribute col, got the attributes row, name"));
   CHECK(contains(error_of([&] { xml.getAttribute("/r", "name", row); }), "an integer (int)"));
 }
 
@@ -229,7 +233,8 @@ TEST_CASE("a derived reader outlives its parent") {
 }
 
 TEST_CASE("booleans accept true false yes no, numbers accept signs and exponents") {
-  XMLReader xml = parse("<r><t>true</t><f> false </f><y>yes</y><n>no</n><p>+3</p><e>1.5e-3</e><d>5.</d><tiny>1e-400</tiny></r>");
+  XMLReader xml =
+      parse("<r><t>true</t><f> false </f><y>yes</y><n>no</n><p>+3</p><e>1.5e-3</e><d>5.</d><tiny>1e-400</tiny></r>");
   bool b = false;
   read(xml, "t", b);
   CHECK(b);
@@ -252,7 +257,8 @@ TEST_CASE("booleans accept true false yes no, numbers accept signs and exponents
 }
 
 TEST_CASE("a value of the wrong type throws, naming path, line, type and text, and leaves the variable alone") {
-  XMLReader xml = parse("<r>\n<n>four</n>\n<x>1.5</x>\n<two>1 2</two>\n<big>3000000000</big>\n<neg>-1</neg>\n<b>maybe</b>\n<e></e>\n<huge>1e400</huge></r>");
+  XMLReader xml = parse(
+      "<r>\n<n>four</n>\n<x>1.5</x>\n<two>1 2</two>\n<big>3000000000</big>\n<neg>-1</neg>\n<b>maybe</b>\n<e></e>\n<huge>1e400</huge></r>");
   int n = 42;
   const std::string e = error_of([&] { read(xml, "/r/n", n); });
   CHECK(contains(e, "\"/r/n\""));
@@ -273,7 +279,8 @@ TEST_CASE("a value of the wrong type throws, naming path, line, type and text, a
 }
 
 TEST_CASE("a missing path throws and tells what is there") {
-  XMLReader xml = parse("<Params>\n <Cfg>\n  <cfg_type>DISORDERED</cfg_type>\n  <cfg_file>x</cfg_file>\n </Cfg>\n <e>1</e><e>2</e>\n</Params>");
+  XMLReader xml = parse(
+      "<Params>\n <Cfg>\n  <cfg_type>DISORDERED</cfg_type>\n  <cfg_file>x</cfg_file>\n </Cfg>\n <e>1</e><e>2</e>\n</Params>");
   std::string s;
   const std::string e = error_of([&] { read(xml, "/Params/Cfg/type", s); });
   CHECK(contains(e, "\"/Params/Cfg/type\""));
@@ -541,10 +548,11 @@ TEST_CASE("XMLArrayWriter makes elem children and nests") {
     pop(array);
   }
   pop(xml);
-  CHECK(xml.printCurrentContext() ==
-        "\n<r>\n  <Mesons>\n    <elem>\n      <gamma>0</gamma>\n      <momenta>\n        <elem>\n          <p>0</p>\n        </elem>"
-        "\n      </momenta>\n    </elem>\n    <elem>\n      <gamma>1</gamma>\n      <momenta>\n        <elem>\n          <p>10</p>"
-        "\n        </elem>\n      </momenta>\n    </elem>\n  </Mesons>\n</r>");
+  CHECK(
+      xml.printCurrentContext() ==
+      "\n<r>\n  <Mesons>\n    <elem>\n      <gamma>0</gamma>\n      <momenta>\n        <elem>\n          <p>0</p>\n        </elem>"
+      "\n      </momenta>\n    </elem>\n    <elem>\n      <gamma>1</gamma>\n      <momenta>\n        <elem>\n          <p>10</p>"
+      "\n        </elem>\n      </momenta>\n    </elem>\n  </Mesons>\n</r>");
 }
 
 TEST_CASE("XMLArrayWriter wants as many elements as announced") {

@@ -26,7 +26,7 @@ inline std::string solver_residual(const std::string& for_doubles) { return kDou
 }  // namespace tests
 
 /// Ends the running test case as skipped if the base precision is single.
-#define TESSERA_NEEDS_DOUBLES(reason)                                         \
-  do {                                                                        \
-    if (!::tests::kDoubles) TESSERA_SKIP("QDP_PRECISION is single: " reason); \
+#define TESSERA_NEEDS_DOUBLES(reason)                                                                                  \
+  do {                                                                                                                 \
+    if (!::tests::kDoubles) TESSERA_SKIP("QDP_PRECISION is single: " reason);                                          \
   } while (false)

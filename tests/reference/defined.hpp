@@ -39,10 +39,14 @@ inline char letter(Index i) { return i.is_number() ? 's' : i.is_column() ? 'v' :
 inline bool words_fit(std::initializer_list<Word> x, Words wanted) {
   const bool real = std::find(x.begin(), x.end(), Word::real) != x.end();
   switch (wanted) {
-    case Words::any: return true;
-    case Words::some_real: return real;
-    case Words::whole: return !real;
-    case Words::integer_last: return !real && *(x.end() - 1) == Word::integer;
+    case Words::any:
+      return true;
+    case Words::some_real:
+      return real;
+    case Words::whole:
+      return !real;
+    case Words::integer_last:
+      return !real && *(x.end() - 1) == Word::integer;
   }
   return false;
 }
@@ -58,7 +62,8 @@ inline bool extents_fit(std::initializer_list<Index> levels, int wanted) {
 
 template <class... T>
 bool defined(const Overloads& f, const T&... x) {
-  return detail::has(f.spin, std::string{detail::letter(x.spin)...}) && detail::has(f.color, std::string{detail::letter(x.color)...}) &&
+  return detail::has(f.spin, std::string{detail::letter(x.spin)...}) &&
+         detail::has(f.color, std::string{detail::letter(x.color)...}) &&
          detail::has(f.reality, std::string{(x.complex ? 'c' : 'r')...}) && detail::words_fit({x.word...}, f.words) &&
          detail::extents_fit({x.spin...}, f.spin_extent) && detail::extents_fit({x.color...}, f.color_extent);
 }

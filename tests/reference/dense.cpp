@@ -91,7 +91,8 @@ Dense Dense::adjoint() const {
 Dense Dense::block(const std::vector<int>& rows, const std::vector<int>& cols) const {
   Dense b(static_cast<int>(rows.size()), static_cast<int>(cols.size()));
   for (int i = 0; i < b.rows(); ++i)
-    for (int j = 0; j < b.cols(); ++j) b(i, j) = (*this)(rows[static_cast<std::size_t>(i)], cols[static_cast<std::size_t>(j)]);
+    for (int j = 0; j < b.cols(); ++j)
+      b(i, j) = (*this)(rows[static_cast<std::size_t>(i)], cols[static_cast<std::size_t>(j)]);
   return b;
 }
 

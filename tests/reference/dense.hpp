@@ -12,12 +12,15 @@ using Vector = std::vector<Complex>;
 class Dense {
  public:
   Dense() = default;
-  Dense(int rows, int cols) : rows_(rows), cols_(cols), a_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {}
+  Dense(int rows, int cols)
+      : rows_(rows), cols_(cols), a_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {}
   static Dense identity(int n);
 
   int rows() const { return rows_; }
   int cols() const { return cols_; }
-  Complex& operator()(int i, int j) { return a_[static_cast<std::size_t>(i) * static_cast<std::size_t>(cols_) + static_cast<std::size_t>(j)]; }
+  Complex& operator()(int i, int j) {
+    return a_[static_cast<std::size_t>(i) * static_cast<std::size_t>(cols_) + static_cast<std::size_t>(j)];
+  }
   const Complex& operator()(int i, int j) const { return const_cast<Dense&>(*this)(i, j); }
 
   Dense adjoint() const;

@@ -63,8 +63,7 @@ struct WordOf<QDP::RComplex<W>> {
   static constexpr bool complex = true;
 };
 template <class T>
-requires requires { typename Level<T>::Inner; }
-struct WordOf<T> : WordOf<typename Level<T>::Inner> {};
+requires requires { typename Level<T>::Inner; } struct WordOf<T> : WordOf<typename Level<T>::Inner> {};
 /// The word of a site type: float, double, int or bool.
 template <class T>
 using word_of = typename WordOf<T>::type;

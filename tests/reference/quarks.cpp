@@ -25,7 +25,8 @@ void add(Dense& d, int x, int y, Complex f, const Spin& spin, const Color& color
       if (fs == 0.0) continue;
       for (int a = 0; a < 3; ++a)
         for (int b = 0; b < 3; ++b)
-          d(12 * x + 3 * s + a, 12 * y + 3 * t + b) += fs * color[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
+          d(12 * x + 3 * s + a, 12 * y + 3 * t + b) +=
+              fs * color[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
     }
 }
 
@@ -41,7 +42,8 @@ Spin one_plus_gamma(int mu, double sign) {
 Color field_strength(const Links& v, int x, int mu, int nu) {
   const int m = mu + 1, n = nu + 1;
   Color q{};
-  for (const std::vector<int>& leaf : std::vector<std::vector<int>>{{m, n, -m, -n}, {n, -m, -n, m}, {-m, -n, m, n}, {-n, m, n, -m}})
+  for (const std::vector<int>& leaf :
+       std::vector<std::vector<int>>{{m, n, -m, -n}, {n, -m, -n, m}, {-m, -n, m, n}, {-n, m, n, -m}})
     q = q + v.walk(x, leaf);
   return Complex(1.0 / 8) * (q + Complex(-1) * adjoint(q));
 }

@@ -147,9 +147,8 @@ SiteValue times_i(const SiteValue& x, int sign) {
   });
 }
 SiteValue complex_from(const SiteValue& re, const SiteValue& im) {
-  return build(re.spin, re.color, true, [&](int s, int t, int a, int b) {
-    return Number{re.at(s, t, a, b).re, im.at(s, t, a, b).re};
-  });
+  return build(re.spin, re.color, true,
+               [&](int s, int t, int a, int b) { return Number{re.at(s, t, a, b).re, im.at(s, t, a, b).re}; });
 }
 
 SiteValue spin_component(const SiteValue& x, int row, int col) {
@@ -333,7 +332,8 @@ SiteValue gamma(int n, Basis basis) {
 
 SiteValue spin_project(const SiteValue& x, int mu, int sign) {
   const SiteValue full = sign > 0 ? add(x, multiply(gamma(1 << mu), x)) : subtract(x, multiply(gamma(1 << mu), x));
-  return build({2, x.spin.cols, x.spin.kind}, x.color, true, [&](int s, int t, int a, int b) { return full.at(s, t, a, b); });
+  return build({2, x.spin.cols, x.spin.kind}, x.color, true,
+               [&](int s, int t, int a, int b) { return full.at(s, t, a, b); });
 }
 
 SiteValue spin_reconstruct(const SiteValue& h, int mu, int sign) {

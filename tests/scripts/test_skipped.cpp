@@ -18,7 +18,8 @@ namespace {
 /// Runs the cases of this program that are named so, with a list at `list`; the exit status.
 int run_cases(const std::string& cases, const std::string& list) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const int status = std::system(("TEST_SKIPPED_LIST='" + list + "' '" + program + "' --no-skip=true -tc='" + cases + "' >/dev/null").c_str());
+  const int status = std::system(
+      ("TEST_SKIPPED_LIST='" + list + "' '" + program + "' --no-skip=true -tc='" + cases + "' >/dev/null").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

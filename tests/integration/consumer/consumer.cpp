@@ -13,14 +13,12 @@ int main(int argc, char** argv) {
   int status = 0;
   {
     multi1d<LatticeColorMatrix> u(Nd);
-    for (int mu = 0; mu < Nd; ++mu)
-      u[mu] = 1.0;
+    for (int mu = 0; mu < Nd; ++mu) u[mu] = 1.0;
     const Double plaquette =
         sum(real(trace(u[0] * shift(u[1], FORWARD, 0) * adj(shift(u[0], FORWARD, 1)) * adj(u[1])))) /
         Double(Nc * Layout::vol());
     QDPIO::cout << "plaquette of the free field: " << plaquette << std::endl;
-    if (std::abs(toDouble(plaquette) - 1.0) > 1e-12)
-      status = 1;
+    if (std::abs(toDouble(plaquette) - 1.0) > 1e-12) status = 1;
   }
   QDP_finalize();
   return status;

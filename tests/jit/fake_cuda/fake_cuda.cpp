@@ -84,9 +84,9 @@ std::map<int, void*> table(unsigned count, const JitOption* options, void** valu
 
 }  // namespace
 
-#define IN_ORDER(call) \
+#define IN_ORDER(call)                                                                                                 \
   if (const Result result = called(#call)) return result
-#define IN_CONTEXT(call) \
+#define IN_CONTEXT(call)                                                                                               \
   if (const Result result = called_in_context(#call)) return result
 
 extern "C" {

@@ -103,13 +103,13 @@ Result in_context() {
   if (current == nullptr) return kInvalidContext;
   return device().streams.error();
 }
-#define IN_CONTEXT \
+#define IN_CONTEXT                                                                                                     \
   if (const Result result = in_context()) return result
 
 pm::Stream* to_stream(Stream stream) {
   return stream == nullptr ? device().default_stream : reinterpret_cast<pm::Stream*>(stream);
 }
-#define KNOWN_STREAM(stream) \
+#define KNOWN_STREAM(stream)                                                                                           \
   if (!device().streams.known(to_stream(stream))) return kInvalidHandle
 void write_log(const std::vector<std::pair<JitOption, void*>>& options, JitOption buffer, JitOption bytes,
                const std::string& text) {

@@ -97,17 +97,24 @@ void add_rounded(Table& table, const std::string& op, const std::string& type, F
 
 template <class T>
 struct Name;
-#define TYPE_NAME(T)                            \
-  template <>                                   \
-  struct Name<T> {                              \
-    static constexpr const char* text = "." #T; \
+#define TYPE_NAME(T)                                                                                                   \
+  template <>                                                                                                          \
+  struct Name<T> {                                                                                                     \
+    static constexpr const char* text = "." #T;                                                                        \
   };
 TYPE_NAME(u8)
-TYPE_NAME(s8) TYPE_NAME(u16) TYPE_NAME(s16) TYPE_NAME(u32) TYPE_NAME(s32) TYPE_NAME(u64) TYPE_NAME(s64) TYPE_NAME(f32)
-    TYPE_NAME(f64)
+TYPE_NAME(s8)
+TYPE_NAME(u16)
+TYPE_NAME(s16)
+TYPE_NAME(u32)
+TYPE_NAME(s32)
+TYPE_NAME(u64)
+TYPE_NAME(s64)
+TYPE_NAME(f32)
+TYPE_NAME(f64)
 #undef TYPE_NAME
-        template <class T>
-        std::string name() {
+template <class T>
+std::string name() {
   return Name<T>::text;
 }
 template <class T>
