@@ -27,6 +27,8 @@ struct Launch {
   std::span<const std::uint64_t> scalars;  ///< [arguments], bit patterns in the low bytes
   const Domain* domain = nullptr;
   double* results = nullptr;  ///< [reductions]
+  int component =
+      0;  ///< of the fields, that the kernel takes for component 0: those behind the last it names must exist
 };
 
 /// A row of the kernel table, for bench, tests and the profile.

@@ -56,7 +56,7 @@ class KernelEmitter {
   void run() {
     auto* entry = block("entry");
     auto* loop = block("loop");
-    auto* done = block("done");
+    auto* done = done_ = block("done");
     builder_.SetInsertPoint(entry);
     load_arguments();
     Value* first = in_steps(function_->getArg(1));
@@ -290,7 +290,11 @@ class KernelEmitter {
   }
 
   void run_steps(const std::vector<Step>& steps) {
-    for (const Step& s : steps) switch (s.kind) {
+    const std::size_t longest = steps_per_block(steps.size());
+    std::size_t done = 0;
+    for (const Step& s : steps) {
+      if (++done % longest == 0) new_block();
+      switch (s.kind) {
         case Step::Kind::node:
           node(std::size_t(s.number));
           break;
@@ -301,7 +305,15 @@ class KernelEmitter {
           reduction(std::size_t(s.number));
           break;
       }
+    }
     send_prefetches();
+  }
+
+  /// LLVM joins blocks if it sees that no other way leads on: the branch asks what is always so.
+  void new_block() {
+    auto* next = block("next");
+    builder_.CreateCondBr(builder_.CreateIsNotNull(function_->getArg(0)), next, done_);
+    builder_.SetInsertPoint(next);
   }
 
   void node(std::size_t i) {
@@ -463,6 +475,7 @@ class KernelEmitter {
   OperationEmitter operations_;
   llvm::Function* function_ = nullptr;
   llvm::Instruction* entry_end_ = nullptr;
+  llvm::BasicBlock* done_ = nullptr;
 
   std::vector<Value*> fields_, tables_, scalars_;  ///< base addresses; splatted arguments
   Value *sums_ = nullptr, *groups_ = nullptr, *masks_ = nullptr;

@@ -10,6 +10,8 @@
 //     follow immediately: each element of a matrix is loaded once, used for all columns, and forgotten.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "jit/ir/ir.hpp"
@@ -29,5 +31,12 @@ struct Schedule {
 };
 
 Schedule schedule(const ir::Kernel& kernel);
+
+/// How many of a program's steps to put into one block of LLVM's instructions. LLVM's time grows as the square of a block's
+/// length: programs far longer than those of loops over physics' types are cut.
+constexpr std::size_t steps_per_block(std::size_t steps) {
+  constexpr std::size_t kOneBlock = 5000, kOfMany = 150;
+  return steps <= kOneBlock ? kOneBlock + 1 : kOfMany;
+}
 
 }  // namespace jit

@@ -339,7 +339,10 @@ class SimtEmitter : private SimtCode {
       for (int number : waiting) store(kernel_.stores[std::size_t(number)]);
       waiting.clear();
     };
+    const std::size_t longest = steps_per_block(steps.size());
+    std::size_t done = 0;
     for (const Step& s : steps) {
+      if (++done % longest == 0 && !fields_.empty()) new_block();
       loads -= stays_behind_stores(s);
       switch (s.kind) {
         case Step::Kind::node:
@@ -355,6 +358,16 @@ class SimtEmitter : private SimtCode {
       }
     }
     send();
+  }
+
+  /// LLVM joins blocks if it sees that no other way leads on: the branch asks what is always so.
+  void new_block() {
+    auto* next = block("next");
+    auto* never = block("never");
+    builder_.CreateCondBr(builder_.CreateIsNotNull(fields_.front()), next, never);
+    builder_.SetInsertPoint(never);
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(next);
   }
 
   void node(std::size_t i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "jit/device/cpu_device.hpp"
 #include "jit/device/processor.hpp"
 #include "jit/gpu/process_device.hpp"
+#include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/residency.hpp"
 #include "jit/runtime/checks.hpp"
@@ -63,6 +65,12 @@ void check_profile() {
   }
 }
 
+/// Where a field in device order is seen from `component` on.
+void* behind(void* field, int component, const Field& f) {
+  const std::int64_t words = word_index(f.order().lanes, f.word(), f.components(), 0, component);
+  return static_cast<std::byte*>(field) + words * ir::bytes(f.word());
+}
+
 /// Addresses and tables of a launch, in the kernel's own arrays. No contents are given up yet: claim() does that when
 /// the kernel is on its way.
 void bind(KernelHandle& kernel, const Launch& launch) {
@@ -77,6 +85,7 @@ void bind(KernelHandle& kernel, const Launch& launch) {
         reject_shape(kernel, i, field);
       if (leaf.read) kernel.addresses[i] = const_cast<void*>(field.device_read());
       if (leaf.written) kernel.addresses[i] = field.device_reserve(whole && !leaf.read);
+      if (launch.component != 0) kernel.addresses[i] = behind(kernel.addresses[i], launch.component, field);
     }
     for (std::size_t s = 1; s < kernel.tables.size(); ++s) {
       const SiteMap& map = *launch.maps[s];

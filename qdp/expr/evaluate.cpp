@@ -35,7 +35,7 @@ void check_orders(const Statement& statement) {
 /// A destination that is read at other sites, or while its columns are being stored.
 bool must_be_computed_aside(const Statement& statement, Shape dest) {
   if (statement.target_elsewhere()) return true;
-  return statement.target_read() && dest.spin.kind == Kind::matrix && any_big_product(statement.records());
+  return statement.target_read() && columns_of(statement.records(), dest) != nullptr;
 }
 
 /// Of the statement at hand: one at a time is evaluated.
@@ -75,26 +75,32 @@ struct Execution {
   jit::Field* dest;  ///< of an assignment
   const jit::Domain& domain;
   double* results;
+  int component = 0;  ///< of the fields, that the kernel takes for the first
 };
 
 void run(Statement& statement, const Execution& how);
 
+/// The domain that a part of a statement is computed on: below shifts it is needed at other sites, so at all.
+const jit::Domain& domain_of(const Record& part, const Execution& how) {
+  return part.frame() == 0 ? how.domain : all.domain();
+}
+
 /// The statement with a part computed aside.
 void run_divided(const Statement& statement, const Execution& how, int part) {
   const Statement whole = statement;  // which may be the scratch
-  const Shape shape = whole.records()[static_cast<std::size_t>(part)].shape();
-  const auto aside = new_field(shape);
+  const Record& r = whole.records()[static_cast<std::size_t>(part)];
+  const auto aside = new_field(r.shape());
+  const jit::Domain& domain = domain_of(r, how);
   Statement step;
   step.clear(aside.get());
   step.copy(whole, part, {});
-  run(step,
-      {{.dest = shape, .lanes = how.purpose.lanes, .listed = how.purpose.listed}, aside.get(), how.domain, nullptr});
+  run(step, {{.dest = r.shape(), .lanes = how.purpose.lanes, .listed = domain.listed}, aside.get(), domain, nullptr});
   step.clear(how.dest);
   step.copy(whole, whole.root(), {{part, aside}});
   run(step, how);
 }
 
-/// A long statement, piece by piece. Those below shifts are needed at other sites: they are computed on all.
+/// A long statement, piece by piece.
 void run_in_pieces(const Statement& statement, const Execution& how, std::span<const int> cuts) {
   const Statement whole = statement;
   const std::vector<int> readers = last_readers(whole.records(), cuts);
@@ -104,7 +110,7 @@ void run_in_pieces(const Statement& statement, const Execution& how, std::span<c
   for (const int cut : cuts) {
     const Record& r = whole.records()[static_cast<std::size_t>(cut)];
     const auto aside = new_field(r.shape());
-    const jit::Domain& domain = r.frame() == 0 ? how.domain : all.domain();
+    const jit::Domain& domain = domain_of(r, how);
     step.clear(aside.get());
     step.copy(whole, cut, asides);
     run(step, {{.dest = r.shape(), .lanes = how.purpose.lanes, .listed = domain.listed}, aside.get(), domain, nullptr});
@@ -141,6 +147,7 @@ void run(Statement& statement, const Execution& how) {
   l.scalars = statement.scalars();
   l.domain = &how.domain;
   l.results = how.results;
+  l.component = how.component;
   rt.launch(l);
 }
 
@@ -190,16 +197,17 @@ void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
   statement.clear();
   statement.walk(*rhs);
   check_orders(statement);
+  // A field with more components than a kernel sums: one kernel, moved along it.
   for (int first = 0; first < components; first += kReductionsPerKernel)
     run(statement, {{.dest = {},
                      .lanes = site_order()->lanes,
                      .listed = domain.listed,
                      .reduction = static_cast<int>(kind),
-                     .first = first,
                      .count = std::min(kReductionsPerKernel, components - first)},
                     nullptr,
                     domain,
-                    results + first});
+                    results + first,
+                    first});
 }
 
 namespace {

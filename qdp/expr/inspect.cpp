@@ -27,14 +27,13 @@ Inspected inspect_assign(const std::shared_ptr<jit::Field>& dest, Shape shape, c
   return inspect(statement, {.dest = shape, .lanes = dest->order().lanes, .listed = domain.listed});
 }
 
-Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind, int first, int count) {
+Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind, int count) {
   Statement statement;
   statement.walk(*rhs);
   return inspect(statement, {.dest = {},
                              .lanes = site_order()->lanes,
                              .listed = domain.listed,
                              .reduction = static_cast<int>(kind),
-                             .first = first,
                              .count = count});
 }
 

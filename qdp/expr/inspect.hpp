@@ -21,7 +21,7 @@ struct Inspected {
 };
 /// Of dest = rhs as one kernel, whatever must be computed aside when it runs.
 Inspected inspect_assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs);
-/// Of the reduction of `count` components from `first` on.
-Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind, int first, int count);
+/// Of the reduction of the first `count` components.
+Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind, int count);
 
 }  // namespace QDP::detail

@@ -103,14 +103,19 @@ const Tensor& Lowering::lower(int number) {
       open.push_back(missing);
       continue;
     }
-    if (!is_done_[i]) done_[i] = compute(record(top)), is_done_[i] = true;
+    if (!is_done_[i]) done_[i] = compute(top), is_done_[i] = true;
     open.pop_back();
   }
   return done_[static_cast<std::size_t>(number)];
 }
 
-Tensor Lowering::compute(const Record& r) {
+Tensor Lowering::compute(int number) {
+  const Record& r = record(number);
   const Shape shape = r.shape();
+  if (columns_of(records_, r) == &Shape::color) {  // propagators may be unrolled: reroll() and divide.hpp see to them
+    obstacle_ = number;
+    return Tensor(shape);
+  }
   switch (r.op()) {
     case Op::value:
       return arguments_[r.attribute];
@@ -141,39 +146,58 @@ void Lowering::carry_back(Tensor& t, int inner) {
     if (v != kZero) v = builder_.permute(inner, v);
 }
 
-/// Spin column `trip` of a value with a spin matrix, as a spin vector whose loads stride over the columns; nothing if
-/// some operation of the tree mixes columns. Products associate to the right: a*b*c costs matrix times vector twice.
-std::optional<Tensor> Lowering::column(int number) {
+/// Column `trip` (of a transposed matrix: row) of a value with a matrix, as a vector whose loads stride over the columns;
+/// nothing if some operation of the tree mixes columns. Products of propagators associate to the right: a*b*c costs matrix times
+/// vector twice.
+std::optional<Tensor> Lowering::column(int number, bool transposed) {
   const Record& r = record(number);
   const Shape shape = r.shape();
-  if (shape.spin.kind != Kind::matrix) return std::nullopt;
-  const Shape col = shape.with_levels({Kind::vector, shape.spin.n}, shape.color);
+  const bool by_color = columns_ == &Shape::color;
+  if (!is_matrix(number) || (by_color && !shape.spin.is_scalar())) return std::nullopt;
+  const int n = level(number).n;
+  Shape col = shape;
+  col.*columns_ = {Kind::vector, level(number).n};
   switch (r.op()) {
     case Op::field: {
       Tensor t(col);
-      const int inner = shape.color.size() * shape.reals();  // words of one spin component
-      for (int s = 0; s < shape.spin.n; ++s)
+      const int inner = (by_color ? 1 : shape.color.size()) * shape.reals();  // words of one element
+      const int down = transposed ? inner : n * inner, across = transposed ? n * inner : inner;
+      for (int s = 0; s < n; ++s)
         for (int c = 0; c < inner; ++c)
-          t.v[static_cast<std::size_t>(s * inner + c)] = builder_.load(
-              {static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame()),
-               static_cast<std::int16_t>(s * shape.spin.n * inner + c), static_cast<std::int16_t>(inner)});
+          t.v[static_cast<std::size_t>(s * inner + c)] =
+              builder_.load({static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame()),
+                             static_cast<std::int16_t>(s * down + c), static_cast<std::int16_t>(across)});
       return t;
     }
     case Op::shift: {
-      auto t = column(r.operand(0));
+      auto t = column(r.operand(0), transposed);
       if (t) carry_back(*t, ShiftTo::unpack(r.attribute).inner);
       return t;
     }
+    case Op::adj:
+    case Op::transpose:
+    case Op::transpose_color: {
+      if (!by_color && r.op() != Op::transpose_color) return std::nullopt;
+      auto t = column(r.operand(0), transposed != by_color);
+      if (!t || (by_color && r.op() != Op::adj)) return t;
+      const Tensor one[] = {std::move(*t)};
+      return algebra_.apply(by_color ? Op::conj : Op::transpose_color, col, 0, one);
+    }
     case Op::mul: {
-      if (spin_matrix(r.operand(1))) {
+      if (is_matrix(r.operand(1)) && !level(r.operand(0)).is_scalar()) {
+        if (transposed) return std::nullopt;
+        const int products = products_++;
         auto t = column(r.operand(1));
+        if (by_color && (!t || products_ > products + 1)) obstacle_ = r.operand(1);  // one product's rows can be a loop
         if (t) t = times(r.operand(0), std::move(*t));
         return t;
       }
-      if (!record(r.operand(1)).shape().spin.is_scalar()) return std::nullopt;
-      auto t = column(r.operand(0));
+      const int matrix = is_matrix(r.operand(1)) ? 1 : 0;
+      if (!level(r.operand(1 - matrix)).is_scalar()) return std::nullopt;
+      auto t = column(r.operand(matrix), transposed);
       if (!t) return t;
-      const Tensor both[] = {std::move(*t), lower(r.operand(1))};
+      Tensor both[] = {lower(r.operand(1 - matrix)), std::move(*t)};
+      if (matrix == 0) std::swap(both[0], both[1]);
       return algebra_.apply(r.op(), col, r.attribute, both);
     }
     case Op::add:
@@ -187,7 +211,6 @@ std::optional<Tensor> Lowering::column(int number) {
     case Op::div:
     case Op::gamma_left:
     case Op::chiral_project:
-    case Op::transpose_color:
     case Op::where: {
       std::vector<Tensor> operands;
       for (int i = 0; i < 3; ++i) {
@@ -198,7 +221,7 @@ std::optional<Tensor> Lowering::column(int number) {
           operands.push_back(lower(r.operand(i)));
           continue;
         }
-        auto t = column(r.operand(i));
+        auto t = column(r.operand(i), transposed);
         if (!t) return t;
         operands.push_back(std::move(*t));
       }
@@ -211,7 +234,7 @@ std::optional<Tensor> Lowering::column(int number) {
 
 Tensor Lowering::times(int a, Tensor vector) {
   const Record& r = record(a);
-  if (r.op() == Op::mul && spin_matrix(r.operand(0)) && spin_matrix(r.operand(1)))
+  if (columns_ == &Shape::spin && r.op() == Op::mul && is_matrix(r.operand(0)) && is_matrix(r.operand(1)))
     return times(r.operand(0), times(r.operand(1), std::move(vector)));
   const Tensor both[] = {lower(a), std::move(vector)};
   return algebra_.apply(Op::mul, result_shape(Op::mul, both[0].shape, both[1].shape), 0, both);
@@ -219,12 +242,13 @@ Tensor Lowering::times(int a, Tensor vector) {
 
 void Lowering::store(const Tensor& value, bool by_columns) {
   const Shape shape = purpose_.dest;
-  const int inner = shape.color.size() * shape.reals();
-  if (by_columns) kernel_.trips = shape.spin.n;
+  const int n = by_columns ? (shape.*columns_).n : 1;
+  const int inner = (columns_ == &Shape::color ? 1 : shape.color.size()) * shape.reals();
+  kernel_.trips = n;
   for (std::size_t c = 0; c < value.v.size(); ++c) {
     ir::Store s;
     const int i = static_cast<int>(c);
-    s.place = {0, 0, static_cast<std::int16_t>(by_columns ? i / inner * shape.spin.n * inner + i % inner : i),
+    s.place = {0, 0, static_cast<std::int16_t>(by_columns ? i / inner * n * inner + i % inner : i),
                static_cast<std::int16_t>(by_columns ? inner : 0)};
     s.value = algebra_.word(value.v[c], shape.word);
     const ir::Node& n = kernel_.nodes[static_cast<std::size_t>(s.value)];
@@ -241,15 +265,16 @@ void Lowering::run() {
   const int root = static_cast<int>(records_.size()) - 1;
   if (purpose_.reduction < 0) {
     std::optional<Tensor> columns;
-    if (purpose_.dest.spin.kind == Kind::matrix && any_big_product(records_)) columns = column(root);
+    columns_ = columns_of(records_, purpose_.dest);
+    if (columns_ != nullptr) columns = column(root);
     if (columns)
       store(*columns, true);
-    else
+    else if (obstacle_ < 0)
       store(lower(root), false);
     return;
   }
   const Tensor& value = lower(root);
-  for (int c = purpose_.first; c < purpose_.first + purpose_.count; ++c)
+  for (int c = 0; c < purpose_.count; ++c)
     kernel_.reductions.push_back({static_cast<ir::Reduction::Kind>(purpose_.reduction),
                                   algebra_.word(value.v[static_cast<std::size_t>(c)], Type::f64)});
 }
@@ -257,6 +282,7 @@ void Lowering::run() {
 Lowered lower_statement(std::span<const Record> records) {
   Lowering low(records);
   low.run();
+  if (low.obstacle() >= 0) return {{}, low.obstacle()};
   ir::Kernel& kernel = low.kernel();
   const bool big = std::any_of(records.begin() + 1, records.end(), is_big_object);
   const std::size_t large = big ? kWantedNodes : kLargeWithoutBigObjects;

@@ -31,15 +31,19 @@ class Lowering {
   jit::ir::Builder& builder() { return builder_; }
   /// What was lowered at the site itself.
   std::vector<Part> parts() const;
+  /// A product that would have to be unrolled but is too large for it, or an operand that keeps one from going by columns: to
+  /// be computed aside before this statement can be lowered. -1: none.
+  int obstacle() const { return obstacle_; }
   /// Whether the kernel stores all components, or leaves some of the destination as they are.
   bool stores_all() const { return stores_all_; }
 
  private:
   const Record& record(int i) const { return records_[static_cast<std::size_t>(i)]; }
-  bool spin_matrix(int i) const { return record(i).shape().spin.kind == Kind::matrix; }
+  Level level(int i) const { return record(i).shape().*columns_; }
+  bool is_matrix(int i) const { return level(i).kind == Kind::matrix; }
   const Tensor& lower(int number);
-  Tensor compute(const Record& r);
-  std::optional<Tensor> column(int number);
+  Tensor compute(int number);
+  std::optional<Tensor> column(int number, bool transposed = false);
   Tensor times(int a, Tensor vector);
   void carry_back(Tensor& t, int inner);
   void store(const Tensor& value, bool by_columns);
@@ -52,6 +56,9 @@ class Lowering {
   std::vector<Tensor> arguments_;  ///< [values]
   std::vector<Tensor> done_;       ///< [records]
   std::vector<bool> is_done_;
+  LevelOf columns_ = nullptr;  ///< level of the columns that the kernel goes through
+  int obstacle_ = -1;
+  int products_ = 0;  ///< by columns, so far
   bool stores_all_ = true;
 };
 

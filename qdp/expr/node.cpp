@@ -1,6 +1,8 @@
 #include "qdp/expr/node.hpp"
 
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 #include "jit/memory/field.hpp"
 
@@ -19,41 +21,81 @@ const char* name(Op op) {
 
 namespace {
 
-// Nodes live for one statement; a list of free ones per thread, linked by `host`, keeps them from the allocator.
+// Nodes live for one statement: a list of free ones per thread keeps them from the allocator.
 // INVARIANT: constant initialisation, no destructor and the initial-exec model: an access is one instruction. Without,
 // it calls the loader's look-up up to three times, for every node made and released: a tenth of a statement's cost.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Node* free_nodes = nullptr;
 
-struct Reaper {
-  ~Reaper() {
-    while (Node* n = free_nodes) {
-      free_nodes = static_cast<Node*>(const_cast<void*>(n->host));
-      delete n;
+/// Where nodes come from, in blocks that lie together. They are never given back: an expression may end in another thread than
+/// the one that made it, so nobody knows when a block is free. Threads that end leave their nodes to the next.
+class Pool {
+ public:
+  /// A list of free nodes.
+  Node* take() {
+    const std::lock_guard lock(guard_);
+    if (left_ != nullptr) return std::exchange(left_, nullptr);
+    blocks_.push_back(std::make_unique<Node[]>(kBlock));
+    Node* block = blocks_.back().get();
+    for (std::size_t i = 0; i + 1 < kBlock; ++i) block[i].load.next = block + i + 1;
+    return block;
+  }
+  void leave(Node* list) {
+    const std::lock_guard lock(guard_);
+    while (list != nullptr) {
+      Node* next = list->load.next;
+      list->load.next = left_, left_ = list, list = next;
     }
   }
-};
 
-Node* another() {
-  static thread_local Reaper reaper;
-  return new Node;
+ private:
+  static constexpr std::size_t kBlock = 64;
+  std::mutex guard_;
+  std::vector<std::unique_ptr<Node[]>> blocks_;
+  Node* left_ = nullptr;
+};
+Pool& pool() {
+  static Pool* const made = new Pool;  // outlives the threads and the statics of the program
+  return *made;
 }
 
-Node* fresh(Op op, Shape shape, std::uint64_t attribute) {
+struct Heir {
+  ~Heir() { pool().leave(std::exchange(free_nodes, nullptr)); }
+};
+
+[[gnu::noinline]] void more_nodes() {
+  static thread_local Heir heir;
+  free_nodes = pool().take();
+}
+
+inline Node* fresh(Op op, Shape shape, std::uint64_t attribute) {
+  if (free_nodes == nullptr) [[unlikely]]
+    more_nodes();
   Node* n = free_nodes;
-  if (n == nullptr)
-    n = another();
-  else
-    free_nodes = static_cast<Node*>(const_cast<void*>(n->host));
+  free_nodes = n->load.next;
   n->op = op, n->shape = shape, n->attribute = attribute, n->uses = 1;
   return n;
 }
 
-}  // namespace
+/// What a node holds besides its operands.
+inline void drop_load(Node* n) {
+  switch (n->op) {
+    case Op::field:
+      std::destroy_at(&n->load.field);
+      break;
+    case Op::shift:
+      std::destroy_at(&n->load.map);
+      break;
+    case Op::value:
+      if (n->is_large()) delete[] n->load.large;
+      break;
+    default:
+      break;
+  }
+}
 
-namespace {
 /// Operands first, so that trees are made again in the order in which they lie. Sums may be hundreds of thousands of terms
-/// deep: below the depth that the stack is used for, nodes wait in a list, linked by `host`.
-void release(Node* n, int depth, Node*& waiting) {
+/// deep: below the depth that the stack is used for, nodes wait in a list.
+void release(Node* n, int depth, std::vector<Node*>& waiting) {
   constexpr int kDeepest = 256;
   for (Expr& k : n->kid) {
     Node* kid = k.forget();
@@ -61,53 +103,52 @@ void release(Node* n, int depth, Node*& waiting) {
     if (depth < kDeepest)
       release(kid, depth + 1, waiting);
     else
-      kid->host = waiting, waiting = kid;
+      waiting.push_back(kid);
   }
-  if (n->field) n->field.reset();
-  if (n->map) n->map.reset();
-  if (n->large) n->large.reset();
-  n->host = free_nodes;
+  drop_load(n);
+  n->load.next = free_nodes;
   free_nodes = n;
 }
+
 }  // namespace
 
 void release(Node* n) {
-  Node* waiting = nullptr;
+  std::vector<Node*> waiting;
   release(n, 0, waiting);
-  while (waiting != nullptr) {
-    Node* next = waiting;
-    waiting = static_cast<Node*>(const_cast<void*>(next->host));
+  while (!waiting.empty()) {
+    Node* next = waiting.back();
+    waiting.pop_back();
     release(next, 0, waiting);
   }
 }
 
-Expr make_node(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b, Expr c) {
+Node* new_node(Op op, Shape shape, std::uint64_t attribute, Node* a, Node* b, Node* c) {
   Node* n = fresh(op, shape, attribute);
-  n->kid[0] = std::move(a), n->kid[1] = std::move(b), n->kid[2] = std::move(c);
-  return Expr(n);
+  std::construct_at(&n->kid[0], a), std::construct_at(&n->kid[1], b), std::construct_at(&n->kid[2], c);
+  return n;
 }
 
 Expr make_field(std::shared_ptr<jit::Field> field, Shape shape) {
   Node* n = fresh(Op::field, shape, 0);
-  n->field = std::move(field);
+  std::construct_at(&n->load.field, std::move(field));
   return Expr(n);
 }
 
 Expr make_value(const void* components, Shape shape) {
   Node* n = fresh(Op::value, shape, 0);
-  std::byte* to = n->small;
-  if (shape.bytes() > kInlineValue)
-    n->large = std::make_unique_for_overwrite<std::byte[]>(shape.bytes()), to = n->large.get();
-  std::memcpy(to, components, shape.bytes());
-  n->host = to;
+  if (n->is_large()) {
+    std::byte* large = new std::byte[shape.bytes()];
+    n->load.large = large;
+  }
+  std::memcpy(const_cast<std::byte*>(n->components()), components, shape.bytes());
   return Expr(n);
 }
 
 Expr make_shift_node(Expr source, std::shared_ptr<const jit::SiteMap> map) {
-  Shape shape = source->shape;
-  Expr e = make_node(Op::shift, shape, 0, std::move(source));
-  const_cast<Node*>(e.get())->map = std::move(map);
-  return e;
+  const Shape shape = source->shape;
+  Node* n = new_node(Op::shift, shape, 0, source.forget(), nullptr, nullptr);
+  std::construct_at(&n->load.map, std::move(map));
+  return Expr(n);
 }
 
 Expr make_convert(Expr a, Shape shape) {

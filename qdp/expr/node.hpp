@@ -43,22 +43,37 @@ class Expr {
   Node* node_ = nullptr;
 };
 
-constexpr std::size_t kInlineValue = 16;
+/// A cache line: a statement touches each of its nodes three times.
+struct alignas(64) Node {
+  /// What a node holds besides its operands, by its operation.
+  union Load {
+    Load() : next(nullptr) {}
+    ~Load() {}
+    std::shared_ptr<jit::Field> field;        ///< Op::field
+    std::shared_ptr<const jit::SiteMap> map;  ///< Op::shift
+    std::byte small[16];                      ///< Op::value: the components, if they are few
+    std::byte* large;                         ///< Op::value: the components, if they are many
+    Node* next;                               ///< of a free node
+  };
 
-struct Node {
   Op op{};
-  Shape shape;
   std::uint32_t uses = 0;
+  Shape shape;
   std::uint64_t attribute = 0;
   Expr kid[3];
-  std::shared_ptr<jit::Field> field;        ///< Op::field
-  std::shared_ptr<const jit::SiteMap> map;  ///< Op::shift
-  const void* host = nullptr;               ///< Op::value: the components (points into `small` or `large`)
-  alignas(16) std::byte small[kInlineValue];
-  std::unique_ptr<std::byte[]> large;
-};
+  Load load;
 
-Expr make_node(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b = {}, Expr c = {});
+  /// Components of Op::value.
+  bool is_large() const { return shape.bytes() > sizeof load.small; }
+  const std::byte* components() const { return is_large() ? load.large : load.small; }
+};
+static_assert(sizeof(Node) == 64);
+
+/// Takes the caller's references over.
+Node* new_node(Op op, Shape shape, std::uint64_t attribute, Node* a, Node* b, Node* c);
+inline Expr make_node(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b = {}, Expr c = {}) {
+  return Expr(new_node(op, shape, attribute, a.forget(), b.forget(), c.forget()));
+}
 Expr make_field(std::shared_ptr<jit::Field> field, Shape shape);
 /// A scalar, copied now.
 Expr make_value(const void* components, Shape shape);

@@ -1,6 +1,7 @@
 #include "qdp/expr/statement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -20,6 +21,9 @@ constexpr int kSmallTree = 200;
 
 constexpr int kDeepest = 256;  // recursion of a walk
 
+/// Words of a scalar operand that is passed as arguments, of which a GPU's kernel takes 4096 bytes: propagators are.
+constexpr int kInArguments = 300;
+
 /// It only has to find the entry: the bytes decide. Products of sums with numbers of their own, one for each place (as in
 /// Black et al., "UMAC", CRYPTO '99): the processor takes several records at a time.
 std::uint64_t hash(std::span<const Record> records) {
@@ -37,20 +41,20 @@ std::uint64_t hash(std::span<const Record> records) {
 
 }  // namespace
 
-Record Purpose::record() const { return Record::of(kHead, pack(dest), listed, reduction, lanes, first, count); }
+Record Purpose::record() const { return Record::of(kHead, pack(dest), listed, reduction, lanes, count); }
 Purpose Purpose::of(const Record& head) {
   return {.dest = head.shape(),
           .lanes = head.operand(0),
           .listed = head.attribute != 0,
           .reduction = head.frame(),
-          .first = head.operand(1),
-          .count = head.operand(2)};
+          .count = head.operand(1)};
 }
 
 void Statement::clear(jit::Field* target) {
   fields_.clear(), frames_.clear(), value_nodes_.clear();
+  spread_nodes_.clear(), spread_.clear();
   frames_.add({-1, nullptr});
-  maps_.assign(1, nullptr), gathered_.assign(1, false);
+  maps_.assign(1, nullptr), gathered_.assign(1, 0);
   scalars_.clear(), value_starts_.clear();
   records_.assign(1, Record{});
   target_read_ = target_elsewhere_ = false;
@@ -67,14 +71,14 @@ void Statement::clear(jit::Field* target) {
 
 inline int Statement::frame_of(int parent, const jit::SiteMap* map) {
   if (const int known = frames_.find({parent, map}); known >= 0) return known;
-  gathered_.push_back(gathered_[static_cast<std::size_t>(parent)] || !map->structured());
+  gathered_.push_back(gathered_[static_cast<std::size_t>(parent)] != 0 || !map->structured());
   maps_.push_back(map);
   return frames_.add({parent, map});
 }
 
 inline ShiftTo Statement::shift_to(int inner) const {
   const auto i = static_cast<std::size_t>(inner);
-  return {inner, gathered_[i] ? 0 : maps_[i]->lane_xor, gathered_[i]};
+  return {inner, gathered_[i] != 0 ? 0 : maps_[i]->lane_xor, gathered_[i] != 0};
 }
 
 inline int Statement::add_field(jit::Field* field, std::uint64_t shape, int frame) {
@@ -98,11 +102,27 @@ int Statement::add_value(std::uint64_t shape, const void* components) {
   return append(Record::of(Op::value, shape, number, -1));
 }
 
-inline int Statement::value_of(const Node& n) {
+/// A value that is a field: one of more words than kernels take as arguments.
+int Statement::spread_of(const Node& n, int frame) {
+  int known = spread_nodes_.find(&n);
+  if (known < 0) {
+    known = spread_nodes_.add(&n);
+    const auto& field = spread_.emplace_back(new_field(n.shape));
+    auto* to = static_cast<std::byte*>(field->host_overwrite());
+    const std::size_t bytes = n.shape.bytes();
+    for (std::int64_t site = 0; site < field->order().sites; ++site, to += bytes)
+      std::memcpy(to, n.components(), bytes);
+  }
+  return add_field(spread_[static_cast<std::size_t>(known)].get(), pack(n.shape), frame);
+}
+
+inline int Statement::value_of(const Node& n, int frame) {
+  if (n.shape.components() > kInArguments) [[unlikely]]
+    return spread_of(n, frame);
   if (const int known = value_nodes_.find(&n); known >= 0)
     return append(Record::of(Op::value, pack(n.shape), static_cast<std::uint64_t>(known), -1));
   value_nodes_.add(&n);
-  return add_value(pack(n.shape), n.host);
+  return add_value(pack(n.shape), n.components());
 }
 
 inline int Statement::add_shift(std::uint64_t shape, int kid, int outer, int inner) {
@@ -121,9 +141,9 @@ std::uint64_t Statement::program_of(const Node& n, int a, int b, int c) const {
 [[gnu::always_inline]] inline int Statement::known(const Node& n, int frame) {
   switch (n.op) {
     case Op::field:
-      return add_field(n.field.get(), pack(n.shape), frame);
+      return add_field(n.load.field.get(), pack(n.shape), frame);
     case Op::value:
-      return value_of(n);
+      return value_of(n, frame);
     case Op::zero:
       return append(Record::of(Op::zero, pack(n.shape), 0, -1));
     default:
@@ -152,7 +172,7 @@ void Statement::walk(const Node& root) { walk(root, 0, 0); }
 int Statement::walk(const Node& n, int frame, int depth) {
   if (const int record = known(n, frame); record >= 0) return record;
   if (depth == kDeepest) return walk_deep(n, frame);
-  const int inner = n.op == Op::shift ? frame_of(frame, n.map.get()) : frame;
+  const int inner = n.op == Op::shift ? frame_of(frame, n.load.map.get()) : frame;
   const int a = n.kid[0] ? walk(*n.kid[0], inner, depth + 1) : -1;
   const int b = n.kid[1] ? walk(*n.kid[1], inner, depth + 1) : -1;
   const int c = n.kid[2] ? walk(*n.kid[2], inner, depth + 1) : -1;
@@ -168,7 +188,7 @@ int Statement::walk_deep(const Node& root, int its_frame) {
   };
   std::vector<Step> stack;
   const auto open = [&](const Node& n, int frame) {
-    stack.push_back({&n, frame, n.op == Op::shift ? frame_of(frame, n.map.get()) : frame, 0, {-1, -1, -1}});
+    stack.push_back({&n, frame, n.op == Op::shift ? frame_of(frame, n.load.map.get()) : frame, 0, {-1, -1, -1}});
   };
   open(root, its_frame);
   for (;;) {
@@ -262,15 +282,25 @@ bool is_big_object(const Record& r) {
   return s.spin.kind == Kind::matrix && s.color.kind == Kind::matrix;
 }
 
-bool is_big_product(std::span<const Record> records, const Record& r) {
-  const auto has_spin_matrix = [&](int i) {
-    return records[static_cast<std::size_t>(i)].shape().spin.kind == Kind::matrix;
+LevelOf columns_of(std::span<const Record> records, const Record& r) {
+  constexpr int kLargestUnrolled = 16;  // colours: a product has 4 n^3 instructions
+  if (r.op() != Op::mul) return nullptr;
+  const auto both_have_a_matrix = [&](LevelOf level) {
+    return std::ranges::all_of(std::array{0, 1}, [&](int k) {
+      return (records[static_cast<std::size_t>(r.operand(k))].shape().*level).kind == Kind::matrix;
+    });
   };
-  return r.op() == Op::mul && is_big_object(r) && has_spin_matrix(r.operand(0)) && has_spin_matrix(r.operand(1));
+  if (is_big_object(r) && both_have_a_matrix(&Shape::spin)) return &Shape::spin;
+  const Shape s = r.shape();
+  if (s.spin.is_scalar() && s.color.n > kLargestUnrolled && both_have_a_matrix(&Shape::color)) return &Shape::color;
+  return nullptr;
 }
 
-bool any_big_product(std::span<const Record> records) {
-  return std::any_of(records.begin() + 1, records.end(), [&](const Record& r) { return is_big_product(records, r); });
+LevelOf columns_of(std::span<const Record> records, Shape dest) {
+  const LevelOf level = dest.spin.kind == Kind::matrix ? &Shape::spin : &Shape::color;
+  const auto goes_by = [&](const Record& r) { return columns_of(records, r) == level; };
+  const bool any = (dest.*level).kind == Kind::matrix && std::any_of(records.begin() + 1, records.end(), goes_by);
+  return any ? level : nullptr;
 }
 
 // ---- names ----------------------------------------------------------------------------------------------------------

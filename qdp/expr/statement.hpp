@@ -66,13 +66,13 @@ struct ShiftTo {
   }
 };
 
-/// What becomes of the value: it is stored in field 0, or `count` components from `first` on are reduced.
+/// What becomes of the value: it is stored in field 0, or its first `count` components are reduced.
 struct Purpose {
   Shape dest;  ///< of an assignment
   int lanes = 1;
   bool listed = false;  ///< kind of domain
   int reduction = -1;   ///< Reduce, or -1: an assignment
-  int first = 0, count = 0;
+  int count = 0;
 
   Record record() const;  ///< the first of a statement
   static Purpose of(const Record& head);
@@ -151,7 +151,8 @@ class Statement {
   ShiftTo shift_to(int inner) const;
   int add_field(jit::Field* field, std::uint64_t shape, int frame);
   int add_value(std::uint64_t shape, const void* components);
-  int value_of(const Node& n);
+  int value_of(const Node& n, int frame);
+  int spread_of(const Node& n, int frame);
   int add_shift(std::uint64_t shape, int kid, int outer, int inner);
   std::uint64_t program_of(const Node& n, int a, int b, int c) const;
   /// The record of a node without operands, or of one that has been walked; -1 otherwise.
@@ -163,10 +164,12 @@ class Statement {
   Numbering<jit::Field*> fields_;
   Numbering<std::pair<int, const jit::SiteMap*>, PairHash> frames_;  ///< parent and map; number 0 is the site
   std::vector<const jit::SiteMap*> maps_;
-  std::vector<bool> gathered_;
+  std::vector<std::uint8_t> gathered_;  ///< [frames], truth values
   Numbering<const Node*> value_nodes_;
   std::vector<std::uint64_t> scalars_;
   std::vector<std::size_t> value_starts_;  ///< in scalars_
+  Numbering<const Node*> spread_nodes_;
+  std::vector<std::shared_ptr<jit::Field>> spread_;  ///< large values, the same at all sites
 
   std::vector<Record> records_;  ///< the first is the purpose's
 
@@ -177,11 +180,15 @@ class Statement {
   std::vector<int> shared_records_;
 };
 
-/// Whether a record multiplies matrices in both spin and colour: unrolled, thousands of instructions.
-bool is_big_product(std::span<const Record> records, const Record& r);
-/// Whether it has such a matrix.
+/// A level of a site type.
+using LevelOf = Level Shape::*;
+/// Products of which the kernel computes one column after the other, since unrolled they were thousands of instructions:
+/// the level whose columns they are, nullptr for all other records.
+LevelOf columns_of(std::span<const Record> records, const Record& r);
+/// The same for a statement with the destination `dest`.
+LevelOf columns_of(std::span<const Record> records, Shape dest);
+/// Whether it has a matrix in both spin and colour.
 bool is_big_object(const Record& r);
-bool any_big_product(std::span<const Record> records);
 
 /// The name of an operation's result in short, "ColorMatrix", and of a statement "mul(ColorMatrix, shift(ColorMatrix))".
 const char* short_name(Shape shape);

@@ -292,7 +292,7 @@ class SketchFields {
     } else if (s->op == Op::shift) {
       QDP::LatticeReal any_field;  // the map, from a shift of the language
       const auto shifted = QDP::shift(any_field, s->number % 2 ? BACKWARD : FORWARD, s->number / 2).expression();
-      e = make_shift_node(expression(s->kids[0], done), shifted->map);
+      e = make_shift_node(expression(s->kids[0], done), shifted->load.map);
     } else {
       Expr kid[2];
       for (std::size_t i = 0; i < s->kids.size(); ++i) kid[i] = expression(s->kids[i], done);

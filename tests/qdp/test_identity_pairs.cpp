@@ -22,8 +22,7 @@ struct Lattice {
     const detail::Expr rhs = fields.expression(s.rhs);
     const auto shape = SketchFields::shape(s.rhs->kind);
     if (s.reduction)
-      return detail::inspect_reduce(rhs, domain(s), static_cast<detail::Reduce>(s.reduction - 1), 0,
-                                    shape.components());
+      return detail::inspect_reduce(rhs, domain(s), static_cast<detail::Reduce>(s.reduction - 1), shape.components());
     return detail::inspect_assign(fields.field(s.rhs->kind, s.dest), shape, domain(s), rhs);
   }
   /// What a kernel makes of a statement's operands at a site, against plain loops.
@@ -111,7 +110,7 @@ TEST_CASE("a part held in a variable that occurs once does not change the key") 
     while (variables.back()->kid[0]) variables.push_back(variables.back()->kid[0]);
     const auto shape = SketchFields::shape(s.rhs->kind);
     const Inspected held =
-        s.reduction ? detail::inspect_reduce(rhs, lattice.domain(s), static_cast<detail::Reduce>(s.reduction - 1), 0,
+        s.reduction ? detail::inspect_reduce(rhs, lattice.domain(s), static_cast<detail::Reduce>(s.reduction - 1),
                                              shape.components())
                     : detail::inspect_assign(lattice.fields.field(s.rhs->kind, s.dest), shape, lattice.domain(s), rhs);
     CHECK(held.key == plain.key);

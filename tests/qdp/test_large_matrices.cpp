@@ -92,7 +92,121 @@ void check() {
   CHECK(wrong == 0);
 }
 
+/// Products as statements use them: each against the plain product of the elements, which are small integers.
+template <int N>
+void check_products() {
+  using Matrix = typename Large<N>::Matrix;
+  using Scalar = OScalar<PScalar<PColorMatrix<RComplex<double>, N>>>;
+  tests::create_lattice({2, 2, 1, 1});
+  Matrix a, b, c, result;
+  fill(a, 1), fill(b, 2), fill(c, 3);
+  const int sites = Layout::sitesOnNode();
+  const auto element = [](const Matrix& m) { return [&m](int s, int i, int j) { return entry(m, s, i, j); }; };
+  const auto adjoint = [](const auto& m) { return [m](int s, int i, int j) { return std::conj(m(s, j, i)); }; };
+  const auto times = [sites](const auto& l, const auto& r) {
+    std::vector<Complex> all(static_cast<std::size_t>(sites * N * N));
+    const auto at = [](int s, int i, int j) { return static_cast<std::size_t>((s * N + i) * N + j); };
+    for (int s = 0; s < sites; ++s)
+      for (int i = 0; i < N; ++i)
+        for (int k = 0; k < N; ++k)
+          for (int j = 0; j < N; ++j) all[at(s, i, j)] += l(s, i, k) * r(s, k, j);
+    return [all, at](int s, int i, int j) { return all[at(s, i, j)]; };
+  };
+  const auto wrong = [&](const Matrix& m, const auto& expected) {
+    int count = 0;
+    for (int s = 0; s < sites; ++s)
+      for (int i = 0; i < N; ++i)
+        for (int j = 0; j < N; ++j) count += entry(m, s, i, j) != expected(s, i, j);
+    return count;
+  };
+  const auto x = element(a), y = element(b), z = element(c);
+  const auto xy = times(x, y);
+
+  result = a * adj(b);
+  CHECK(wrong(result, times(x, adjoint(y))) == 0);
+  result = transpose(a) * conj(b);
+  CHECK(wrong(result, times([&](int s, int i, int j) { return x(s, j, i); },
+                            [&](int s, int i, int j) { return std::conj(y(s, i, j)); })) == 0);
+  result = adj(a * b);
+  CHECK(wrong(result, adjoint(xy)) == 0);
+  result = a * b * c;
+  CHECK(wrong(result, times(xy, z)) == 0);
+  result = a * (b * c - c);
+  CHECK(wrong(result, times(x, [&, yz = times(y, z)](int s, int i, int j) { return yz(s, i, j) - z(s, i, j); })) == 0);
+  result = (a * b + c) * b;
+  CHECK(wrong(result, times([&](int s, int i, int j) { return xy(s, i, j) + z(s, i, j); }, y)) == 0);
+  result = a * b + Real(2) * (c * a);
+  CHECK(wrong(result, [&, zx = times(z, x)](int s, int i, int j) { return xy(s, i, j) + 2. * zx(s, i, j); }) == 0);
+  Matrix there;
+  there = shift(b, FORWARD, 0);
+  result = shift(a * b, FORWARD, 0);
+  Matrix ab;
+  ab = a * b;
+  Matrix shifted;
+  shifted = shift(ab, FORWARD, 0);
+  CHECK(wrong(result, element(shifted)) == 0);
+  result = a * shift(b, FORWARD, 0);
+  CHECK(wrong(result, times(x, element(there))) == 0);
+
+  // The destination is an operand; a part of the lattice; a field and a matrix that is the same at all sites.
+  result = a;
+  result = result * b;
+  CHECK(wrong(result, xy) == 0);
+  result = c;
+  result[rb[0]] = a * b;
+  const multi1d<int> color = [] {
+    multi1d<int> parity(Layout::sitesOnNode());
+    for (int s = 0; s < parity.size(); ++s) {
+      const multi1d<int> at = Layout::siteCoords(Layout::nodeNumber(), s);
+      parity[s] = (at[0] + at[1] + at[2] + at[3]) % 2;
+    }
+    return parity;
+  }();
+  CHECK(wrong(result, [&](int s, int i, int j) { return color[s] == 0 ? xy(s, i, j) : z(s, i, j); }) == 0);
+  const Scalar same = sum(c);
+  const auto w = [&](int, int i, int j) {
+    const auto& e = same.elem().elem().elem(i, j);
+    return Complex(e.real(), e.imag());
+  };
+  result = same * a;
+  CHECK(wrong(result, times(w, x)) == 0);
+  result = adj(a) * same;
+  CHECK(wrong(result, times(adjoint(x), w)) == 0);
+  result = c;
+  result[rb[1]] = same;
+  CHECK(wrong(result, [&](int s, int i, int j) { return color[s] == 1 ? w(s, i, j) : z(s, i, j); }) == 0);
+
+  LatticeComplexD traces;
+  traces = trace(a * b);
+  const Scalar total = sum(a * b);
+  int count = 0;
+  std::vector<Complex> sums(static_cast<std::size_t>(N * N));
+  for (int s = 0; s < sites; ++s) {
+    Complex t;
+    for (int i = 0; i < N; ++i) t += xy(s, i, i);
+    const auto& got = traces.elem(s).elem().elem();
+    count += Complex(got.real(), got.imag()) != t;
+    for (int i = 0; i < N; ++i)
+      for (int j = 0; j < N; ++j) sums[static_cast<std::size_t>(i * N + j)] += xy(s, i, j);
+  }
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      const auto& e = total.elem().elem().elem(i, j);
+      count += Complex(e.real(), e.imag()) != sums[static_cast<std::size_t>(i * N + j)];
+    }
+  CHECK(count == 0);
+}
+
 }  // namespace
 
 TEST_CASE("colour matrices of 17 x 17") { check<17>(); }
 TEST_CASE("colour matrices of 20 x 20") { check<20>(); }
+TEST_CASE("colour matrices of 33 x 33") { check<33>(); }
+TEST_CASE("products of 17 x 17") { check_products<17>(); }
+TEST_CASE("products of 24 x 24") { check_products<24>(); }
+TEST_CASE("products of 64 x 64, compiled within seconds") {
+  const auto before = jit::Runtime::instance().compilations();
+  check_products<64>();
+  // A kernel for each of some thirty statements and steps: not one for each part of a component's range.
+  CHECK(jit::Runtime::instance().compilations() - before < 40);
+}
