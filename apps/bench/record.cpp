@@ -1,4 +1,5 @@
 #include "apps/bench/record.hpp"
+#include "lib/gauge/checkerboard.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -167,12 +168,6 @@ std::string array(const std::vector<T>& items) {
 
 }  // namespace
 
-std::string lattice_name(const std::vector<int>& lattice) {
-  std::string name;
-  for (const int extent : lattice) name += (name.empty() ? "" : "x") + std::to_string(extent);
-  return name;
-}
-
 void print_machine(std::ostream& out, const Machine& machine) {
   if (!machine.gpu.empty()) out << machine.gpu << " beside ";
   out << machine.cpu << ", " << machine.cores << " cores, " << machine.instruction_set << "\n";
@@ -189,7 +184,7 @@ void print_header(std::ostream& out) {
 
 void print(std::ostream& out, const Record& r) {
   out << format("%-8s %-14s %-12s %-6s %3d %12.3f %6.1f%% %9.2f %9.2f %7.3f %7.3f\n", r.suite.c_str(), r.name.c_str(),
-                lattice_name(r.lattice).c_str(), name_of(r.precision), r.threads, r.seconds * 1e6, r.spread * 100,
+                qcd::lattice_text(r.lattice).c_str(), name_of(r.precision), r.threads, r.seconds * 1e6, r.spread * 100,
                 r.gflops, r.gbytes_per_s, r.share_of_triad, r.share_of_fma)
       << std::flush;
 }
@@ -215,14 +210,14 @@ void print_solvers(std::ostream& out, const std::vector<SolverRecord>& solvers) 
                 "applied", "single", "seconds", "GFLOP/s", "/dslash", "time/cg", "appl/cg");
   for (const SolverRecord& s : solvers)
     out << format("%-12s %-12s %3d %9.1e %6d %8ld %8ld %10.4f %9.2f %8.3f %9.3f %9.3f%s\n", s.name.c_str(),
-                  lattice_name(s.lattice).c_str(), s.threads, s.residual, s.iterations, s.applications,
+                  qcd::lattice_text(s.lattice).c_str(), s.threads, s.residual, s.iterations, s.applications,
                   s.single_applications, s.seconds, s.gflops, s.share_of_dslash, s.time_to_cg, s.applications_to_cg,
                   s.converged ? "" : "  not converged");
 }
 
 void print_trajectory(std::ostream& out, const TrajectoryRecord& t) {
   out << format("%s, %d thread%s: %.4f s per trajectory, %.2f GFLOP/s, %.0f%% in kernels, %g fields moved\n",
-                lattice_name(t.lattice).c_str(), t.threads, t.threads == 1 ? "" : "s", t.seconds, t.gflops,
+                qcd::lattice_text(t.lattice).c_str(), t.threads, t.threads == 1 ? "" : "s", t.seconds, t.gflops,
                 100 * t.share_in_kernels, t.fields_moved);
   for (const auto& p : t.parts) out << format("  %-20s %10.4f s %6.1f%%\n", p.name.c_str(), p.seconds, 100 * p.share);
   out << format("  %8s %7s %9s %7s  %s\n", "calls", "share", "GFLOP/s", "/triad", "kernel");

@@ -80,8 +80,6 @@ struct Report {
   std::vector<TrajectoryRecord> trajectories;
 };
 
-std::string lattice_name(const std::vector<int>& lattice);  ///< "8x8x8x8"
-
 /// Tables for people.
 void print_machine(std::ostream& out, const Machine& machine);
 void print_header(std::ostream& out);

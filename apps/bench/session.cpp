@@ -4,13 +4,14 @@
 
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
+#include "lib/gauge/checkerboard.hpp"
 #include "qdp.h"
 
 namespace bench {
 
 void create_lattice(const std::vector<int>& extents) {
   if (extents.size() != static_cast<std::size_t>(QDP::Nd))
-    throw jit::UserError({.what = "--lattice " + lattice_name(extents),
+    throw jit::UserError({.what = "--lattice " + qcd::lattice_text(extents),
                           .expected = std::to_string(QDP::Nd) + " extents",
                           .got = std::to_string(extents.size())});
   QDP::multi1d<int> size(QDP::Nd);

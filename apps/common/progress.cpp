@@ -4,15 +4,11 @@
 #include <cstdio>
 #include <string>
 
+#include "lib/gauge/checkerboard.hpp"
+
 namespace common {
 
 namespace {
-
-std::string extents(const std::vector<int>& lattice) {
-  std::string text;
-  for (int extent : lattice) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
-}
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
@@ -33,7 +29,7 @@ void Progress::begin(const qcd::RunParameters& parameters, const std::string& me
   metropolis_ = parameters.kind->metropolis;
   const qcd::McControl& control = parameters.control;
   const unsigned long apart = parameters.separate_warm_up();
-  out_ << "lattice " << extents(parameters.lattice()) << ", start " << parameters.cfg_type << ", ";
+  out_ << "lattice " << qcd::lattice_text(parameters.lattice()) << ", start " << parameters.cfg_type << ", ";
   if (apart > 0) out_ << apart << " warm-up updates, ";
   out_ << "updates " << control.start_update + 1 << " to " << control.start_update + parameters.updates_to_do() - apart
        << " of " << control.total_updates() - apart << ", " << method << "\n";
@@ -81,7 +77,7 @@ void Progress::nothing_to_do(const qcd::RunParameters& parameters) {
 }
 
 void Progress::input_is_valid(const std::string& file, const std::vector<int>& lattice, const std::string& contents) {
-  out_ << file << ": valid; lattice " << extents(lattice) << ", " << contents << "\n";
+  out_ << file << ": valid; lattice " << qcd::lattice_text(lattice) << ", " << contents << "\n";
 }
 
 }  // namespace common

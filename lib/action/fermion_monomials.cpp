@@ -113,12 +113,13 @@ Row ratio(const char* name, Preconditioning preconditioning, const char* about) 
           }};
 }
 
-/// prod_k det(M^+M + mu_k^2) / det(M^+M + mu_{k+1}^2), one pseudofermion per factor.
+/// prod_k |det(M + i mu_k gamma_5)|^2 / |det(M + i mu_{k+1} gamma_5)|^2, one pseudofermion per factor. Of a hermitian
+/// gamma_5 M each is det(M^+M + mu_k^2) / det(M^+M + mu_{k+1}^2); a symmetrically preconditioned clover operator has none.
 Row multi_hasenbusch(const char* name, Preconditioning preconditioning) {
   using F = LatticeFermion;
   return {name,
           "Action{FermionAction, InvertParam}, ShiftedMass (NumofHasenTerms + 1 numbers mu_k), NumofHasenTerms, "
-          "[ChronologicalPredictor{Name, ...}]: prod_k det(M^+M + mu_k^2)/det(M^+M + mu_{k+1}^2), M + i mu gamma_5",
+          "[ChronologicalPredictor{Name, ...}]: prod_k |det(M + i mu_k gamma_5)|^2/|det(M + i mu_{k+1} gamma_5)|^2",
           [preconditioning](const Input& in) -> MonomialPtr {
             const Input action = in.group("Action");
             const int terms = in.integer("NumofHasenTerms", at_least(1));
@@ -136,10 +137,10 @@ Row multi_hasenbusch(const char* name, Preconditioning preconditioning) {
           }};
 }
 
-/// det(M^+M + mu^2): what the last denominator of a Hasenbusch chain in mu leaves.
+/// |det(M + i mu gamma_5)|^2: what the last denominator of a Hasenbusch chain in mu leaves.
 Row hasenbusch_cancel(const char* name, Preconditioning preconditioning) {
   using F = LatticeFermion;
-  return {name, std::string("ShiftedMass (mu), ") + kTwoFlavor + "det(M^+M + mu^2), M + i mu gamma_5",
+  return {name, std::string("ShiftedMass (mu), ") + kTwoFlavor + "|det(M + i mu gamma_5)|^2",
           [preconditioning](const Input& in) -> MonomialPtr {
             Quark<F> quark = read_quark<F>(in, preconditioning);
             quark.twist += in.real("ShiftedMass");

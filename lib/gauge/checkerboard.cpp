@@ -8,15 +8,19 @@ namespace qcd {
 
 using namespace QDP;
 
+std::string lattice_text(const std::vector<int>& extents) {
+  std::string text;
+  for (const int extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
 CheckerboardFault checkerboard_fault(const std::vector<int>& extents) {
-  std::string lattice, odd;
-  for (std::size_t mu = 0; mu < extents.size(); ++mu) {
-    lattice += (mu > 0 ? "x" : "") + std::to_string(extents[mu]);
+  std::string odd;
+  for (std::size_t mu = 0; mu < extents.size(); ++mu)
     if (extents[mu] % 2 != 0) odd += (odd.empty() ? "" : ", ") + std::to_string(mu);
-  }
   if (odd.empty()) return {};
   return {"even extents (across the boundary of an odd one neighbours have the same parity)",
-          lattice + ", odd in direction " + odd};
+          lattice_text(extents) + ", odd in direction " + odd};
 }
 
 void require_checkerboard(const std::string& what, const std::string& instead) {

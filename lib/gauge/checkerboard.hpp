@@ -8,6 +8,9 @@
 
 namespace qcd {
 
+/// "8x8x8x16"
+std::string lattice_text(const std::vector<int>& extents);
+
 /// Nothing if every hop changes parity on a lattice of these extents; else what is expected of them, and what they are.
 struct CheckerboardFault {
   std::string expected, got;

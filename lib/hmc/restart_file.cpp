@@ -3,7 +3,6 @@
 #include "lib/error.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace qcd {
 

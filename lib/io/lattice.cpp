@@ -14,12 +14,6 @@ using namespace QDP;
 
 namespace {
 
-std::string as_text(const std::vector<int>& extents) {
-  std::string text;
-  for (int extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
-}
-
 bool known(const Input& in) { return static_cast<int>(in.lattice().size()) == Nd; }
 
 double last(const Input& in, int direction) {
@@ -43,7 +37,7 @@ std::vector<int> read_site(const Input& in, const std::string& name) {
   const std::vector<int> site = in.integers(name, Nd, at_least(0));
   for (int mu = 0; mu < Nd; ++mu)
     if (const int x = site[static_cast<std::size_t>(mu)]; x > last(in, mu)) {
-      in.error(name, "a site of the lattice " + as_text(in.lattice()),
+      in.error(name, "a site of the lattice " + lattice_text(in.lattice()),
                std::to_string(x) + " in direction " + std::to_string(mu));
       break;
     }
@@ -59,9 +53,11 @@ void require_lattice_of_file(const Input& in, const std::string& name, const std
   try {
     const std::vector<int> extents = extents_of(file);
     if (!extents.empty() && extents != in.lattice())
-      in.error(name, "a configuration of the lattice " + as_text(in.lattice()), file + " of " + as_text(extents));
+      in.error(name, "a configuration of the lattice " + lattice_text(in.lattice()),
+               file + " of " + lattice_text(extents));
   } catch (const std::exception& error) {
-    if (in.has("../Identity")) return;  // a saved state's: loading it names the checkpoints before it, too
+    // A saved state's: loading it names the checkpoints before it, too.
+    if (in.has("../Identity") || in.has("../MCControl/Identity")) return;
     in.error(name, "a gauge file (NERSC, SciDAC or ILDG)", file + ": " + error.what());
   }
 }

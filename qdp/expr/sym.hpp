@@ -96,8 +96,21 @@ template <int N, class Result = void> class SiteFunction {
   SiteFunction(const char* name, std::function<Sym(const Sym*)> body)
       : number_(detail::make_site_function(name, std::move(body))) {}
 
-  template <class A, class... B> requires(sizeof...(B) == N - 1 && detail::Lang<A> && (detail::Lang<B> && ...))
+  /// The first operand is a value of the language; the others may be numbers, of its precision.
+  template <class A, class... B>
+  requires(sizeof...(B) == N - 1 && detail::Lang<A> && ((detail::Lang<B> || detail::Word<B>) && ...))
   auto operator()(const A& a, const B&... b) const {
+    return apply(a, operand<A>(b)...);
+  }
+
+ private:
+  template <class A, class B> static decltype(auto) operand(const B& b) {
+    if constexpr (detail::Word<B>)
+      return detail::word_scalar<detail::word_beside<A>>(b);
+    else
+      return (b);
+  }
+  template <class A, class... B> auto apply(const A& a, const B&... b) const {
     using R = typename decltype(site<A>())::type;
     constexpr detail::Shape shape = detail::shape_of<R>;
     constexpr auto op = detail::Op::site_function;
@@ -107,7 +120,6 @@ template <int N, class Result = void> class SiteFunction {
       return OScalar<R>(detail::host_result<op, R>(number_, detail::site_value(a), detail::site_value(b)...));
   }
 
- private:
   template <class A> static auto site() {
     if constexpr (std::is_void_v<Result>)
       return std::type_identity<detail::site_t<A>>{};

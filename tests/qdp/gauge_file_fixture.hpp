@@ -3,6 +3,7 @@
 
 #include "qdp/io/ildg.hpp"
 #include "qdp/io/site_stream.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <cmath>
 #include <complex>
@@ -14,33 +15,7 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 namespace tests {
-
-/// A folder for one test case.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tessera_io_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t count() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

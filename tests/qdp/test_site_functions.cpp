@@ -225,6 +225,29 @@ TEST_CASE("a site function is one kernel with the expression around it, compiled
   CHECK(rt.kernels().size() == kernels);
 }
 
+TEST_CASE("numbers are operands: one kernel for all of them") {
+  create_lattice({2, 2, 2, 2});
+  const auto line = siteFunction<3>("line", [](const Sym& x, const Sym& a, const Sym& b) { return a * x + b; });
+  const auto x = random_lattice<D::Real>();
+  const auto vx = values(x);
+  LatticeRealD r;
+  r = line(x, 0.5, 1);
+  jit::Runtime& rt = jit::Runtime::instance();
+  const auto compiled = rt.compilations();
+  const auto kernels = rt.kernels().size();
+  for (int k = 0; k < 200; ++k) {
+    r = line(x, 0.25 * k, k);
+    if (k % 40 == 0)
+      check_field(
+          "line", r, [&](std::size_t i) { return reference::map(vx[i], [&](double y) { return 0.25 * k * y + k; }); },
+          tol<double>(4));
+  }
+  CHECK(rt.compilations() == compiled);
+  CHECK(rt.kernels().size() == kernels);
+  const RealD one = 1.5;
+  CHECK(toDouble(line(one, 2.0, RealD(0.25))) == 3.25);
+}
+
 TEST_CASE("what a site function refuses") {
   create_lattice({2, 2, 2, 2});
   const auto u = random_lattice<D::ColorMatrix>();
