@@ -95,7 +95,7 @@ Value Builder::add(Value a, Value b) {
 }
 Value Builder::sub(Value a, Value b) {
   if (negated(b)) return add(a, node(b).a);
-  if (negated(a)) return neg(add(node(a).a, b));
+  if (negated(a) && is_int(type(a))) return neg(add(node(a).a, b));
   if (is_constant(a) && is_constant(b))
     return is_float(type(a)) ? constant(type(a), node(a).real - node(b).real)
                              : constant_int(type(a), node(a).integer - node(b).integer);

@@ -2,6 +2,7 @@
 //
 // Rules applied (all exact in IEEE arithmetic except that x+0, x*0 with *structural* zeros are dropped by the front end):
 // -(-x) = x;  x + (-y) = x - y;  (-x)*y = -(x*y);  fma(-x,-y,z) = fma(x,y,z);  x*1, x/1 = x;  x*(-1) = -x;
+// of integers, for the sign of a zero would change: -(x - y) = y - x;  -x - y = -(x + y);
 // constants of operations on constants; conversions to the same type; permute of values that are equal in all lanes.
 #pragma once
 

@@ -1,10 +1,15 @@
 // Kernel IR: the text is the identity, the verifier finds what does not fit, the interpreter computes.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
+#include <random>
+#include <variant>
 
+#include "jit/ir/builder.hpp"
 #include "jit/ir/ir.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/support/error.hpp"
@@ -45,6 +50,169 @@ std::string objection(const std::function<void(Kernel&)>& spoil) {
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+using Word = std::variant<std::int32_t, std::int64_t, float, double>;
+constexpr Type kWords[] = {Type::i32, Type::i64, Type::f32, Type::f64};  // in the order of Word
+
+/// One operation as C++ does it; integers wrap around.
+template <class T>
+T as_written(Op op, T a, T b, T c) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    const U x = U(a), y = U(b);
+    return T(op == Op::neg   ? 0 - x
+             : op == Op::add ? x + y
+             : op == Op::sub ? x - y
+                             : x * y + (op == Op::fma ? U(c) : 0));
+  } else {
+    return op == Op::neg   ? -a
+           : op == Op::add ? a + b
+           : op == Op::sub ? a - b
+           : op == Op::mul ? a * b
+           : op == Op::div ? a / b
+           : op == Op::abs ? std::fabs(a)
+                           : std::fma(a, b, c);
+  }
+}
+
+/// A random program through the builder, and beside each of its values what C++ computes operation by operation.
+class Program {
+ public:
+  explicit Program(unsigned seed) : dice_(seed), builder_(kernel_) {
+    for (Type type : kWords) kernel_.leaves.push_back({type, kGiven, true, false});
+    for (Type type : kWords) kernel_.leaves.push_back({type, kSteps, false, true});
+    for (std::size_t w = 0; w < 4; ++w)
+      for (int i = 0; i < kGiven; ++i) {
+        given_[w].push_back(any(w));
+        pool_[w].push_back({builder_.load({std::int16_t(w), 0, std::int16_t(i), 0, 0}), given_[w].back()});
+        const Word constant = any(w);
+        pool_[w].push_back({std::visit(
+                                [&](auto x) {
+                                  return std::is_integral_v<decltype(x)>
+                                             ? builder_.constant_int(kWords[w], std::int64_t(x))
+                                             : builder_.constant(kWords[w], double(x));
+                                },
+                                constant),
+                            constant});
+      }
+    for (int step = 0; step < kSteps; ++step) {
+      const std::size_t w = below(4);
+      stored_[w].push_back(pool_[w].emplace_back(next(w)));
+    }
+  }
+
+  /// How many values the program has and C++ does not, to the bit.
+  int differences() {
+    for (std::size_t w = 0; w < 4; ++w)
+      for (std::size_t i = 0; i < stored_[w].size(); ++i)
+        kernel_.stores.push_back({{std::int16_t(4 + w), 0, std::int16_t(i), 0, 0}, stored_[w][i].value});
+    builder_.finish();
+    verify(kernel_);
+    std::vector<std::uint64_t> memory[8];
+    void* fields[8];
+    for (std::size_t w = 0; w < 8; ++w) {
+      memory[w].resize(std::max(kGiven, kSteps));
+      fields[w] = memory[w].data();
+      if (w >= 4) continue;
+      char* to = reinterpret_cast<char*>(memory[w].data());
+      for (const Word& x : given_[w])
+        std::visit([&](auto v) { to = static_cast<char*>(std::memcpy(to, &v, sizeof v)) + sizeof v; }, x);
+    }
+    interpret(kernel_, fields, nullptr);
+    int count = 0;
+    for (std::size_t w = 0; w < 4; ++w) {
+      const char* from = static_cast<const char*>(fields[4 + w]);
+      for (const Known& known : stored_[w])
+        std::visit(
+            [&](auto expected) {
+              auto got = expected;
+              std::memcpy(&got, from, sizeof got);
+              from += sizeof got;
+              const bool both_nan = got != got && expected != expected;
+              count += !both_nan && std::memcmp(&got, &expected, sizeof got) != 0;
+            },
+            known.word);
+    }
+    return count;
+  }
+  std::string text() const { return print(kernel_); }
+
+ private:
+  struct Known {
+    Value value;
+    Word word;
+  };
+  static constexpr int kGiven = 3, kSteps = 12;
+
+  std::size_t below(std::size_t n) { return dice_() % n; }
+  /// Often a number that rules of algebra know.
+  Word any(std::size_t w) {
+    const double special[] = {0, -0.0, 1, -1}, others[] = {2, -3, 0.75, -1e-3, 1e30};
+    const double x = below(3) ? special[below(4)] : others[below(5)];
+    const bool least = below(8) == 0;
+    switch (w) {
+      case 0:
+        return least ? std::numeric_limits<std::int32_t>::min() : std::int32_t(std::clamp(x, -1e6, 1e6));
+      case 1:
+        return least ? std::numeric_limits<std::int64_t>::min() : std::int64_t(std::clamp(x, -1e6, 1e6));
+      case 2:
+        return float(x);
+    }
+    return x;
+  }
+  /// The latest more often than the first: operations on operations.
+  const Known& operand(std::size_t w) {
+    const std::vector<Known>& all = pool_[w];
+    return below(2) ? all[all.size() - 1 - below(std::min<std::size_t>(all.size(), 3))] : all[below(all.size())];
+  }
+  Known next(std::size_t w) {
+    const Known a = operand(w), b = operand(w), c = operand(w);
+    switch (below(10)) {
+      case 0: {
+        const std::size_t from = w < 2 ? below(2) : below(4);  // numbers that are no integers stay what they are
+        const Known x = operand(from);
+        const Word y = std::visit(
+            [&](auto v) -> Word {
+              switch (w) {
+                case 0:
+                  return std::int32_t(v);
+                case 1:
+                  return std::int64_t(v);
+                case 2:
+                  return float(v);
+              }
+              return double(v);
+            },
+            x.word);
+        return {builder_.convert(kWords[w], x.value), y};
+      }
+      case 1: {
+        const bool constant = below(2), holds = constant ? below(2) == 1 : a.word < b.word;
+        const Value condition =
+            constant ? builder_.constant_int(Type::b1, holds) : builder_.binary(Op::lt, a.value, b.value);
+        return {builder_.select(condition, b.value, c.value), holds ? b.word : c.word};
+      }
+    }
+    const Op ops[] = {Op::neg, Op::neg, Op::add, Op::sub, Op::mul, Op::fma, Op::div, Op::abs};
+    const Op op = ops[below(w < 2 ? 6 : 8)];
+    const Value value = op == Op::neg || op == Op::abs ? builder_.unary(op, a.value)
+                        : op == Op::fma                ? builder_.fma(a.value, b.value, c.value)
+                                                       : builder_.binary(op, a.value, b.value);
+    const Word word = std::visit(
+        [&](auto x) -> Word {
+          using T = decltype(x);
+          return as_written(op, x, std::get<T>(b.word), std::get<T>(c.word));
+        },
+        a.word);
+    return {value, word};
+  }
+
+  std::mt19937 dice_;
+  Kernel kernel_;
+  Builder builder_;
+  std::vector<Word> given_[4];
+  std::vector<Known> pool_[4], stored_[4];
+};
 
 }  // namespace
 
@@ -101,6 +269,17 @@ TEST_CASE("any change of what is computed changes the hash") {
     change(k);
     for (const jit::Hash128& other : seen) CHECK(hash(k) != other);
     seen.push_back(hash(k));
+  }
+}
+
+TEST_CASE("what the builder makes of an expression has the bits of the expression as it was written") {
+  for (unsigned seed = 1; seed <= 4000; ++seed) {
+    Program program(seed);
+    const int differences = program.differences();
+    CAPTURE(seed);
+    CAPTURE(program.text());
+    CHECK(differences == 0);
+    if (differences) break;
   }
 }
 
