@@ -236,6 +236,72 @@ TEST_CASE("positions: seek from the start, from here, from the end; the checksum
   CHECK(a[3] == 3);
 }
 
+TEST_CASE(
+    "every seek of a writer goes where that of a reader goes, in memory and in a file, and starts the checksum again") {
+  using Position = BinaryWriter::pos_type;
+  const auto exercise = [](BinaryWriter& out) {
+    const auto put = [&](int position, int n) {
+      CHECK(out.currentPosition() == Position(position));
+      CHECK(out.getChecksum() == 0);
+      write(out, n);
+      CHECK(out.currentPosition() == Position(position + 4));
+      CHECK(out.getChecksum() != 0);
+    };
+    put(0, 7);
+    for (int n : {7, 7, 7, 7}) write(out, n);
+    out.seekEnd(8);
+    put(12, 3);
+    out.seekRelative(-8);
+    put(8, 2);
+    out.seekBegin(4);
+    put(4, 1);
+    out.seekEnd(0);
+    put(20, 5);
+    out.seek(Position(16));
+    put(16, 4);
+    out.rewind();
+    put(0, 6);
+  };
+  std::string expected;
+  for (int n : {6, 1, 2, 3, 4, 5}) expected += bytes_of(n);
+  BinaryBufferWriter buffer;
+  exercise(buffer);
+  CHECK(buffer.str() == expected);
+  const std::string path = scratch("seek.bin");
+  BinaryFileWriter file(path);
+  exercise(file);
+  file.close();
+  CHECK(jit::read_file(path) == expected);
+
+  const auto read_back = [](BinaryReader& in) {
+    const auto get = [&](int position, int expected) {
+      CHECK(in.currentPosition() == Position(position));
+      CHECK(in.getChecksum() == 0);
+      int n = -1;
+      read(in, n);
+      CHECK(n == expected);
+      CHECK(in.getChecksum() != 0);
+    };
+    get(0, 6);
+    in.seekEnd(8);
+    get(16, 4);
+    in.seekRelative(-12);
+    get(8, 2);
+    in.seekBegin(4);
+    get(4, 1);
+    in.seek(Position(12));
+    get(12, 3);
+    in.rewind();
+    get(0, 6);
+  };
+  BinaryBufferReader from_buffer(expected);
+  read_back(from_buffer);
+  BinaryFileReader from_file(path);
+  read_back(from_file);
+  from_file.close();
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("cut data throw with the position, and a later seek works again") {
   BinaryBufferReader in(bytes_of(5) + std::string("\1\2"));
   int n = 0;
