@@ -184,3 +184,68 @@ TEST_CASE("word and precision traits") {
   static_assert(sizeof(PropagatorD) == 144 * 16 && sizeof(ColorMatrixF) == 72);
   CHECK(sizeof(LatticeColorMatrixD::Subtype_t) == 144);
 }
+
+namespace {
+
+using D = Sites<double>;
+
+/// The numbers of a site where the attributes of its XML say that they are: SpinMatrix/elem[@row=1 and @col=0]/...
+void check_attributes(XMLReader& xml, const std::string& site, const SiteValue& expected) {
+  const auto element = [](const std::string& name, reference::Index level, int row, int col) -> std::string {
+    if (level.is_number()) return "";
+    const std::string at = "@row='" + std::to_string(row) + "' and ";
+    if (level.is_column()) return "/" + name + "Vector/elem[" + at + "not(@col)]";
+    return "/" + name + "Matrix/elem[" + at + "@col='" + std::to_string(col) + "']";
+  };
+  for (int s = 0; s < expected.spin.rows; ++s)
+    for (int t = 0; t < expected.spin.cols; ++t)
+      for (int a = 0; a < expected.color.rows; ++a)
+        for (int b = 0; b < expected.color.cols; ++b) {
+          const std::string path = site + element("Spin", expected.spin, s, t) + element("Color", expected.color, a, b);
+          CAPTURE(path);
+          double re = 0, im = 0;
+          read(xml, path + "/re", re);
+          read(xml, path + "/im", im);
+          CHECK(re == doctest::Approx(expected.at(s, t, a, b).re).epsilon(1e-6));
+          CHECK(im == doctest::Approx(expected.at(s, t, a, b).im).epsilon(1e-6));
+        }
+}
+
+template <class X>
+XMLReader xml_of(const X& x) {
+  XMLBufferWriter out;
+  write(out, "x", x);
+  std::istringstream text(out.str());
+  return XMLReader(text);
+}
+
+template <class T>
+void check_xml(const OScalar<T>& x) {
+  XMLReader xml = xml_of(x);
+  check_attributes(xml, "/x", value(x.elem()));
+  OScalar<T> back;
+  read(xml, "/x", back);
+  CHECK(reference::difference(value(back.elem()), value(x.elem()), 1e-6).empty());
+}
+
+}  // namespace
+
+TEST_CASE("XML names each number of a column or matrix by row and column of spin and colour, and of a field by site") {
+  check_xml(random_scalar<D::ColorVector>());
+  check_xml(random_scalar<D::ColorMatrix>());
+  check_xml(random_scalar<D::SpinVector>());
+  check_xml(random_scalar<D::SpinMatrix>());
+  check_xml(random_scalar<D::Fermion>());
+  check_xml(random_scalar<D::Propagator>());
+  check_xml(random_scalar<D::ColorVectorSpinMatrix>());
+  check_xml(random_scalar<D::ColorMatrixSpinVector>());
+
+  create_lattice({2, 4, 6, 2});
+  const auto field = random_lattice<D::ColorMatrix>();
+  XMLReader xml = xml_of(field);
+  const std::vector<SiteValue> sites = values(field);
+  for (int n = 0; n < static_cast<int>(Layout::vol()); ++n) {
+    const int at = Layout::linearSiteIndex(crtesn(n, Layout::lattSize()));
+    check_attributes(xml, "/x/OLattice/elem[@site='" + std::to_string(n) + "']", sites[static_cast<std::size_t>(at)]);
+  }
+}
