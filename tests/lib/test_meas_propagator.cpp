@@ -2,6 +2,7 @@
 
 #include "lib/dirac/staggered.hpp"
 #include "lib/io/fermion_state.hpp"
+#include "lib/meas/baryons.hpp"
 #include "lib/meas/condensate.hpp"
 #include "lib/meas/mesons.hpp"
 #include "lib/meas/source.hpp"
@@ -184,6 +185,21 @@ TEST_CASE("clover, twisted-mass and staggered propagators solve D S = source on 
   gaussian(eta);
   const auto inverse = inverter<LatticeStaggeredFermion>(u, "<FermAct>STAGGERED</FermAct>" + mass, 1e-12);
   CHECK(inverse.residual(inverse(eta), eta) < base_tol(1e-11));
+}
+
+TEST_CASE("the free propagator reversed in time is the propagator at -t") {
+  const GaugeField u = unit_field({2, 4, 2, 6});
+  const LatticePropagator s = wilson(u, "0.11", boundary("1 1 1 1")).propagator(point_source());
+  const LatticePropagator back = time_reversed(s);
+  LatticePropagator reflected;
+  for (int n = 0; n < static_cast<int>(Layout::vol()); ++n) {
+    multi1d<int> x = crtesn(n, Layout::lattSize());
+    const Propagator here = peekSite(s, x);
+    x[3] = (6 - x[3]) % 6;
+    pokeSite(reflected, here, x);
+  }
+  CHECK(std::sqrt(toDouble(norm2(back - reflected))) < base_tol(1e-11));
+  CHECK(std::sqrt(toDouble(norm2(s - reflected))) > 0.01);
 }
 
 TEST_CASE("columns of a propagator are the solutions for unit vectors") {

@@ -3,10 +3,14 @@
 #include "lib/meas/baryons.hpp"
 #include "lib/meas/mesons.hpp"
 #include "tests/lib/measurements.hpp"
+#include "tests/reference/from_site.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
+#include <map>
 
 using namespace QDP;
 using namespace qcd;
@@ -70,6 +74,106 @@ GaugeField weak_field() {
   GaugeField u(Nd);
   weak_field_start(u);
   return u;
+}
+
+std::complex<double> number(const DComplex& z) { return {toDouble(real(z)), toDouble(imag(z))}; }
+
+using reference::SiteValue;
+
+/// Quarks of the sink's (q1^T A q2) q3, where each comes from among the places of the source's, and how often.
+struct Exchange {
+  double weight;
+  std::string quarks;
+  std::array<std::size_t, 3> from;
+};
+/// Chroma's contractions, projector T and diquark matrix A of one correlator.
+struct NamedBaryon {
+  std::vector<Exchange> exchanges;
+  SiteValue t, a;
+  double factor;
+};
+
+std::vector<NamedBaryon> named_baryons() {
+  const SiteValue one = reference::gamma(0), g4 = reference::gamma(8);
+  const auto times = [](std::complex<double> z, SiteValue m) {
+    for (reference::Number& x : m.components) x = reference::Number{z.real(), z.imag()} * x;
+    return m;
+  };
+  const auto product = [](const auto&... m) {
+    SiteValue p = reference::gamma(0);
+    ((p = multiply(p, m)), ...);
+    return p;
+  };
+  const SiteValue g1 = reference::gamma(1), g2 = reference::gamma(2), g5 = reference::gamma(15);
+  const SiteValue positive = times(0.5, add(one, g4)), negative = times(0.5, subtract(one, g4));
+  const SiteValue up = add(one, times({0, -1}, product(g1, g2)));  // 1 + Sigma_3
+  const SiteValue polarised = product(up, positive), polarised_negative = product(up, negative);
+  const SiteValue c = product(g2, g4), c_g5 = product(c, g5), c_g5_g4 = product(c_g5, g4);
+  const SiteValue minus = times(0.5, add(g2, times({0, 1}, g1)));  // g_-
+
+  const Exchange kept{1, "suu", {0, 1, 2}}, traded{1, "suu", {0, 2, 1}};
+  const Exchange naive{1, "uus", {0, 1, 2}}, far{1, "uus", {0, 2, 1}}, near{1, "usu", {0, 2, 1}};
+  const auto twice = [](Exchange e) { return e.weight = 2, e; };
+  const std::vector<Exchange> sigma{kept, traded}, lambda{naive, far, near}, naive_lambda{naive},
+      xi{{1, "sus", {0, 1, 2}}, {1, "sus", {0, 2, 1}}},
+      sigma_star{twice(kept), twice(traded), twice(near), twice(far), naive};
+  std::vector<NamedBaryon> list;
+  const auto three = [&](const SiteValue& octet, const SiteValue& decuplet, double factor) {
+    list.push_back({sigma, polarised, octet, 1});
+    list.push_back({lambda, polarised, octet, 1});
+    list.push_back({sigma_star, polarised, decuplet, factor});
+  };
+  three(c_g5, product(c, minus), 1);
+  three(c_g5_g4, product(c, g4, minus), 1);
+  three(product(c_g5, positive), product(c, minus, positive), 4);
+  list.push_back({sigma, positive, c_g5, 1});
+  list.push_back({sigma, positive, c_g5_g4, 1});
+  list.push_back({sigma, positive, product(c_g5, positive), 1});
+  list.push_back({naive_lambda, positive, c_g5, 1});
+  list.push_back({xi, positive, c_g5, 1});
+  list.push_back({naive_lambda, positive, c_g5, 1});
+  list.push_back({xi, polarised, c_g5, 1});
+  list.push_back({sigma, polarised_negative, product(c_g5, negative), 1});
+  return list;
+}
+
+/// sum of T_(r3 s3) A_(s1 s2) A_(r1 r2) eps(c) eps(d) prod_i Q_i(s_i c_i, r_from(i) d_from(i)), with the sign of the order
+/// `from` of quarks that anticommute; spins s and colours c of the sink, r and d of the source.
+std::complex<double> plain_baryon(const NamedBaryon& baryon, const SiteValue& s, const SiteValue& u) {
+  using Triple = std::array<int, 3>;
+  const auto sign = [](const auto& p) {  // of a permutation
+    return (p[0] < p[1] ? 1 : -1) * (p[0] < p[2] ? 1 : -1) * (p[1] < p[2] ? 1 : -1);
+  };
+  std::vector<Triple> colours;
+  Triple order{0, 1, 2};
+  do colours.push_back(order);
+  while (std::next_permutation(order.begin(), order.end()));
+  std::vector<std::array<int, 2>> spins;
+  for (int i = 0; i < 16; ++i) spins.push_back({i / 4, i % 4});
+  const auto element = [](const SiteValue& m, int i, int j) {
+    return std::complex(m.at(i, j, 0, 0).re, m.at(i, j, 0, 0).im);
+  };
+  std::complex<double> total = 0;
+  for (const Exchange& e : baryon.exchanges)
+    for (const auto& [s1, s2] : spins)
+      for (const auto& [r1, r2] : spins)
+        for (const auto& [r3, s3] : spins) {
+          const std::complex<double> weight =
+              element(baryon.t, r3, s3) * element(baryon.a, s1, s2) * element(baryon.a, r1, r2);
+          if (weight == 0.0) continue;
+          const Triple sink{s1, s2, s3}, source{r1, r2, r3};
+          for (const Triple& c : colours)
+            for (const Triple& d : colours) {
+              std::complex<double> term = e.weight * sign(e.from) * sign(c) * sign(d) * weight;
+              for (std::size_t i = 0; i < 3; ++i) {
+                const reference::Number q =
+                    (e.quarks[i] == 's' ? s : u).at(sink[i], source[e.from[i]], c[i], d[e.from[i]]);
+                term *= std::complex(q.re, q.im);
+              }
+              total += term;
+            }
+        }
+  return baryon.factor * total;
 }
 
 }  // namespace
@@ -189,6 +293,76 @@ TEST_CASE("the momentum list is ordered, averaged vectors stand for their orbit,
   CHECK(toDouble(real(averaged.project(wave)(1, 0))) == doctest::Approx(64.0 / 6).epsilon(base_tol(1e-12)));
   CHECK_THROWS_AS(Momenta(1, multi1d<int>(2), true, 3), ShapeError);
   CHECK_THROWS_WITH_AS(time_slices(7), doctest::Contains("got 7"), ShapeError);
+}
+
+TEST_CASE("projections are the plain Fourier sums of every slice, on unequal extents, whichever direction is time") {
+  tests::use_lattice({2, 6, 4, 8});
+  LatticeComplex f;
+  gaussian(f);
+  multi1d<int> origin(Nd);
+  for (int mu = 0; mu < Nd; ++mu) origin[mu] = mu == 0 ? 1 : mu + 1;
+  for (int j = 0; j < Nd; ++j) {
+    CAPTURE(j);
+    const Momenta every(3, origin, false, j), averaged(3, origin, true, j);
+    const multi2d<DComplex> sums = every.project(f), means = averaged.project(f);
+    using Slices = std::vector<std::complex<double>>;
+    std::map<std::vector<int>, std::pair<Slices, int>> orbits;
+    const int length = Layout::lattSize()[j];
+    for (int k = 0; k < every.size(); ++k) {
+      CAPTURE(k);
+      Slices plain(static_cast<std::size_t>(length));
+      for (int n = 0; n < static_cast<int>(Layout::vol()); ++n) {
+        const multi1d<int> x = crtesn(n, Layout::lattSize());
+        double turns = 0;
+        for (int mu = 0, component = 0; mu < Nd; ++mu)
+          if (mu != j) turns += double(every[k][component++] * (x[mu] - origin[mu])) / Layout::lattSize()[mu];
+        const reference::Number z = reference::value(f.elem(Layout::linearSiteIndex(x))).components[0];
+        plain[static_cast<std::size_t>(x[j])] += std::polar(1.0, 2 * M_PI * turns) * std::complex(z.re, z.im);
+      }
+      std::vector<int> orbit;
+      for (int i = 0; i < Nd - 1; ++i) orbit.push_back(std::abs(every[k][i]));
+      std::sort(orbit.rbegin(), orbit.rend());
+      auto& [total, members] = orbits[orbit];
+      total.resize(plain.size());
+      ++members;
+      for (int t = 0; t < length; ++t) {
+        const auto& expected = plain[static_cast<std::size_t>(t)];
+        CHECK(std::abs(number(sums(k, t)) - expected) < base_tol(1e-11));
+        total[static_cast<std::size_t>(t)] += expected;
+      }
+    }
+    for (int k = 0; k < averaged.size(); ++k) {
+      const auto& [total, members] = orbits.at({averaged[k][0], averaged[k][1], averaged[k][2]});
+      for (int t = 0; t < length; ++t)
+        CHECK(std::abs(number(means(k, t)) - total[static_cast<std::size_t>(t)] / double(members)) < base_tol(1e-11));
+    }
+  }
+}
+
+TEST_CASE("baryons are sums over spins and colours of quarks that trade places, for each operator by its formula") {
+  tests::use_lattice({2, 2, 2, 2});
+  LatticePropagator s, u;
+  gaussian(s);
+  gaussian(u);
+  const auto computed = baryon_correlators(s, u, Momenta(3));
+  const std::vector<NamedBaryon> operators = named_baryons();
+  REQUIRE(computed.size() == operators.size());
+  for (std::size_t b = 0; b < operators.size(); ++b) {
+    CAPTURE(baryon_operators()[b].name);
+    for (int t = 0; t < 2; ++t) {
+      std::complex<double> expected = 0;
+      double size = 0;
+      for (int n = 0; n < static_cast<int>(Layout::vol()); ++n) {
+        const multi1d<int> x = crtesn(n, Layout::lattSize());
+        if (x[3] != t) continue;
+        const int at = Layout::linearSiteIndex(x);
+        const auto here = plain_baryon(operators[b], reference::value(s.elem(at)), reference::value(u.elem(at)));
+        expected += here;
+        size += std::abs(here);
+      }
+      CHECK(std::abs(number(computed[b](0, t)) - expected) < base_tol(1e-12) * size);
+    }
+  }
 }
 
 TEST_CASE("correlators are gauge invariant") {
