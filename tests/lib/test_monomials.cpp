@@ -333,3 +333,26 @@ TEST_CASE("rational monomial: a spectrum outside the approximation is an error, 
   const auto widened = tests::make_monomial(name, elements("0.01", "20", check + tag("WidenBounds", "true")));
   CHECK_NOTHROW(widened->refresh(u));
 }
+
+TEST_CASE("rational monomial: an interval too short below or above is made wide enough for action and force alike") {
+  TESSERA_NEEDS_DOUBLES("finite differences");
+  tests::use_lattice({4, 4, 4, 4});
+  const GaugeField u = tests::random_field();
+  const std::string action = tests::wilson_action("WILSON", "0.3");
+  for (const auto& [lower, upper] : {std::pair{"0.01", "4"}, {"20", "80"}}) {
+    CAPTURE(lower);
+    // Both too short, and each of the two beside one that holds the spectrum.
+    for (const auto& [good_action, good_force] : {std::pair{false, false}, {true, false}, {false, true}}) {
+      CAPTURE(good_action);
+      CAPTURE(good_force);
+      const std::string of_action =
+          tests::approximation("-1", "4", good_action ? "0.01" : lower, good_action ? "80" : upper);
+      const std::string of_force =
+          tests::approximation("-1", "2", good_force ? "0.01" : lower, good_force ? "80" : upper);
+      check_force("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL",
+                  tag("num_pf", "1") + tag("BoundsCheckFrequency", "1") + tag("WidenBounds", "true") +
+                      tag("Action", action + tag("ActionApprox", of_action) + tag("ForceApprox", of_force)),
+                  u);
+    }
+  }
+}
