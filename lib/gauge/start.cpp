@@ -25,6 +25,10 @@ void weak_field_start(GaugeField& u) {
   u.resize(Nd);
   for (int mu = 0; mu < Nd; ++mu) {
     u[mu] = Real(1);
+    if (Nc == 1) {  // no subgroups: a phase
+      const LatticeReal theta = random_angle();
+      u[mu] = cmplx(cos(theta), sin(theta));
+    }
     // The SU(2) subgroups in the order (0,1) (1,2) (0,2): growing distance between the two rows.
     for (int distance = 1; distance < Nc; ++distance)
       for (int i = 0; i + distance < Nc; ++i) {

@@ -95,9 +95,9 @@ struct CayleyHamilton {
 
 namespace {
 
-/// exp(x) = exp(x/16)^16: the powers 1, 2, 4, 8 of exp12(x/16). What exp12 leaves out is 16 |x/16|^13/13!, below
-/// 3e-13 for |x| < 8.
-constexpr int kSquarings = 4;
+/// exp(x) = exp(x/64)^64: the powers 1, 2, 4, ..., 32 of exp12(x/64). What exp12 leaves out is 64 |x/64|^13/13!, below
+/// 3e-15 for |x| < 20, which Gaussian matrices of size 5 have for four colours.
+constexpr int kSquarings = 6;
 std::array<Sym, kSquarings> powers_of_exp(const Sym& x) {
   std::array<Sym, kSquarings> p{exp12(x * (1.0 / (1 << kSquarings)))};
   for (int k = 1; k < kSquarings; ++k) p[k] = p[k - 1] * p[k - 1];
@@ -107,7 +107,12 @@ std::array<Sym, kSquarings> powers_of_exp(const Sym& x) {
 }  // namespace
 
 Sym exp(const Sym& x) {
-  if constexpr (Nc != 3) {
+  if constexpr (Nc == 1) {
+    const Sym angle = imag(x.color(0, 0));
+    Sym phase = zero_like(x);
+    phase.set_color(0, 0, cmplx(cos(angle), sin(angle)));
+    return phase;
+  } else if constexpr (Nc != 3) {
     const Sym root = powers_of_exp(x).back();
     return root * root;
   } else {
@@ -216,7 +221,7 @@ ExponentialDerivatives derivatives(const CayleyHamilton& e) {
 
 Sym exp_pull_back(const Sym& x, const Sym& m) {
   if constexpr (Nc != 3) {
-    // Back through the squarings, d(p p) = dp p + p dp, to the series of y = x/16, whose term n contributes
+    // Back through the squarings, d(p p) = dp p + p dp, to the series of y = x/64, whose term n contributes
     // sum_k y^k m y^(n-1-k) / n!.
     const auto powers = powers_of_exp(x);
     Sym left = m;

@@ -269,7 +269,7 @@ Heatbath::Heatbath(std::shared_ptr<const LoopAction> action, LinkMaps links, con
     : action_(std::move(action)), links_(std::move(links)), parameters_(parameters) {
   if (!links_stay_linear(links_))
     throw InputError("heatbath: expected links with boundary conditions only, got smeared ones");
-  if (Nc == 1)
+  if (su2_subgroups() == 0)
     throw InputError(
         "heatbath: expected two colours or more, whose SU(2) subgroups it updates, got one (QDP_NC). Use hmc");
 }

@@ -1,6 +1,7 @@
 #include "lib/heatbath/run.hpp"
 
 #include "lib/action/gauge_actions.hpp"
+#include "lib/heatbath/su2.hpp"
 #include "lib/io/boundary.hpp"
 
 #include <algorithm>
@@ -75,7 +76,10 @@ PurgaugParameters read_purgaug_parameters(const Input& root) {
     } catch (const InputError& error) {
       action.error("Name", "an action whose links can be updated in turns on this lattice", error.what());
     }
-  if (loops && links_stay_linear(links)) p.heatbath = std::make_unique<Heatbath>(loops, std::move(links), heatbath);
+  if (su2_subgroups() == 0)
+    root.error("HBItr", "two colours or more, whose SU(2) subgroups a heatbath updates", "one. Use hmc");
+  if (loops && links_stay_linear(links) && su2_subgroups() > 0)
+    p.heatbath = std::make_unique<Heatbath>(loops, std::move(links), heatbath);
   return p;
 }
 

@@ -26,6 +26,11 @@ void rotate_rows(Matrix& m, int i, int j, const Sym& a, const Sym& b) {
   }
 }
 
+constexpr double kTiny = 1e-30;  ///< squared length below which a part of a matrix counts as nought
+
+/// A cosine that rounding took out of its range.
+Sym clamped(const Sym& x) { return where(x < 1.0, where(x > -1.0, x, Sym(-1.0)), Sym(1.0)); }
+
 /// Rotation (a, b), |a|^2 + |b|^2 = 1 -> another one.
 using Relaxation = std::function<void(Sym& a, Sym& b)>;
 
@@ -39,7 +44,6 @@ Sym ascent(const Sym& m, const Relaxation& relax) {
       h[r].push_back(Sym(r == c ? 1.0 : 0.0));
     }
 
-  constexpr double kTiny = 1e-30;  // |a|^2 + |b|^2 below which the 2x2 part counts as nought
   for (int distance = 1; distance < Nc; ++distance)
     for (int i = 0; i + distance < Nc; ++i) {
       const int j = i + distance;
@@ -60,17 +64,34 @@ Sym ascent(const Sym& m, const Relaxation& relax) {
   return result;
 }
 
+/// The only rotation of one colour: Re(h m) is largest for the phase conj(m)/|m|.
+Sym phase_ascent(const Sym& m) {
+  const Sym entry = m.color(0, 0), length2 = real(conj(entry) * entry);
+  const Sym vanishes = length2 < kTiny;
+  const Sym scale = 1.0 / sqrt(where(vanishes, Sym(1.0), length2));
+  Sym result = zero_like(m);
+  result.set_color(0, 0, where(vanishes, Sym(1.0), scale * conj(entry)));
+  return result;
+}
+
 }  // namespace
 
 Sym su2_ascent(const Sym& m) {
+  if constexpr (Nc == 1) return phase_ascent(m);
   return ascent(m, [](Sym&, Sym&) {});
 }
 
 Sym su2_over_ascent(const Sym& m, const Sym& omega) {
+  if constexpr (Nc == 1) {
+    const Sym h = phase_ascent(m).color(0, 0), theta = acos(clamped(real(h)));
+    const Sym turned = omega * where(imag(h) < 0.0, -theta, theta);
+    Sym result = zero_like(m);
+    result.set_color(0, 0, cmplx(cos(turned), sin(turned)));
+    return result;
+  }
   return ascent(m, [&](Sym& a, Sym& b) {
     // cos theta = Re a; the rest of the quaternion has length sin theta.
-    const Sym cosine = where(real(a) < 1.0, where(real(a) > -1.0, real(a), Sym(-1.0)), Sym(1.0));
-    const Sym theta = acos(cosine), sine = sin(theta), turned = omega * theta;
+    const Sym theta = acos(clamped(real(a))), sine = sin(theta), turned = omega * theta;
     const Sym small = sine < 1.0e-12;
     const Sym stretch = where(small, Sym(0.0), sin(turned) / where(small, Sym(1.0), sine));
     a = cmplx(cos(turned), stretch * imag(a));

@@ -13,6 +13,7 @@ QDP::Sym su2_over_ascent(const QDP::Sym& m, const QDP::Sym& omega);
 /// h in SU(Nc), a product of SU(2) subgroup rotations h_k, one per pair of rows, such that each h_k maximises
 /// Re tr(h_k ... h_1 m) given those before it. Steps of an ascent: Re tr(h m) >= Re tr m.
 /// The order of pairs is (0,1) (1,2) (0,2), as in Chroma. Where a 2x2 part of m vanishes its rotation is 1.
+/// One colour has the phase that maximises Re(h m).
 /// Source: Cabibbo and Marinari, Phys. Lett. B119 (1982) 387.
 inline const auto su2_ascent = QDP::siteFunction<1>("su2_ascent", site::su2_ascent);
 
