@@ -18,6 +18,9 @@ tessera_choice(QDP_NS 4 "Spin components" 4)
 tessera_choice(TESSERA_SANITIZE none "Sanitizers to build with" none address thread)
 option(TESSERA_BUNDLE "LLVM linked statically, programs that can be moved: what scripts/bundle needs" OFF)
 option(TESSERA_WERROR "Warnings are errors (preset ci)" OFF)
+# Kernels are compiled at run time, whatever the host code around them was compiled with. Not for jit/, which does not
+# depend on QDP_ND and QDP_NC: a compiler cache has its objects from any other build.
+option(TESSERA_QUICK_BUILD "Compile everything above jit/ for a short build: several sources at once, less optimised" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)

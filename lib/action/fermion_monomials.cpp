@@ -229,7 +229,7 @@ Row rational(const char* name, Preconditioning preconditioning, int per_alpha, i
           }};
 }
 
-Row log_det(const char* name, LogDetMonomial<LatticeFermion>::Sites sites, const char* about) {
+Row n_flavor_log_det(const char* name, LogDetMonomial<LatticeFermion>::Sites sites, const char* about) {
   return {name, std::string("FermionAction{FermAct, ...}, num_flavors: ") + about,
           [sites](const Input& in) -> MonomialPtr {
             const Input group = in.group("FermionAction");
@@ -270,9 +270,9 @@ std::vector<Row> fermion_monomial_rows() {
       rational<W>("ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL", none, 2, 1, kRational),
       rational<W>("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", even_odd, 2, 1, kRational),
       rational<W>("ONE_FLAVOR_SEOPREC_CONSTDET_FERM_RAT_MONOMIAL", symmetric_even_odd, 2, 1, kRational),
-      log_det("N_FLAVOR_LOGDET_EVEN_EVEN_FERM_MONOMIAL", Sites::even,
-              "det(A)^num_flavors over the even sites, A the site-diagonal part"),
-      log_det("N_FLAVOR_LOGDET_DIAG_FERM_MONOMIAL", Sites::all, "det(A)^num_flavors over all sites"),
+      n_flavor_log_det("N_FLAVOR_LOGDET_EVEN_EVEN_FERM_MONOMIAL", Sites::even,
+                       "det(A)^num_flavors over the even sites, A the site-diagonal part"),
+      n_flavor_log_det("N_FLAVOR_LOGDET_DIAG_FERM_MONOMIAL", Sites::all, "det(A)^num_flavors over all sites"),
       two_flavor<S>("FOUR_TASTE_STAGGERED_FERM_MONOMIAL", even_source, "det(M^+M)_ee = det M: four tastes, no root"),
       rational<S>(
           "ROOTED_STAGGERED_FERM_RAT_MONOMIAL", even_source, 4, 0,

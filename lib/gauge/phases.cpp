@@ -17,7 +17,7 @@ void require_direction(int mu, const char* where) {
 }
 
 /// x_mu, in double precision: angles grow with the lattice.
-LatticeRealD coordinate(int mu) {
+LatticeRealD wide_coordinate(int mu) {
   LatticeRealD x;
   x = Layout::latticeCoordinate(mu);
   return x;
@@ -51,10 +51,10 @@ LatticeComplex PhaseMap::Factor::field() const {
       break;
     }
     case Kind::flux:
-      phi = exp_i(RealD(2 * std::numbers::pi * value.real() / extents[mu] / extents[nu]) * coordinate(nu));
+      phi = exp_i(RealD(2 * std::numbers::pi * value.real() / extents[mu] / extents[nu]) * wide_coordinate(nu));
       break;
     case Kind::flux_on_last_slice: {
-      const LatticeRealD angle = RealD(-(2 * std::numbers::pi * value.real() / extents[nu])) * coordinate(nu);
+      const LatticeRealD angle = RealD(-(2 * std::numbers::pi * value.real() / extents[nu])) * wide_coordinate(nu);
       phi = exp_i(where(on_last_slice(mu), angle, LatticeRealD(RealD(0))));
       break;
     }

@@ -30,13 +30,13 @@ MapPtr read_phases(const Input& bc) {
   return map->trivial() ? nullptr : map;
 }
 
-auto schroedinger(SchroedingerField field) {
+auto schroedinger_map(SchroedingerField field) {
   return [field](const Input& bc) -> MapPtr {
     return std::make_shared<SchroedingerBoundary>(read_schroedinger_parameters(bc, field));
   };
 }
 
-LinkMaps read_boundary(const Input& group) {
+LinkMaps read_gauge_bc(const Input& group) {
   if (!group.has("GaugeBC")) return {};
   const Input bc = group.group("GaugeBC");
   const auto* row = gauge_boundary_table().find(bc);
@@ -45,7 +45,7 @@ LinkMaps read_boundary(const Input& group) {
 }
 
 LinkMaps read_stout_state(const Input& state) {
-  LinkMaps maps = read_boundary(state), smearing = read_stout(state);
+  LinkMaps maps = read_gauge_bc(state), smearing = read_stout(state);
   if (const auto fixed = find_schroedinger_boundary(maps)) return with_fixed_links(fixed, smearing);
   maps.insert(maps.end(), smearing.begin(), smearing.end());
   return maps;
@@ -72,16 +72,17 @@ const Table<MapPtr>& gauge_boundary_table() {
            read_phases},
           {"SCHROEDINGER_TRIVIAL_GAUGEBC",
            schroedinger_schema + "Schroedinger functional with links 1 on its boundaries",
-           schroedinger(SchroedingerField::trivial)},
+           schroedinger_map(SchroedingerField::trivial)},
           {"SCHROEDINGER_NONPERT_GAUGEBC", schroedinger_schema + "with those used for non-perturbative improvement",
-           schroedinger(SchroedingerField::nonperturbative)},
+           schroedinger_map(SchroedingerField::nonperturbative)},
           {"SCHROEDINGER_COUPLING_GAUGEBC", schroedinger_schema + "with those used for the running coupling",
-           schroedinger(SchroedingerField::coupling)},
+           schroedinger_map(SchroedingerField::coupling)},
           {"SCHROEDINGER_CHROMOMAG_GAUGEBC", schroedinger_schema + "with a constant chromomagnetic field",
-           schroedinger(SchroedingerField::chromomagnetic)},
+           schroedinger_map(SchroedingerField::chromomagnetic)},
           {"SCHROEDINGER_DIRICHLET_GAUGEBC", schroedinger_schema + "with links 1, as the trivial ones",
-           schroedinger(SchroedingerField::trivial)},
-          {"SCHROEDINGER_ZERO_GAUGEBC", schroedinger_schema + "with links 0", schroedinger(SchroedingerField::zero)},
+           schroedinger_map(SchroedingerField::trivial)},
+          {"SCHROEDINGER_ZERO_GAUGEBC", schroedinger_schema + "with links 0",
+           schroedinger_map(SchroedingerField::zero)},
       });
   return table;
 }
@@ -90,7 +91,7 @@ const Table<LinkMaps>& gauge_state_table() {
   static const Table<LinkMaps> table(
       "a gauge state",
       {
-          {"SIMPLE_GAUGE_STATE", "[GaugeBC{Name, ...}]: the links with their boundary condition", read_boundary},
+          {"SIMPLE_GAUGE_STATE", "[GaugeBC{Name, ...}]: the links with their boundary condition", read_gauge_bc},
           {"PERIODIC_GAUGE_STATE", "the links as they are", [](const Input&) { return LinkMaps{}; }},
           {"STOUT_GAUGE_STATE", std::string(kStoutSchema) + ", [GaugeBC]: stout links of those", read_stout_state},
       });
@@ -98,7 +99,7 @@ const Table<LinkMaps>& gauge_state_table() {
 }
 
 LinkMaps read_gauge_state(const Input& group) {
-  if (!group.has("GaugeState")) return read_boundary(group);
+  if (!group.has("GaugeState")) return read_gauge_bc(group);
   const Input state = group.group("GaugeState");
   const auto* row = gauge_state_table().find(state);
   return row ? row->make(state) : LinkMaps{};

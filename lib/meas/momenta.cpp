@@ -25,12 +25,6 @@ class SliceFunction : public SetFunc {
 
 using Vector = std::vector<int>;
 
-multi1d<int> as_array(const Vector& n) {
-  multi1d<int> array(static_cast<int>(n.size()));
-  for (int i = 0; i < array.size(); ++i) array[i] = n[static_cast<std::size_t>(i)];
-  return array;
-}
-
 /// Every integer vector of squared length up to `mom2_max`, first component fastest.
 std::vector<Vector> vectors_in_sphere(int mom2_max) {
   int reach = 0;
@@ -62,6 +56,12 @@ Vector canonical(Vector n) {
 }
 
 }  // namespace
+
+multi1d<int> as_array(const std::vector<int>& n) {
+  multi1d<int> array(static_cast<int>(n.size()));
+  for (int i = 0; i < array.size(); ++i) array[i] = n[static_cast<std::size_t>(i)];
+  return array;
+}
 
 Set time_slices(int direction) {
   if (direction < 0 || direction >= Nd)

@@ -37,6 +37,9 @@ class Momenta {
   std::vector<QDP::LatticeComplex> phases_;
 };
 
+/// The same numbers.
+QDP::multi1d<int> as_array(const std::vector<int>& values);
+
 /// The set of slices x[direction] = t.
 QDP::Set time_slices(int direction);
 

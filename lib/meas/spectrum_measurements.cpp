@@ -34,12 +34,6 @@ void require_same_source(const Quark& a, const Quark& b) {
                      " of directions " + std::to_string(a.source.j_decay) + " and " + std::to_string(b.source.j_decay));
 }
 
-multi1d<int> as_array(const std::vector<int>& values) {
-  multi1d<int> array(static_cast<int>(values.size()));
-  for (int i = 0; i < array.size(); ++i) array[i] = values[static_cast<std::size_t>(i)];
-  return array;
-}
-
 /// "Shell" of SHELL_SOURCE and SHELL_SINK; random walls are walls.
 std::string kind_of(const std::string& type) {
   for (const auto& [part, kind] : {std::pair{"WALL", "Wall"}, std::pair{"SHELL", "Shell"}, std::pair{"POINT", "Point"}})
