@@ -26,7 +26,12 @@ inline std::string read_text(const std::string& name) {
   return text.str();
 }
 
-/// A run of `updates` on 2^3 x 4 that saves every `interval`.
+/// The lattice of these runs: links are most of what a configuration's file holds, whatever the size of one.
+inline std::vector<int> run_extents() {
+  return Nd == 2 ? std::vector{16, 16} : Nd == 3 ? std::vector{4, 4, 4} : std::vector{2, 2, 2, 4};
+}
+
+/// A run of `updates` that saves every `interval`.
 inline std::string params(const std::string& prefix, int updates, int interval, const std::string& more = "",
                           int steps = 3) {
   std::ostringstream xml;
@@ -36,8 +41,8 @@ inline std::string params(const std::string& prefix, int updates, int interval, 
       << "</NProductionUpdates><NUpdatesThisRun>" << updates << "</NUpdatesThisRun><SaveInterval>" << interval
       << "</SaveInterval>"
       << "<SavePrefix>" << prefix << "</SavePrefix><SaveVolfmt>SINGLEFILE</SaveVolfmt>" << more << "</MCControl>"
-      << "<HMCTrj><nrow>2 2 2 "
-         "4</nrow><Monomials><elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>LW_TREE_GAUGEACT</Name>"
+      << "<HMCTrj><nrow>" << extents_text(run_extents())
+      << "</nrow><Monomials><elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>LW_TREE_GAUGEACT</Name>"
       << "<beta>6.8</beta><u0>0.9</u0></GaugeAction><NamedObject><monomial_id>gauge</monomial_id></NamedObject></"
          "elem></Monomials>"
       << "<Hamiltonian><monomial_ids><elem>gauge</elem></monomial_ids></Hamiltonian>"

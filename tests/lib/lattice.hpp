@@ -9,6 +9,7 @@
 #include "lib/io/seed.hpp"
 #include "tests/paths.hpp"
 #include "tests/reference/base_precision.hpp"
+#include "tests/sizes.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,15 @@ namespace tests {
 
 using qcd::GaugeField;
 
-/// Makes this the lattice, with the generator's default seed 11.
+/// Extents as an input spells them, without those of dimensions that are not there.
+inline std::string extents_text(const std::vector<int>& four) {
+  std::string text;
+  for (std::size_t mu = 0; mu < static_cast<std::size_t>(QDP::Nd); ++mu)
+    text += (mu ? " " : "") + std::to_string(four.at(mu));
+  return text;
+}
+
+/// Makes this the lattice, with the generator's default seed 11. Fewer dimensions leave off the last extents.
 inline void use_lattice(const std::vector<int>& extents) {
   static const bool initialized = [] {
     static char name[] = "test";

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <random>
 #include <set>
 
@@ -161,8 +162,8 @@ TEST_CASE("a folder that is missing or too small is reported before the start fi
                        InputError);
   HmcParameters parameters = parameters_of(params(folder.file("run"), 2, 1));
   parameters.start = [](GaugeField&) { FAIL("the start field was made"); };
-  parameters.dynamics.lattice = {4096, 4096, 4096, 8192};
-  CHECK(checkpoint_bytes(parameters.dynamics.lattice) > 4096ull * 4096 * 4096 * 8192 * 4 * 18 * sizeof(REAL));
+  parameters.dynamics.lattice = std::vector<int>(Nd, 1 << 40 / Nd);
+  CHECK(checkpoint_bytes(parameters.dynamics.lattice) > std::pow(1 << 40 / Nd, Nd) * Nd * 2 * Nc * Nc * sizeof(REAL));
   CHECK_THROWS_WITH_AS(load_start(parameters, nullptr), doctest::Contains("MB free"), FileError);
 
   // Room for some, but not for as many as the run will leave.
@@ -275,7 +276,8 @@ TEST_CASE("checkpoints of another lattice are not continued from") {
   const ScratchFolder folder("checkpoint_lattice");
   run_here(folder, params(folder.file("run"), 1, 1));
   std::string text = params(folder.file("run"), 1, 1);
-  text.replace(text.find("2 2 2 4"), 7, "2 2 2 2");
+  const std::string here = extents_text(run_extents());
+  text.replace(text.find(here), here.size(), extents_text({2, 2, 2, 2}));
   HmcParameters parameters = parameters_of(text);
   CHECK_THROWS_WITH_AS(continue_from_newest(parameters, nullptr), doctest::Contains("another lattice"), InputError);
 }

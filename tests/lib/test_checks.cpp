@@ -19,6 +19,17 @@ using tests::base_tol;
 
 namespace {
 
+/// 2 i T_3, of squared length 2; for one colour i sqrt(2).
+LatticeColorMatrix generator() {
+  LatticeColorMatrix x = zero;
+  const auto poke = [&](double entry, int c) {
+    pokeColor(x, LatticeComplex(Complex(cmplx(Real(0), Real(entry)))), c, c);
+  };
+  poke(Nc == 1 ? std::sqrt(2.0) : 1.0, 0);
+  if (Nc > 1) poke(-1, 1);
+  return x;
+}
+
 /// A monomial of given action and force, for the cases that none of ours should produce.
 class Scripted : public Monomial {
  public:
@@ -30,9 +41,7 @@ class Scripted : public Monomial {
     const double size = pull();
     f.resize(Nd);
     for (int mu = 0; mu < Nd; ++mu) {
-      f[mu] = zero;
-      pokeColor(f[mu], LatticeComplex(Complex(cmplx(Real(0), Real(size)))), 0, 0);
-      pokeColor(f[mu], LatticeComplex(Complex(cmplx(Real(0), Real(-size)))), 1, 1);
+      f[mu] = Real(size) * generator();
     }
   }
   std::string log_tag() const override { return "Scripted"; }
@@ -291,8 +300,10 @@ TEST_CASE("acceptance, plaquette and exp(-dH) are averages over the updates afte
   CHECK(summary.acceptance == doctest::Approx(0.5));
   CHECK(summary.mean_exp_minus_dh ==
         doctest::Approx((std::exp(-0.5) + std::exp(0.25) + std::exp(-1) + std::exp(-0.125)) / 4).epsilon(1e-14));
-  // Extent 2 across: each of the planes (0, 1) has a link of either sign, the others two of one sign.
-  const double odd = 1, even = 1 - 2.0 / 6;
+  // Links of either sign on two of the slices across: of the plaquettes of plane (0, 1) a share has one of each sign, those of
+  // other planes two of one sign.
+  const double cut = 2.0 / tests::run_extents()[1];
+  const double odd = 1, even = 1 - 2.0 / (Nd * (Nd - 1) / 2) * cut;
   for (std::size_t n = 0; n < 6; ++n) CHECK(plaquettes[n] == doctest::Approx(n % 2 ? even : odd).epsilon(1e-14));
   CHECK(summary.mean_plaquette == doctest::Approx((odd + even) / 2).epsilon(1e-14));
   CHECK(acceptance == std::vector<double>{1, 1, 1, 0.5, 1.0 / 3, 0.5});
@@ -306,13 +317,9 @@ TEST_CASE("force norms of a force that is known") {
   const double factors[] = {1, 2, 0.25, 0.5};
   for (int mu = 0; mu < Nd; ++mu) {
     factor[mu] = Real(factors[mu]);
-    f[mu] = zero;
     for (int parity : {0, 1}) {
       const Real half = 0.5 * (mu + 1) * (parity + 1);
-      LatticeColorMatrix t3 = zero;
-      pokeColor(t3, LatticeComplex(Complex(cmplx(Real(0), half))), 0, 0);
-      pokeColor(t3, LatticeComplex(Complex(cmplx(Real(0), -half))), 1, 1);
-      f[mu][rb[parity]] = t3;
+      f[mu][rb[parity]] = half * generator();
     }
   }
   XMLBufferWriter xml;
@@ -325,16 +332,18 @@ TEST_CASE("force norms of a force that is known") {
   };
   const auto one = [&](const char* name) { return out.number(std::string("/out/Forces/") + name); };
   const auto close = [](double a, double b) { CHECK(a == doctest::Approx(b).epsilon(base_tol(1e-13))); };
-  for (std::size_t mu = 0; mu < 4; ++mu) {
+  for (std::size_t mu = 0; mu < Nd; ++mu) {
     const double c = static_cast<double>(mu) + 1;
     close(list("F_sq")[mu], 2.5 * c * c);
     close(list("F_avg")[mu], 1.5 * c);
     close(list("F_max")[mu], 2 * c);
     close(list("F_max_dt")[mu], 2 * c * factors[mu]);
   }
-  close(one("F_sq"), 2.5 * (1 + 4 + 9 + 16) / 4);
-  close(one("F_avg"), 1.5 * (1 + 2 + 3 + 4) / 4);
-  close(one("F_max"), 8);
+  double squares = 0, sum = 0;
+  for (int c = 1; c <= Nd; ++c) squares += c * c, sum += c;
+  close(one("F_sq"), 2.5 * squares / Nd);
+  close(one("F_avg"), 1.5 * sum / Nd);
+  close(one("F_max"), 2 * Nd);
   close(one("F_max_dt"), 8);  // direction 1: 2 * 2 * 2
 }
 

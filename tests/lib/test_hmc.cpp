@@ -27,7 +27,7 @@ TEST_CASE("the data document holds what the run did, in Chroma's elements") {
        {"update_no", "HMCTrajectory/H_old/KE_old", "HMCTrajectory/H_old/PE_old", "HMCTrajectory/H_new/KE_new",
         "HMCTrajectory/H_new/PE_new", "HMCTrajectory/deltaKE", "HMCTrajectory/deltaPE", "HMCTrajectory/deltaH",
         "HMCTrajectory/AccProb", "HMCTrajectory/AcceptP", "seconds_for_trajectory", "seconds_for_measurements",
-        "InlineObservables/elem/Plaquette/w_plaq", "InlineObservables/elem/Plaquette/plane_23_plaq"}) {
+        "InlineObservables/elem/Plaquette/w_plaq", "InlineObservables/elem/Plaquette/plane_01_plaq"}) {
     CAPTURE(path);
     CHECK(data.count(update + "/" + path) == 4);
   }
@@ -83,7 +83,7 @@ TEST_CASE("hmc killed at any moment continues from its last saved state to the s
   REQUIRE(run_program({"-i", folder.file("killed_restart_3.xml"), "-o", folder.file("d3"), "-l", folder.file("l3"),
                        "--overwrite"},
                       folder.file("text3")) == 0);
-  tests::use_lattice({2, 2, 2, 4});
+  tests::use_lattice(tests::run_extents());
   CHECK(tests::distance(saved_field(folder.file("killed_cfg_12.lime")),
                         saved_field(folder.file("whole_cfg_12.lime"))) == 0);
 }
@@ -97,7 +97,7 @@ TEST_CASE("one and two threads give the same bits") {
                                                 "-l", folder.file("l" + name)};
     REQUIRE(wait_for(start_program(arguments, folder.file("text"), threads)) == 0);
   }
-  tests::use_lattice({2, 2, 2, 4});
+  tests::use_lattice(tests::run_extents());
   CHECK(tests::distance(saved_field(folder.file("threads1_cfg_3.lime")),
                         saved_field(folder.file("threads2_cfg_3.lime"))) == 0);
 }
@@ -113,7 +113,9 @@ TEST_CASE("SIGTERM, SIGUSR1, SIGHUP, SIGXCPU and SIGINT finish the trajectory, s
                 "<RsdCG>" +
                     tests::solver_residual("1e-9") +
                     "</RsdCG><MaxCG>1000</MaxCG></InvertParam><FermionAction>"
-                    "<FermAct>WILSON</FermAct><Mass>0.5</Mass><boundary>1 1 1 -1</boundary></FermionAction>"
+                    "<FermAct>WILSON</FermAct><Mass>0.5</Mass><boundary>" +
+                    extents_text({1, 1, 1, 1}) +
+                    "</boundary></FermionAction>"
                     "<NamedObject><monomial_id>quark</monomial_id></NamedObject></elem>");
     for (std::size_t at = 0; (at = text.find("<elem>gauge</elem>", at)) != std::string::npos; at += 20)
       text.insert(at, "<elem>quark</elem>"), at += 18;
@@ -199,9 +201,10 @@ TEST_CASE("hmc --check reports every error and runs nothing; a valid input passe
 TEST_CASE("hmc tolerates the language's flags, explains itself, and refuses what it does not know") {
   const tests::ScratchFolder folder("hmc_arguments");
   std::ofstream(folder.file("in.xml")) << params(folder.file("run"), 1, 1);
-  CHECK(run_program(
-            {"-geom", "1", "1", "1", "1", "-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")},
-            folder.file("text")) == 0);
+  std::vector<std::string> arguments = {"-i", folder.file("in.xml"), "-o",   folder.file("d"),
+                                        "-l", folder.file("l"),      "-geom"};
+  arguments.insert(arguments.end(), Nd, "1");
+  CHECK(run_program(arguments, folder.file("text")) == 0);
   CHECK(run_program({"--help"}, folder.file("text")) == 0);
   const std::string help = read_text(folder.file("text"));
   for (const char* word : {"--check", "MDIntegrator", "LCM_4MN5FV", "SIGTERM", "TESSERA_CACHE_DIR"})
@@ -216,6 +219,7 @@ TEST_CASE("hmc tolerates the language's flags, explains itself, and refuses what
 }
 
 TEST_CASE("root LeapfrogTest integrates one trajectory and logs DeltaE") {
+  TESSERA_NEEDS_QCD("Chroma's number");
   const tests::ScratchFolder folder("hmc_leapfrog");
   std::ofstream(folder.file("in.xml"))
       << "<LeapfrogTest><nrow>4 4 4 "

@@ -86,9 +86,20 @@ TEST_CASE("the stages of each scheme add up to one step of momenta and links, an
 
 TEST_CASE("halving the step divides the energy violation by 2^order") {
   TESSERA_NEEDS_DOUBLES("violations of 1e-5 in energies of 1000");
-  tests::use_lattice({2, 2, 2, 4});
+  tests::use_lattice(Nd == 2 ? std::vector{8, 8} : std::vector{2, 2, 2, 4});
   const System system(5.7);
-  const PhaseSpace start = random_start();
+  // Of several starts: for a single one the leading terms at both ends may cancel. Disordered ones: near U = 1 one colour is a
+  // set of oscillators, for which minimum-norm schemes have nearly no violation of second order.
+  std::vector<PhaseSpace> starts;
+  for (int i = 0; i < 8; ++i) {
+    starts.push_back(random_start());
+    if (Nc == 1) starts.back().u = tests::random_field();
+  }
+  const auto size = [&](const Integrator& integrator) {
+    double squares = 0;
+    for (const PhaseSpace& start : starts) squares += std::pow(violation(system, start, integrator), 2);
+    return std::sqrt(squares);
+  };
   struct Case {
     const char* name;
     int steps;
@@ -101,11 +112,11 @@ TEST_CASE("halving the step divides the energy violation by 2^order") {
                         {"LCM_STS_FORCE_GRAD", 6, 4}};
   for (const Case& c : cases) {
     CAPTURE(c.name);
-    const double coarse = violation(system, start, simple(c.name, c.steps, 0.5, system.monomials));
-    const double fine = violation(system, start, simple(c.name, 2 * c.steps, 0.5, system.monomials));
+    const double coarse = size(simple(c.name, c.steps, 0.5, system.monomials));
+    const double fine = size(simple(c.name, 2 * c.steps, 0.5, system.monomials));
     CAPTURE(coarse);
     CAPTURE(fine);
-    CHECK(std::log2(std::fabs(coarse / fine)) == doctest::Approx(c.order).epsilon(0.06));
+    CHECK(std::log2(coarse / fine) == doctest::Approx(c.order).epsilon(0.06));
   }
 }
 
@@ -188,14 +199,14 @@ TEST_CASE("xi_mom scales the steps of one direction only") {
   tests::use_lattice({2, 2, 2, 2});
   const System system(5.7);
   const PhaseSpace start = random_start();
-  const Integrator drift = make(
-      "<tau0>0.3</tau0><anisoP>true</anisoP><t_dir>3</t_dir><xi_mom>3</xi_mom><Integrator><Name>LCM_EXP_T</Name>"
-      "<n_steps>1</n_steps></Integrator>",
-      system.monomials);
+  const Integrator drift = make("<tau0>0.3</tau0><anisoP>true</anisoP><t_dir>" + std::to_string(Nd - 1) +
+                                    "</t_dir><xi_mom>3</xi_mom><Integrator><Name>LCM_EXP_T</Name>"
+                                    "<n_steps>1</n_steps></Integrator>",
+                                system.monomials);
   PhaseSpace state = start;
   drift.run(state);
   for (int mu = 0; mu < Nd; ++mu) {
-    const LatticeColorMatrix expected = su3_exp(Real(mu == 3 ? 0.1 : 0.3) * start.p[mu]) * start.u[mu];
+    const LatticeColorMatrix expected = su3_exp(Real(mu == Nd - 1 ? 0.1 : 0.3) * start.p[mu]) * start.u[mu];
     CHECK(tests::distance(state.u[mu], expected) < base_tol(1e-12));
   }
 }
@@ -210,6 +221,7 @@ TEST_CASE("a step far too long is reported, not carried on") {
 }
 
 TEST_CASE("energy violations from conf.00200 with P = 0, computed by another program") {
+  TESSERA_NEEDS_QCD("a file");
   TESSERA_NEEDS_DOUBLES("violations of 1e-7 in energies of 5000");
   const std::string file = tests::data_file("conf.00200");
   tests::use_lattice({4, 4, 4, 4});

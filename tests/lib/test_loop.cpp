@@ -27,8 +27,8 @@ double weight_of(const std::vector<WeightedPath>& list, const Path& path) {
 TEST_CASE("paths know whether they close, their reverse and their rotations") {
   CHECK(plaquette_loop(0, 3).str() == "+x+t-x-t");
   CHECK(rectangle_loop(1, 2).str() == "+y+y+z-y-y-z");
-  CHECK(plaquette_loop(0, 3).closed());
-  CHECK(kTwisted.closed());
+  CHECK(plaquette_loop(0, Nd - 1).closed());
+  if (Nd > 2) CHECK(kTwisted.closed());
   CHECK_FALSE(Path{forward(0), forward(1)}.closed());
   CHECK(plaquette_loop(0, 1).reversed().str() == "+y+x-y-x");
   CHECK(plaquette_loop(0, 1).rotated(1).str() == "+y-x-y+x");
@@ -42,7 +42,7 @@ TEST_CASE("the plaquette's derivative is the six staples, the rectangle's eighte
     CHECK(weight_of(staple, {forward(nu), backward(0), backward(nu)}) == 2.5);
     CHECK(weight_of(staple, {backward(nu), backward(0), forward(nu)}) == 2.5);
   }
-  CHECK(staples(all_rectangles(), 2).size() == 6 * (Nd - 1));
+  CHECK(staples(all_rectangles(), Nd - 1).size() == 6 * (Nd - 1));
 }
 
 TEST_CASE("only closed loops have staples, only non-empty paths a product") {
@@ -55,6 +55,7 @@ TEST_CASE("only closed loops have staples, only non-empty paths a product") {
 }
 
 TEST_CASE("a path's product is the product of its links, written out") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("a path through four directions");
   tests::use_lattice({2, 4, 6, 2});  // unequal extents catch directions mixed up
   const GaugeField u = tests::random_field();
   const LatticeColorMatrix by_hand = u[0] * shift(u[1], FORWARD, 0) * shift(shift(u[2], FORWARD, 1), FORWARD, 0) *
@@ -80,6 +81,7 @@ TEST_CASE("long sums, computed in parts, equal the sum of their terms") {
 }
 
 TEST_CASE("traces of loops are gauge invariant, orientation and starting point do not matter") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("loops through four directions");
   tests::use_lattice({2, 4, 6, 2});
   const GaugeField u = tests::random_field();
   LatticeColorMatrix g;

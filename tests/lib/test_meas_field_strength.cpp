@@ -54,6 +54,7 @@ LatticeColorMatrix leaf(double phi) {
 }  // namespace
 
 TEST_CASE("a constant Abelian field has the field strength sin(phi) of every loop") {
+  TESSERA_NEEDS_QCD("fields of SU(3) in four dimensions");
   tests::use_lattice({6, 6, 4, 4});
   const double phi = 2 * M_PI / 36;
   const GaugeField u = flux_field({{0, 1, 1}});
@@ -89,6 +90,7 @@ TEST_CASE("every definition has the right continuum limit, the improved ones up 
 }
 
 TEST_CASE("crossed fluxes carry the topological charge 2 n m of their classical field") {
+  TESSERA_NEEDS_QCD("fields of SU(3) in four dimensions");
   // F = phi lambda_3 in two planes: Q = (1/4 pi^2) V tr(F01 F23) = 2 n m; on the lattice phi becomes sin(phi).
   tests::use_lattice({4, 6, 4, 6});
   for (const auto& [n, m] : {std::pair{1, 1}, std::pair{2, -1}}) {
@@ -107,6 +109,7 @@ TEST_CASE("crossed fluxes carry the topological charge 2 n m of their classical 
 }
 
 TEST_CASE("topological charge and energy density are gauge invariant") {
+  TESSERA_NEEDS_QCD("fields of SU(3) in four dimensions");
   tests::use_lattice({4, 2, 4, 6});
   const GaugeField u = tests::random_field();
   LatticeColorMatrix g;
@@ -124,6 +127,7 @@ TEST_CASE("topological charge and energy density are gauge invariant") {
 }
 
 TEST_CASE("the energy density of a constant Abelian field, both ways") {
+  TESSERA_NEEDS_QCD("fields of SU(3) in four dimensions");
   tests::use_lattice({4, 4, 4, 4});
   const double phi = 2 * M_PI / 16;
   const GaugeField u = flux_field({{0, 3, 1}});
@@ -140,6 +144,6 @@ TEST_CASE("field strengths need a plane") {
   GaugeField u(Nd);
   unit_start(u);
   CHECK_THROWS_WITH_AS(field_strength(u, 1, 1), doctest::Contains("two different directions"), ShapeError);
-  CHECK_THROWS_AS(field_strength(u, 0, 4), ShapeError);
+  CHECK_THROWS_AS(field_strength(u, 0, Nd), ShapeError);
   CHECK_THROWS_AS(topological_charge(GaugeField(1)), ShapeError);
 }

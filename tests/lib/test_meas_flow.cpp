@@ -92,14 +92,18 @@ TEST_CASE("the flow is gauge covariant and directions can be left out") {
   for (int mu = 0; mu < Nd; ++mu) expected[mu] = g * straight[mu] * adj(shift(g, FORWARD, mu));
   CHECK(distance(turned, expected) < base_tol(1e-12));
 
+  if (Nd == 2) return;  // one direction alone has no plaquettes
   GaugeField spatial = u;
-  flow_step(spatial, wilson_flow_action({true, true, true, false}), 0.05);
-  CHECK(distance(spatial[3], u[3]) < base_tol(1e-12));
+  std::vector<bool> spatial_only(Nd, true);
+  spatial_only.back() = false;
+  flow_step(spatial, wilson_flow_action(spatial_only), 0.05);
+  CHECK(distance(spatial[Nd - 1], u[Nd - 1]) < base_tol(1e-12));
   CHECK(distance(spatial[0], u[0]) > 0.1);
 }
 
 // Chroma's test t_meas_wilson_flow: DISORDERED field on 4^4, steps of 0.01, single precision.
 TEST_CASE("energies along the flow agree with Chroma's") {
+  TESSERA_NEEDS_QCD("Chroma's numbers");
   tests::use_lattice({4, 4, 4, 4});
   GaugeField v(Nd);
   disordered_start(v);
@@ -118,6 +122,7 @@ TEST_CASE("energies along the flow agree with Chroma's") {
 }
 
 TEST_CASE("t^2 E starts as t^2 E(0), and grows with flow time to the scales t0 and w0 of a thermal field") {
+  TESSERA_NEEDS_QCD("a file");
   const GaugeField u = thermal_field();
   const auto run = [&](double eps, int steps) {
     GaugeField v = u;
@@ -164,6 +169,6 @@ TEST_CASE("flows ask for a positive step and one flag per direction") {
   CHECK_THROWS_WITH_AS(gradient_flow(u, wilson_flow_action(), 3, 0.0), doctest::Contains("positive step"), ShapeError);
   CHECK_THROWS_AS(gradient_flow(u, wilson_flow_action(), -1, 0.1), ShapeError);
   CHECK_THROWS_WITH_AS(wilson_flow_action({true}), doctest::Contains("one flag per direction"), ShapeError);
-  GaugeField few(2);
+  GaugeField few(Nd - 1);
   CHECK_THROWS_AS(flow_step(few, wilson_flow_action(), 0.1), ShapeError);
 }

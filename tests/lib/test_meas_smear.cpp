@@ -47,7 +47,7 @@ TEST_CASE("the projection finds the group element of largest overlap") {
   const LatticeColorMatrix target = u[0] + Real(0.3) * noise;
   LatticeColorMatrix p = u[1];
   const int sweeps = project(p, target);
-  CHECK(sweeps > 1);
+  CHECK(sweeps > (Nc > 1));  // one colour: one step
   CHECK(sweeps < 1000);
   CHECK(toDouble(globalMax(LatticeReal(su3_defect(p)))) < base_tol(1e-12));
   // At a maximum p target^+ has no anti-Hermitian traceless part ...
@@ -98,6 +98,7 @@ TEST_CASE("smearing is gauge covariant") {
 }
 
 TEST_CASE("a direction without smearing keeps its links") {
+  if (Nd == 2) TESSERA_SKIP("QDP_ND is 2: one direction alone has no staples");
   tests::use_lattice({2, 4, 2, 4});
   const GaugeField u = tests::random_field();
   ApeSmearing ape;
@@ -112,6 +113,7 @@ TEST_CASE("a direction without smearing keeps its links") {
 
 // Chroma's regression test chroma/smear/link_smear, single precision: agreement to some 1e-6 is what it can show.
 TEST_CASE("smeared plaquettes agree with Chroma's") {
+  TESSERA_NEEDS_QCD("Chroma's numbers");
   const GaugeField u = chroma_weak_field();
   CHECK(toDouble(measure_plaquettes(u).average) == doctest::Approx(0.994764811229996).epsilon(1e-6));
 
@@ -141,7 +143,7 @@ TEST_CASE("smeared plaquettes agree with Chroma's") {
 
 TEST_CASE("smearing wants one field per direction") {
   tests::use_lattice({2, 2, 2, 2});
-  const GaugeField few(2);
+  const GaugeField few(Nd - 1);
   CHECK_THROWS_WITH_AS(ape_smeared(few, {}), doctest::Contains("ape_smeared"), ShapeError);
   CHECK_THROWS_WITH_AS(hyp_smeared(few), doctest::Contains("hyp_smeared"), ShapeError);
 }

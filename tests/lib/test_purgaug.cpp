@@ -9,11 +9,16 @@ using namespace QDP;
 using namespace qcd;
 using namespace tests;
 
+#define TESSERA_NEEDS_SUBGROUPS()                                                                                      \
+  do {                                                                                                                 \
+    if (Nc == 1) TESSERA_SKIP("QDP_NC is 1: there is no heatbath");                                                    \
+  } while (false)
+
 namespace {
 
 const char* const kWilson = "<Name>WILSON_GAUGEACT</Name><beta>5.7</beta>";
 
-/// Two warm-up updates and `updates` numbered ones on 2^3 x 4, saved every `interval`.
+/// Two warm-up updates and `updates` numbered ones on the lattice of run_extents(), saved every `interval`.
 std::string purgaug(const std::string& prefix, int updates, int interval, const std::string& action = kWilson,
                     const std::string& parameters = "<nOver>1</nOver><NmaxHB>2</NmaxHB>") {
   std::ostringstream xml;
@@ -25,8 +30,8 @@ std::string purgaug(const std::string& prefix, int updates, int interval, const 
       << "<InlineMeasurements><elem><Name>POLYAKOV_LOOP</Name><Frequency>2</Frequency><Param><version>2</version></"
          "Param>"
       << "<NamedObject><gauge_id>default_gauge_field</gauge_id></NamedObject></elem></InlineMeasurements>"
-      << "<HBItr><nrow>2 2 2 4</nrow><GaugeAction>" << action << "</GaugeAction><HBParams>" << parameters
-      << "</HBParams></HBItr></purgaug>";
+      << "<HBItr><nrow>" << extents_text(run_extents()) << "</nrow><GaugeAction>" << action
+      << "</GaugeAction><HBParams>" << parameters << "</HBParams></HBItr></purgaug>";
   return xml.str();
 }
 
@@ -64,6 +69,7 @@ std::string errors_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("warm-up updates come apart from the numbered ones and are not measured") {
+  TESSERA_NEEDS_SUBGROUPS();
   const ScratchFolder folder("purgaug_data");
   const RunSummary summary = run_purgaug(input(purgaug(folder.file("run"), 4, 2)), folder);
   CHECK(summary.updates == 6);
@@ -81,6 +87,7 @@ TEST_CASE("warm-up updates come apart from the numbered ones and are not measure
 }
 
 TEST_CASE("a run stopped and restarted, also while warming up, ends with the same bits as one in a single go") {
+  TESSERA_NEEDS_SUBGROUPS();
   const ScratchFolder folder("purgaug_restart");
   const std::string whole = folder.file("whole"), parts = folder.file("parts");
   run_purgaug(input(purgaug(whole, 5, 5)), folder);
@@ -105,7 +112,14 @@ TEST_CASE("a run stopped and restarted, also while warming up, ends with the sam
   CHECK(early.updates_to_do() == 1 + 9);
 }
 
+TEST_CASE("a heatbath of one colour is refused, and what does it instead is named") {
+  if (Nc > 1) TESSERA_SKIP("QDP_NC is not 1: there is a heatbath");
+  const ScratchFolder folder("purgaug_one_colour");
+  CHECK(errors_of(purgaug(folder.file("run"), 1, 1)).find("Use hmc") != std::string::npos);
+}
+
 TEST_CASE("inputs that a heatbath cannot do are refused with the reason") {
+  TESSERA_NEEDS_SUBGROUPS();
   const ScratchFolder folder("purgaug_errors");
   const auto action = [&](const std::string& text) { return errors_of(purgaug(folder.file("run"), 1, 1, text)); };
   CHECK(action("<Name>PLAQ_PLUS_ADJOINT_GAUGEACT</Name><beta_F>1</beta_F><beta_A>1</beta_A>").find("sum of loops") !=
@@ -122,6 +136,7 @@ TEST_CASE("inputs that a heatbath cannot do are refused with the reason") {
 }
 
 TEST_CASE("the program runs an input, stops on a signal, and explains itself") {
+  TESSERA_NEEDS_SUBGROUPS();
   const ScratchFolder folder("purgaug_program");
   const auto program = [&](const std::vector<std::string>& arguments) {
     return run_program(arguments, folder.file("text"), "purgaug");

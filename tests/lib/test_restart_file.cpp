@@ -140,7 +140,7 @@ TEST_CASE("a run that continues does not project links: those that were saved ar
   const auto begin = text.find("<Identity>");
   text.erase(begin, text.find("</Identity>") + 11 - begin);  // of another program, say
   GaugeField u = saved_field(folder.file("run_cfg_1.lime"));
-  u[2] = Real(1.001) * u[2];
+  u[Nd - 1] = Real(1.001) * u[Nd - 1];
   XMLBufferWriter file_xml, record_xml;
   push(file_xml, "HMC"), pop(file_xml);
   push(record_xml, "x"), pop(record_xml);
@@ -152,7 +152,7 @@ TEST_CASE("a run that continues does not project links: those that were saved ar
   text = replaced(text, "<NUpdatesThisRun>", "<NUpdatesThisRun>1");
   const std::string message = message_of([&] { run_text(folder, text); });
   CHECK(contains(message, "run_cfg_1.lime"));
-  CHECK(contains(message, std::to_string(2 * 2 * 2 * 4) + " outside"));
+  CHECK(contains(message, std::to_string(Layout::vol()) + " outside"));
   CHECK(message_of([&] {
           run_text(folder, replaced(text, "<parallel_io>", "<reunit>true</reunit><parallel_io>"));
         }).empty());
@@ -252,6 +252,7 @@ TEST_CASE("what the program decides to stop for is stopped for with the state sa
 
 TEST_CASE(
     "a widened interval and the count of checks are part of the state: short jobs and repetitions agree with one long run") {
+  TESSERA_NEEDS_QCD("bounds of a spectrum on 2^3 x 4");
   const ScratchFolder folder("restart_widen");
   const auto text = [&](const std::string& prefix, int updates) {
     const auto approximation = [](const std::string& den) { return tests::approximation("-1", den, "0.5", "4"); };

@@ -201,6 +201,7 @@ TEST_CASE("more steps make the predicted violation smaller by the order of the l
 }
 
 TEST_CASE("the predicted variance of dH is the measured one, with no parameter") {
+  TESSERA_NEEDS_QCD("an ensemble of SU(3)");
   Tuned system;
   struct Case {
     std::string outer, inner;
@@ -233,6 +234,7 @@ TEST_CASE("the predicted variance of dH is the measured one, with no parameter")
 }
 
 TEST_CASE("tuning finds the wanted acceptance from too few and from too many steps, and then leaves the steps alone") {
+  TESSERA_NEEDS_QCD("an ensemble of SU(3)");
   Tuned system;
   const double target = 0.85;
   for (const auto& [outer, inner] : {std::pair{2, 1}, std::pair{24, 3}}) {

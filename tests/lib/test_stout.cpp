@@ -50,6 +50,12 @@ void check_exponential(const LatticeColorMatrix& x) {
         base_tol(2e-14) * std::sqrt(toDouble(norm2(expected))));
 }
 
+std::vector<bool> without_time() {
+  std::vector<bool> smear(Nd, true);
+  smear.back() = false;
+  return smear;
+}
+
 }  // namespace
 
 TEST_CASE("the exponential's derivative agrees with its series from tiny to large arguments") {
@@ -75,6 +81,7 @@ TEST_CASE("the exponential's derivative is right where eigenvalues coincide or n
 }
 
 TEST_CASE("stout: plaquettes on conf.00200 from another code") {
+  TESSERA_NEEDS_QCD("a file");
   const std::string file = tests::data_file("conf.00200");
   tests::use_lattice({4, 4, 4, 4});
   const GaugeField u = tests::read_field("SCIDAC", file);
@@ -89,12 +96,13 @@ TEST_CASE("stout: gauge covariance, and directions left out") {
   const GaugeField u = tests::random_field();
   tests::check_covariance(stout_links(stout_weights(0.12), 2), u);
 
-  const GaugeField v = StoutLinks(stout_weights(0.1, {true, true, true, false})).apply(u);
-  CHECK(tests::distance(v[3], u[3]) == 0);
+  if (Nd == 2) return;  // one direction alone has no staples
+  const GaugeField v = StoutLinks(stout_weights(0.1, without_time())).apply(u);
+  CHECK(tests::distance(v[Nd - 1], u[Nd - 1]) == 0);
   // The spatial links do not see those in time.
   GaugeField other = u;
-  other[3] = tests::random_field()[3];
-  CHECK(tests::distance(StoutLinks(stout_weights(0.1, {true, true, true, false})).apply(other)[1], v[1]) == 0);
+  other[Nd - 1] = tests::random_field()[Nd - 1];
+  CHECK(tests::distance(StoutLinks(stout_weights(0.1, without_time())).apply(other)[1], v[1]) == 0);
   CHECK(tests::distance(v[1], u[1]) > 0.1);
 }
 
@@ -103,8 +111,10 @@ TEST_CASE("stout: the derivative is that of finite differences") {
   const GaugeField u = tests::random_field();
   tests::check_pull_back(stout_links(stout_weights(0.1), 1), u);
   tests::check_pull_back(stout_links(stout_weights(0.15), 3), u);
-  tests::check_pull_back(stout_links(stout_weights(0.1, {true, true, true, false}), 2), u);
-  const StoutWeights anisotropic = {{0, 0.1, 0.05, 0.02}, {0.03, 0, 0.2, 0}, {0.1, 0.1, 0, 0.07}, {0.01, 0.02, 0.3, 0}};
+  tests::check_pull_back(stout_links(stout_weights(0.1, without_time()), 2), u);
+  StoutWeights anisotropic = {{0, 0.1, 0.05, 0.02}, {0.03, 0, 0.2, 0}, {0.1, 0.1, 0, 0.07}, {0.01, 0.02, 0.3, 0}};
+  anisotropic.resize(Nd);
+  for (auto& row : anisotropic) row.resize(Nd);
   tests::check_pull_back(stout_links(anisotropic, 1), u);
 
   GaugeField smooth(Nd);
@@ -115,6 +125,7 @@ TEST_CASE("stout: the derivative is that of finite differences") {
 }
 
 TEST_CASE("stout: inputs as Chroma's") {
+  TESSERA_NEEDS_QCD("boundary conditions of four directions");
   tests::use_lattice({2, 2, 4, 2});
   const auto maps = [](const std::string& xml) {
     const InputFile document = tests::input("<FermionAction><FermState><Name>STOUT_FERM_STATE</Name>" + xml +
@@ -147,6 +158,6 @@ TEST_CASE("stout: inputs as Chroma's") {
 }
 
 TEST_CASE("stout: wrong use") {
-  CHECK_THROWS_WITH_AS(StoutLinks(StoutWeights(4, {0.1})), doctest::Contains("rho"), ShapeError);
+  CHECK_THROWS_WITH_AS(StoutLinks(StoutWeights(Nd, {0.1})), doctest::Contains("rho"), ShapeError);
   CHECK_THROWS_WITH_AS(stout_links(stout_weights(0.1), -1), doctest::Contains("steps"), ShapeError);
 }

@@ -115,7 +115,7 @@ TEST_CASE("the same seed gives the same trajectory, to the bit") {
   CHECK(tests::distance(a, b) == 0);
 }
 
-TEST_CASE("in equilibrium <exp(-dH)> = 1 and <1/2 sum F^2> = 16 V beta <P>") {
+TEST_CASE("in equilibrium <exp(-dH)> = 1 and <1/2 sum F^2> = 16 V beta <P>, and alike for other groups") {
   tests::use_lattice({2, 2, 2, 2});
   const double beta = 2;
   System system(beta, 3, 1.0);
@@ -123,6 +123,9 @@ TEST_CASE("in equilibrium <exp(-dH)> = 1 and <1/2 sum F^2> = 16 V beta <P>") {
   weak_field_start(u);
   for (int i = 0; i < 30; ++i) system.run(u, true);
 
+  // <|grad S|^2> = <laplacian S>: each of the four links of Re tr P/Nc gives its
+  // Casimir, (Nc^2 - 1)/(2 Nc), or 1/2 for U(1).
+  constexpr double kLaplacian = 4 * (Nc == 1 ? 0.5 : (Nc * Nc - 1) / (2.0 * Nc)) / 2;
   const int n = 400, block = 20;
   const double v = static_cast<double>(Layout::vol());
   std::vector<double> exponentials, differences;
@@ -131,8 +134,8 @@ TEST_CASE("in equilibrium <exp(-dH)> = 1 and <1/2 sum F^2> = 16 V beta <P>") {
     for (int i = 0; i < block; ++i) {
       exponential += std::exp(-system.run(u).delta_h) / block;
       system.monomials["gauge"]->force(f, u, {});
-      const double action = toDouble(system.monomials["gauge"]->action(u, {}));  // -6 V beta P
-      difference += (tests::inner(f, f) + 16.0 / 6 * action) / (v * block);
+      const double action = toDouble(system.monomials["gauge"]->action(u, {}));  // -(number of plaquettes) beta P
+      difference += (tests::inner(f, f) + kLaplacian * action) / (v * block);
     }
     exponentials.push_back(exponential);
     differences.push_back(difference);

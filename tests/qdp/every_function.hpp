@@ -47,7 +47,11 @@ using FloatTypes =
          QDP::PScalar<QDP::PColorMatrix<QDP::RScalar<W>, QDP::Nc>>,
          QDP::PSpinVector<QDP::PColorVector<QDP::RScalar<W>, QDP::Nc>, QDP::Ns>>;
 using Wholes = List<QDP::Integer::Subtype_t, QDP::Boolean::Subtype_t>;
-using EveryType = Joined<FloatTypes<double>, FloatTypes<float>, Wholes>::type;
+/// How words combine does not depend on the numbers of dimensions and colours: other builds than the usual one take the types
+/// of one floating-point word, in half the time of compiling.
+constexpr bool kEveryWord = QDP::Nd == 4 && QDP::Nc == 3;
+using Doubles = Joined<FloatTypes<double>, Wholes>::type;
+using EveryType = std::conditional_t<kEveryWord, Joined<FloatTypes<double>, FloatTypes<float>, Wholes>::type, Doubles>;
 
 template <class... T>
 void for_each_type(List<T...>, auto&& body) {
@@ -64,13 +68,14 @@ void for_each_pair(auto&& body) {
     auto row = [&]<class X>() { for_each_type(right, [&]<class Y>() { body.template operator()<X, Y>(); }); };
     (row.template operator()<A>(), ...);
   };
-  using Doubles = Joined<FloatTypes<double>, Wholes>::type;
   every(Doubles{}, Doubles{});
-  every(FloatTypes<float>{}, FloatTypes<float>{});
-  every(FewTypes<float>{}, FewTypes<double>{});
-  every(FewTypes<double>{}, FewTypes<float>{});
-  every(FewTypes<float>{}, Wholes{});
-  every(Wholes{}, FewTypes<float>{});
+  if constexpr (kEveryWord) {
+    every(FloatTypes<float>{}, FloatTypes<float>{});
+    every(FewTypes<float>{}, FewTypes<double>{});
+    every(FewTypes<double>{}, FewTypes<float>{});
+    every(FewTypes<float>{}, Wholes{});
+    every(Wholes{}, FewTypes<float>{});
+  }
 }
 /// Scalars beside lattices take one road for all words: tried with doubles and whole numbers.
 template <class A, class B>
@@ -231,11 +236,14 @@ void note_checked(Census& census, const reference::Overloads& theirs, S... shape
   ++census.checked;
   census.beyond += !reference::defined(theirs, site_type_of(shape)...);
 }
-/// The verdict: how many combinations there are, and that none is missing but the known ones.
+/// The verdict: how many combinations of all words there are, and that none is missing but the known ones.
 inline void check_census(const Census& census, int expected, const std::vector<std::string>& known = {}) {
   MESSAGE("combinations checked: ", census.checked, ", of them beyond QDP++: ", census.beyond,
           "; missing: ", census.missing.size());
-  CHECK(census.checked == expected);
+  if (kEveryWord)
+    CHECK(census.checked == expected);
+  else
+    CHECK((census.checked > 0) == (expected > 0));
   for (const std::string& what : census.missing)
     CHECK_MESSAGE(std::find(known.begin(), known.end(), what) != known.end(),
                   "QDP++ has it, the language does not: ", what);

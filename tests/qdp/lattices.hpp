@@ -2,6 +2,7 @@
 #pragma once
 
 #include "qdp/layout/layout.hpp"
+#include "tests/sizes.hpp"
 
 #include <array>
 #include <numeric>
@@ -17,6 +18,9 @@ struct Extents : std::array<int, QDP_ND> {
     const int all[] = {x, y, z, t};
     for (std::size_t mu = 0; mu < size(); ++mu) (*this)[mu] = all[mu];
   }
+  /// 0 in dimensions that are not there.
+  constexpr int operator[](std::size_t mu) const { return mu < size() ? std::array<int, QDP_ND>::operator[](mu) : 0; }
+  constexpr int& operator[](std::size_t mu) { return at(mu); }
 };
 
 /// In four dimensions 4x4x4x8 and 8x4x8x4 can be cut into 16 sub-lattices, 4x6x8x4 into 8, 3x5x4x8 into 4; 3x5x7x2, 2^4 and 1^4 not at

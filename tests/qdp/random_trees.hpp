@@ -107,7 +107,7 @@ class RandomTrees {
             complex(depth - 1), [](const auto& x) { return QDP::timesMinusI(x); },
             [](const SiteValue& x) { return reference::times_i(x, -1); });
       case 7: {
-        const int a = any(3), b = any(3);
+        const int a = any(QDP::Nc), b = any(QDP::Nc);
         return unary(
             matrix(depth - 1), [=](const auto& x) { return QDP::peekColor(x, a, b); },
             [=](const SiteValue& x) { return reference::color_component(x, a, b); });
@@ -166,7 +166,7 @@ class RandomTrees {
             [n](const SiteValue& x) { return reference::multiply(reference::gamma(n), x); });
       }
       case 3: {
-        const int mu = any(4), sign = any(2) ? 1 : -1;
+        const int mu = any(QDP::Nd), sign = any(2) ? 1 : -1;
         return unary(
             half(depth - 1), [=](const auto& x) { return QDP::spinReconstruct(x, mu, sign); },
             [=](const SiteValue& x) { return reference::spin_reconstruct(x, mu, sign); });
@@ -185,7 +185,7 @@ class RandomTrees {
   }
 
   Term<HalfFermion> half(int depth) {
-    const int mu = any(4), sign = any(2) ? 1 : -1;
+    const int mu = any(QDP::Nd), sign = any(2) ? 1 : -1;
     auto projected = [&] {
       return unary(
           fermion(depth - 1), [=](const auto& x) { return QDP::spinProject(x, mu, sign); },

@@ -82,8 +82,8 @@ TEST_CASE("the destination may stand on the right-hand side at other sites") {
           [&](const Values& v, std::size_t i) { return v[places.neighbour(i, mu, 1)]; }, 0);
     }
     check_on_subsets<F::ColorVector>(
-        places, [](auto& x, const Subset& s) { x[s] += shift(x, BACKWARD, 3); },
-        [&](const Values& v, std::size_t i) { return add(v[i], v[places.neighbour(i, 3, -1)]); }, tol<float>(2));
+        places, [](auto& x, const Subset& s) { x[s] += shift(x, BACKWARD, Nd - 1); },
+        [&](const Values& v, std::size_t i) { return add(v[i], v[places.neighbour(i, Nd - 1, -1)]); }, tol<float>(2));
     check_on_subsets<D::ColorMatrix>(
         places, [](auto& x, const Subset& s) { x[s] = x * shift(adj(x) * shift(x, FORWARD, 0), BACKWARD, 1); },
         [&](const Values& v, std::size_t i) {
@@ -151,8 +151,8 @@ TEST_CASE("whole fields take numbers, zero and site values") {
   check_field(
       "u = 1", u,
       [](std::size_t) {
-        SiteValue r(reference::Index::number(), reference::Index::matrix(3), true);
-        for (int a = 0; a < 3; ++a) r.at(0, 0, a, a) = {1, 0};
+        SiteValue r(reference::Index::number(), reference::Index::matrix(Nc), true);
+        for (int a = 0; a < Nc; ++a) r.at(0, 0, a, a) = {1, 0};
         return r;
       },
       0);
@@ -172,7 +172,7 @@ TEST_CASE("whole fields take numbers, zero and site values") {
   const SiteValue like = value(random_scalar<D::SpinMatrix>().elem());
   check_field("SpinMatrix = Complex", sm, [&](std::size_t i) { return reference::spread(vz[i], like); }, 0);
   LatticeReal from_word(1.5);
-  CHECK(toDouble(sum(from_word)) == 1.5 * 210);
+  CHECK(toDouble(sum(from_word)) == 1.5 * Layout::vol());
   LatticeFermion from_zero(zero);
   CHECK(toDouble(norm2(from_zero)) == 0.0);
 }
@@ -184,8 +184,8 @@ TEST_CASE("precision converts on assignment, rounding to nearest") {
     f = d;
     bool rounded = true;
     for (int i = 0; i < Layout::sitesOnNode(); ++i)
-      for (int a = 0; a < 3; ++a)
-        for (int b = 0; b < 3; ++b)
+      for (int a = 0; a < Nc; ++a)
+        for (int b = 0; b < Nc; ++b)
           rounded = rounded &&
                     f.elem(i).elem().elem(a, b).real() ==
                         static_cast<float>(std::as_const(d).elem(i).elem().elem(a, b).real()) &&
@@ -325,7 +325,7 @@ TEST_CASE("statements of hundreds of fields and scalars keep them apart") {
     }
     LatticeRealD r;
     r = e;
-    return toDouble(sum(r)) / 16;
+    return toDouble(sum(r)) / Layout::vol();
   };
   double expected = 1;
   for (int i = 1; i < n - 1; ++i) expected += (2.0 + i) * (1.0 + i);

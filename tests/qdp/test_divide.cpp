@@ -115,13 +115,13 @@ TEST_CASE("products and hops of propagators are those of their columns") {
     };
     LatticePropagator product, hop;
     product = f.p * f.q;
-    hop = f.u * shift(f.p, FORWARD, 1) + shift(adj(f.u) * f.p, BACKWARD, 2) + f.u * shift(f.q, FORWARD, 3);
+    hop = f.u * shift(f.p, FORWARD, 1) + shift(adj(f.u) * f.p, BACKWARD, 2) + f.u * shift(f.q, FORWARD, Nd - 1);
     for (int s = 0; s < Ns; ++s)
       for (int c = 0; c < Nc; ++c) {
         const LatticeFermion p = column_of(f.p, s, c), q = column_of(f.q, s, c);
         CHECK(same_column(product, LatticeFermion(f.p * q), s, c));
         const LatticeFermion h =
-            f.u * shift(p, FORWARD, 1) + shift(adj(f.u) * p, BACKWARD, 2) + f.u * shift(q, FORWARD, 3);
+            f.u * shift(p, FORWARD, 1) + shift(adj(f.u) * p, BACKWARD, 2) + f.u * shift(q, FORWARD, Nd - 1);
         CHECK(same_column(hop, h, s, c));
       }
   });

@@ -164,7 +164,7 @@ TEST_CASE("200 programs of 20 statements give the bits of each statement by itse
         expected = contents(*dest);
         for (int site = 0; site < Layout::sitesOnNode(); ++site) {
           const Extents& x = world.places().at(static_cast<std::size_t>(site));
-          if (s.scattered && (x[0] + 2 * x[1] + x[2] * x[3]) % 3 != 0) continue;
+          if (s.scattered && scatter(x) % 3 != 0) continue;
           plain.run(plainly, site, &expected[static_cast<std::size_t>(site) * n], nullptr);
         }
       }

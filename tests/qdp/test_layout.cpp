@@ -49,6 +49,7 @@ TEST_CASE("host order: even sites first, lexicographic within each parity") {
 }
 
 TEST_CASE("host order is QDP++'s cb2 formula where that exists, the first extent even") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   const Extents extents{4, 3, 2, 5};
   const detail::Geometry lattice(extents);
   const int half = tests::volume(extents) / 2;
@@ -102,6 +103,7 @@ TEST_CASE("one lane is host order") {
 }
 
 TEST_CASE("lanes of a cut lattice are halves of directions, the last cut direction on the highest bit") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   const Extents extents{4, 8, 8, 12};
   const detail::Geometry lattice(extents);
   const auto sites = tests::sites_in_host_order(extents);
@@ -110,7 +112,7 @@ TEST_CASE("lanes of a cut lattice are halves of directions, the last cut directi
     const Extents corner = sites[order->host_index[group * 16]];
     for (int lane = 0; lane < 16; ++lane) {
       Extents x = corner;
-      for (int mu = 0; mu < 4; ++mu)
+      for (int mu = 0; mu < Nd; ++mu)
         if (lane >> mu & 1) x[mu] += extents[mu] / 2;
       CHECK(sites[order->host_index[group * 16 + lane]] == x);
     }
@@ -118,19 +120,21 @@ TEST_CASE("lanes of a cut lattice are halves of directions, the last cut directi
 }
 
 TEST_CASE("cuts keep parity: only extents divisible by four, the longest first") {
-  const auto eight = detail::find_lane_cut({8, 16, 8, 4}, 8);
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
+  TESSERA_NEEDS_FOUR_DIMENSIONS("the bits of lanes are those of a cut in four directions");
+  const auto eight = detail::find_lane_cut(Extents{8, 16, 8, 4}, 8);
   REQUIRE(eight);
   CHECK(eight->lane_bit == Extents{1, 2, 4, 0});
   CHECK(eight->extents == Extents{4, 8, 4, 4});
-  const auto two = detail::find_lane_cut({8, 16, 8, 4}, 2);
+  const auto two = detail::find_lane_cut(Extents{8, 16, 8, 4}, 2);
   REQUIRE(two);
   CHECK(two->lane_bit == Extents{0, 1, 0, 0});
-  const auto equal = detail::find_lane_cut({8, 8, 8, 8}, 4);
+  const auto equal = detail::find_lane_cut(Extents{8, 8, 8, 8}, 4);
   REQUIRE(equal);
   CHECK(equal->lane_bit == Extents{0, 0, 1, 2});
-  CHECK_FALSE(detail::find_lane_cut({4, 4, 4, 6}, 16));
-  CHECK_FALSE(detail::find_lane_cut({4, 4, 4, 4}, 32));
-  CHECK_FALSE(detail::find_lane_cut({4, 4, 4, 4}, 3));
+  CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 6}, 16));
+  CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 4}, 32));
+  CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 4}, 3));
 }
 
 TEST_CASE("Layout answers as QDP++ does on one rank") {
@@ -152,19 +156,19 @@ TEST_CASE("Layout answers as QDP++ does on one rank") {
     CHECK(Layout::numIONodeGrid() == 1);
     CHECK(tests::to_extents(Layout::getIONodeGrid()) == Extents{1, 1, 1, 1});
     std::vector<const std::int32_t*> coordinates;
-    for (int mu = 0; mu < 4; ++mu)
+    for (int mu = 0; mu < Nd; ++mu)
       coordinates.push_back(static_cast<const std::int32_t*>(detail::coordinate_field(mu)->host_read()));
     for (int i = 0; i < static_cast<int>(sites.size()); ++i) {
       const auto x = tests::to_multi1d(sites[i]);
       CHECK(tests::to_extents(Layout::siteCoords(0, i)) == sites[i]);
       CHECK(Layout::linearSiteIndex(x) == i);
       CHECK(Layout::nodeNumber(x) == 0);
-      int c[4];
+      int c[4] = {};
       Layout::QDPXX_getSiteCoords(c, 0, i);
       CHECK(Extents{c[0], c[1], c[2], c[3]} == sites[i]);
       CHECK(Layout::QDPXX_getLinearSiteIndex(c) == i);
       CHECK(Layout::QDPXX_nodeNumber(c) == 0);
-      for (int mu = 0; mu < 4; ++mu) CHECK(coordinates[mu][i] == sites[i][mu]);
+      for (int mu = 0; mu < Nd; ++mu) CHECK(coordinates[mu][i] == sites[i][mu]);
       const Extents lexicographic = tests::lexicographic_coordinates(i, extents);
       CHECK(tests::to_extents(Layout::localLexiCoordFromLinear(i)) == lexicographic);
       CHECK(Layout::linearSiteIndex(i) == Layout::linearSiteIndex(tests::to_multi1d(lexicographic)));
@@ -173,6 +177,7 @@ TEST_CASE("Layout answers as QDP++ does on one rank") {
 }
 
 TEST_CASE("a second create() makes a new layout, and the old order lives on with its users") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   tests::create_lattice({4, 4, 4, 8});
   const auto order = detail::site_order();
   const auto generation = detail::layout("test").generation;
@@ -195,6 +200,7 @@ TEST_CASE("use before create() names the remedy") {
 }
 
 TEST_CASE("wrong extents are named") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   const auto create = [](std::vector<int> extents) {
     multi1d<int> nrow(static_cast<int>(extents.size()));
     for (std::size_t i = 0; i < extents.size(); ++i) nrow[static_cast<int>(i)] = extents[i];
@@ -209,12 +215,14 @@ TEST_CASE("wrong extents are named") {
 }
 
 TEST_CASE("a failed create() leaves the old lattice in place") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   tests::create_lattice({2, 2, 2, 4});
   CHECK_THROWS_AS(tests::create_lattice({2, 0, 2, 4}), jit::UserError);
   CHECK(Layout::vol() == 32);
 }
 
 TEST_CASE("coordinates, indices and ranks outside the lattice are named") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   tests::create_lattice({4, 4, 4, 8});
   CHECK(contains(message_of([] { Layout::linearSiteIndex(tests::to_multi1d({0, 4, 0, 0})); }), "(0, 4, 0, 0)"));
   CHECK(contains(message_of([] { Layout::linearSiteIndex(multi1d<int>(3)); }), "4 coordinates"));
@@ -223,5 +231,6 @@ TEST_CASE("coordinates, indices and ranks outside the lattice are named") {
   CHECK(contains(message_of([] { Layout::siteCoords(1, 0); }), "rank 0 of 1"));
   CHECK(contains(message_of([] { Layout::nodeNumber(tests::to_multi1d({-1, 0, 0, 0})); }), "(-1, 0, 0, 0)"));
   CHECK(contains(message_of([] { detail::coordinate_field(4); }), "direction 0..3"));
-  CHECK(contains(message_of([] { detail::make_site_order(detail::Geometry({2, 2, 2, 2}), 65); }), "1 to 64 lanes"));
+  CHECK(contains(message_of([] { detail::make_site_order(detail::Geometry(Extents{2, 2, 2, 2}), 65); }),
+                 "1 to 64 lanes"));
 }

@@ -103,13 +103,13 @@ TEST_CASE("a long sum below a shift, and a deep tree on both sides") {
   for (int n = 0; n < 3000; ++n) sum = n % 2 ? sum + x : y - sum;
   LatticeRealD whole, shifted, r, expected;
   whole = sum;
-  shifted = shift(whole, FORWARD, 3);
-  r = shift(sum, FORWARD, 3);
+  shifted = shift(whole, FORWARD, Nd - 1);
+  r = shift(sum, FORWARD, Nd - 1);
   check_sites(r, [&](int i) { return at(shifted, i); });
   r[rb[0]] = zero;
   expected = r;
   expected[rb[0]] = shifted * whole;
-  r[rb[0]] = shift(sum, FORWARD, 3) * sum;
+  r[rb[0]] = shift(sum, FORWARD, Nd - 1) * sum;
   check_sites(r, [&](int i) { return at(expected, i); });
 }
 

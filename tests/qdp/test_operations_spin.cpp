@@ -105,7 +105,7 @@ TEST_CASE("gamma matrices of scalars and site values") {
 TEST_CASE("gamma matrices anticommute and square to one") {
   create_lattice({1, 1, 1, 1});
   QDP::SpinMatrix one = 1.0;
-  for (int mu = 0; mu < 4; ++mu)
+  for (int mu = 0; mu < QDP::Nd; ++mu)
     for (int nu = 0; nu < 4; ++nu) {
       const QDP::SpinMatrix sum = Gamma(1 << mu) * (Gamma(1 << nu) * one) + Gamma(1 << nu) * (Gamma(1 << mu) * one);
       const QDP::SpinMatrix expected = mu == nu ? 2.0 : 0.0;
@@ -130,7 +130,7 @@ TEST_CASE("reconstruction undoes projection: (1 + s gamma_mu) psi") {
   const auto psi = random_lattice<D::Fermion>();
   const auto v = values(psi);
   QDP::LatticeFermionD r;
-  for (int mu = 0; mu < 4; ++mu)
+  for (int mu = 0; mu < QDP::Nd; ++mu)
     for (int sign : {+1, -1}) {
       r = spinReconstruct(spinProject(psi, mu, sign), mu, sign);
       check_field(
@@ -162,11 +162,11 @@ TEST_CASE("peekSpin and peekColor take any component") {
     check_unary<D::Fermion>(
         "peekSpin Fermion", [s](const auto& x) { return QDP::peekSpin(x, s); },
         [s](const SiteValue& x) { return reference::spin_component(x, s, 0); });
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 0; a < QDP::Nc; ++a) {
     check_unary<F::Fermion>(
         "peekColor Fermion", [a](const auto& x) { return QDP::peekColor(x, a); },
         [a](const SiteValue& x) { return reference::color_component(x, a, 0); });
-    for (int b = 0; b < 3; ++b)
+    for (int b = 0; b < QDP::Nc; ++b)
       check_unary<D::ColorMatrix>(
           "peekColor ColorMatrix", [a, b](const auto& x) { return QDP::peekColor(x, a, b); },
           [a, b](const SiteValue& x) { return reference::color_component(x, a, b); });
@@ -175,9 +175,11 @@ TEST_CASE("peekSpin and peekColor take any component") {
       "peekSpin Propagator", [](const auto& x) { return QDP::peekSpin(x, 2, 1); },
       [](const SiteValue& x) { return reference::spin_component(x, 2, 1); });
   check_unary<F::Propagator>(
-      "peekColor Propagator", [](const auto& x) { return QDP::peekColor(x, 2, 1); },
-      [](const SiteValue& x) { return reference::color_component(x, 2, 1); });
+      "peekColor Propagator", [](const auto& x) { return QDP::peekColor(x, QDP::Nc - 1, QDP::Nc / 2); },
+      [](const SiteValue& x) { return reference::color_component(x, QDP::Nc - 1, QDP::Nc / 2); });
   check_unary<F::Propagator>(
-      "peekColor(peekSpin)", [](const auto& x) { return QDP::peekColor(QDP::peekSpin(x, 3, 0), 0, 2); },
-      [](const SiteValue& x) { return reference::color_component(reference::spin_component(x, 3, 0), 0, 2); });
+      "peekColor(peekSpin)", [](const auto& x) { return QDP::peekColor(QDP::peekSpin(x, 3, 0), 0, QDP::Nc - 1); },
+      [](const SiteValue& x) {
+        return reference::color_component(reference::spin_component(x, 3, 0), 0, QDP::Nc - 1);
+      });
 }
