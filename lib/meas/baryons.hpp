@@ -6,6 +6,8 @@
 //   sigma    (s A u) u        lambda   2 (u A d) s + (s A d) u + (u A s) d        naive lambda  (d A u) s
 //   xi       (s A u) s        sigma*   2 (s A u) u + (u A u) s
 // The proton is the sigma, the Delta the sigma*, for S = U.
+// What is contracted is, term by term, what Chroma's HADRON_SPECTRUM contracts, so that correlators can be compared. For
+// unequal masses that is not all that Wick's theorem gives for xi (its exchange term is that of (s A s) u) and lambda.
 #pragma once
 
 #include "lib/meas/momenta.hpp"

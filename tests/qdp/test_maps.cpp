@@ -3,6 +3,7 @@
 #include "jit/support/error.hpp"
 #include "qdp/layout/map.hpp"
 #include "qdp/layout/site_order.hpp"
+#include "qdp/types/primitives.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,6 +4,7 @@
 #include "qdp/layout/domain.hpp"
 #include "qdp/layout/site_order.hpp"
 #include "qdp/layout/subset.hpp"
+#include "qdp/types/primitives.hpp"
 
 #include <doctest/doctest.h>
 
