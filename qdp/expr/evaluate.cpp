@@ -40,8 +40,8 @@ bool must_be_computed_aside(const Statement& statement, Shape dest) {
 
 /// Of the statement at hand: one at a time is evaluated.
 Statement& scratch() {
-  static Statement statement;
-  return statement;
+  static Statement* const statement = new Statement;  // never ends: fields need a run time to end in
+  return *statement;
 }
 
 /// Statements that are evaluated in two steps: the record of the part that is computed aside, by the statement's bytes.
@@ -175,6 +175,7 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
     return;
   }
   run(statement, {{.dest = shape, .lanes = dest->order().lanes, .listed = domain.listed}, dest.get(), domain, nullptr});
+  statement.drop_spread();
 }
 
 namespace {
@@ -208,6 +209,7 @@ void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
                     domain,
                     results + first,
                     first});
+  statement.drop_spread();
 }
 
 namespace {

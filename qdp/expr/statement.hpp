@@ -142,6 +142,12 @@ class Statement {
   const std::vector<const jit::SiteMap*>& maps() const { return maps_; }  ///< [frames], nullptr for the site itself
   const std::vector<std::uint64_t>& scalars() const { return scalars_; }
 
+  /// Lets the fields go that stand for large scalars: they are as large as any field.
+  void drop_spread() {
+    if (!spread_.empty()) [[unlikely]]
+      spread_nodes_.clear(), spread_.clear();
+  }
+
   bool target_read() const { return target_read_; }            ///< the right-hand side reads field 0, at whatever site
   bool target_elsewhere() const { return target_elsewhere_; }  ///< at other sites
 
