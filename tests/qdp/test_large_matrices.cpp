@@ -158,7 +158,9 @@ void check_products() {
     multi1d<int> parity(Layout::sitesOnNode());
     for (int s = 0; s < parity.size(); ++s) {
       const multi1d<int> at = Layout::siteCoords(Layout::nodeNumber(), s);
-      parity[s] = (at[0] + at[1] + at[2] + at[3]) % 2;
+      int total = 0;
+      for (int mu = 0; mu < Nd; ++mu) total += at[mu];
+      parity[s] = total % 2;
     }
     return parity;
   }();
