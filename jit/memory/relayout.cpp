@@ -66,7 +66,7 @@ void move(Device& device, const SiteOrder& order, int lanes, int components, Wor
   if (order.sites * components < 4096)
     body(0, order.groups);
   else
-    device.parallel_for(halves(order.groups / 2, 0, order.groups), body);
+    device.parallel_for(halves(order.first_odd, 0, order.groups), body);
 }
 
 template <bool to_device>

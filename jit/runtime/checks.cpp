@@ -112,9 +112,9 @@ void check_operands(const ir::Kernel& kernel, const Launch& launch) {
   const SiteOrder& order = launch.fields[0]->order();
   for (std::size_t s = 1; s < kernel.slots.size(); ++s) {
     if (kernel.slots[s].gathered)
-      check_table(kernel, s, launch.maps[s]->source, order.groups * order.lanes);
+      check_table(kernel, s, launch.maps[s]->sources(), order.groups * order.lanes);
     else
-      check_table(kernel, s, launch.maps[s]->group_source, 2 * order.groups);
+      check_table(kernel, s, launch.maps[s]->group_sources(), 2 * order.groups);
   }
 }
 
@@ -159,7 +159,7 @@ bool ResultCheck::may_hold_nan(Field& field, const Domain& domain) {
   launch.masks = domain.listed ? domain.masks_on_device() : nullptr;
   launch.begin = domain.begin;
   launch.end = domain.end;
-  launch.middle = domain.listed ? domain.end : order.groups / 2;
+  launch.middle = domain.listed ? domain.end : order.first_odd;
   launch.block = kServiceBlock;
   launch.results = &found;
   return !device_.launch(launch) || found > 0;

@@ -89,7 +89,7 @@ void bind(KernelHandle& kernel, const Launch& launch) {
     }
     for (std::size_t s = 1; s < kernel.tables.size(); ++s) {
       const SiteMap& map = *launch.maps[s];
-      kernel.tables[s] = kernel.ir.slots[s].gathered ? map.source_on_device() : map.group_source_on_device();
+      kernel.tables[s] = kernel.ir.slots[s].gathered ? map.sources_on_device() : map.group_sources_on_device();
     }
     kernel.groups = launch.domain->listed ? launch.domain->groups_on_device() : nullptr;
     kernel.masks = launch.domain->listed ? launch.domain->masks_on_device() : nullptr;
@@ -232,7 +232,7 @@ void Runtime::launch(const Launch& launch) {
   run.masks = kernel.masks;
   run.begin = domain.begin;
   run.end = domain.end;
-  run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().groups / 2;
+  run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().first_odd;
   run.parallel = kernel.cost.operations * kNanosecondsPerOperation * static_cast<double>(groups) > kParallelNanoseconds;
   run.results = launch.results;
 

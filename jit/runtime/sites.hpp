@@ -1,6 +1,6 @@
 // Sites as the run time sees them: positions, groups of lanes, neighbour tables. What a site *means* is the layout's business.
 //
-// A position is p = group * lanes + lane. Groups of the even checkerboard come first. A position without a site (padding
+// A position is p = group * lanes + lane. A position without a site (padding
 // of lattices that do not fill their groups) has host index -1.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "jit/memory/device_copy.hpp"
+#include "jit/support/on_demand.hpp"
 
 namespace jit {
 
@@ -18,11 +19,12 @@ const Entry* on_device(const std::vector<Entry>& table, const DeviceCopy& copy) 
   return static_cast<const Entry*>(copy.address(table.data(), table.size() * sizeof(Entry)));
 }
 
-/// The order of the sites of one rank's lattice on a device.
+/// The order of the sites of one rank's part of a lattice on a device. Groups of the even checkerboard come first.
 struct SiteOrder {
-  int lanes = 1;           ///< sites per group
-  std::int64_t sites = 0;  ///< real sites, without padding
-  std::int64_t groups = 0;
+  int lanes = 1;                         ///< sites per group
+  std::int64_t sites = 0;                ///< real sites, without padding
+  std::int64_t groups = 0;               ///< of both checkerboards
+  std::int64_t first_odd = 0;            ///< group with which the odd checkerboard begins
   std::vector<std::int32_t> host_index;  ///< [groups * lanes]: index in host order, or -1
   std::vector<std::int32_t> position;    ///< [sites]: position of a host index
   DeviceCopy host_index_copy = {}, position_copy = {};
@@ -30,21 +32,35 @@ struct SiteOrder {
   const std::int32_t* position_on_device() const { return on_device(position, position_copy); }
 };
 
-/// Where a field's value comes from under a shift or a user's map: target position -> source position.
-struct SiteMap {
-  /// [groups * lanes] source position of each target position (padding: itself), plus kTablePadding entries.
-  std::vector<std::int32_t> source;
-  /// Structured maps: [groups + kTablePadding] 2 * source group + wraps; wrapping exchanges lanes l -> l ^ lane_xor. Else empty.
-  std::vector<std::int32_t> group_source;
-  int lane_xor = 0;
-  DeviceCopy source_copy = {}, group_source_copy = {};
-  const std::int32_t* source_on_device() const { return on_device(source, source_copy); }
-  const std::int32_t* group_source_on_device() const { return on_device(group_source, group_source_copy); }
-  bool structured() const { return !group_source.empty(); }
-};
-
 /// Table entries after the end that prefetching kernels may read (copies of valid entries).
 constexpr int kTablePadding = 16;
+
+/// Where a field's value comes from under a shift or a user's map: target position -> source position.
+class SiteMap {
+ public:
+  /// `sources`: [groups * lanes] source position of each target position, for padding any position.
+  static SiteMap gathered(std::vector<std::int32_t> sources);
+  /// For maps that take each group from one group: [groups] 2 * source group + wraps, where wrapping exchanges lanes
+  /// l -> l ^ lane_xor.
+  static SiteMap structured(std::vector<std::int32_t> group_sources, int lanes, int lane_xor);
+
+  bool is_structured() const { return !groups_.empty(); }
+  int lane_xor() const { return lane_xor_; }
+  /// As they were given, and kTablePadding entries more. Of structured maps the positions are made at the first call.
+  const std::vector<std::int32_t>& sources() const { return groups_.empty() ? positions_ : derived_sources(); }
+  const std::vector<std::int32_t>& group_sources() const { return groups_; }
+
+  const std::int32_t* sources_on_device() const { return on_device(sources(), positions_copy_); }
+  const std::int32_t* group_sources_on_device() const { return on_device(groups_, groups_copy_); }
+
+ private:
+  const std::vector<std::int32_t>& derived_sources() const;
+
+  std::vector<std::int32_t> positions_, groups_;
+  int lanes_ = 1, lane_xor_ = 0;
+  OnDemand<std::vector<std::int32_t>> derived_;
+  DeviceCopy positions_copy_, groups_copy_;
+};
 
 /// The sites that a statement covers: whole groups [begin, end), or a list of groups with masks of lanes.
 struct Domain {

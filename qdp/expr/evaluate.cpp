@@ -23,13 +23,15 @@ namespace ir = jit::ir;
 
 namespace {
 
-void check_orders(const Statement& statement) {
-  const jit::SiteOrder* order = site_order().get();
-  for (const jit::Field* f : statement.fields())
-    if (&f->order() != order)
-      throw jit::UserError(
-          "statement: an operand was made on another layout (expected the present lattice, got a field of " +
-          std::to_string(f->order().sites) + " sites). Fields do not survive a second Layout::create: make them anew.");
+void check_lattices(const Statement& statement) {
+  const auto& fields = statement.fields();
+  for (const jit::Field* f : fields)
+    if (&f->order() != &fields[0]->order())
+      throw jit::UserError({.what = "statement",
+                            .expected = "operands on one lattice, as the first: " + describe(lattice_of(*fields[0])),
+                            .got = "a field on another lattice, " + describe(lattice_of(*f)),
+                            .what_now = "fields made before a second Layout::create() stay on their lattice; make them "
+                                        "anew, or in a Layout::Scope"});
 }
 
 /// A destination that is read at other sites, or while its columns are being stored.
@@ -73,6 +75,7 @@ Divisions& divisions() {
 struct Execution {
   Purpose purpose;
   jit::Field* dest;  ///< of an assignment
+  const LatticeState& lattice;
   const jit::Domain& domain;
   double* results;
   int component = 0;  ///< of the fields, that the kernel takes for the first
@@ -82,20 +85,24 @@ void run(Statement& statement, const Execution& how);
 
 /// The domain that a part of a statement is computed on: below shifts it is needed at other sites, so at all.
 const jit::Domain& domain_of(const Record& part, const Execution& how) {
-  return part.frame() == 0 ? how.domain : all.domain();
+  return part.frame() == 0 ? how.domain : how.lattice.everything();
 }
 
 /// The statement with a part computed aside.
 void run_divided(const Statement& statement, const Execution& how, int part) {
   const Statement whole = statement;  // which may be the scratch
   const Record& r = whole.records()[static_cast<std::size_t>(part)];
-  const auto aside = new_field(r.shape());
+  const auto aside = new_field(r.shape(), how.lattice);
   const jit::Domain& domain = domain_of(r, how);
   Statement step;
-  step.clear(aside.get());
+  step.clear(how.lattice, aside.get());
   step.copy(whole, part, {});
-  run(step, {{.dest = r.shape(), .lanes = how.purpose.lanes, .listed = domain.listed}, aside.get(), domain, nullptr});
-  step.clear(how.dest);
+  run(step, {{.dest = r.shape(), .lanes = how.purpose.lanes, .listed = domain.listed},
+             aside.get(),
+             how.lattice,
+             domain,
+             nullptr});
+  step.clear(how.lattice, how.dest);
   step.copy(whole, whole.root(), {{part, aside}});
   run(step, how);
 }
@@ -109,17 +116,21 @@ void run_in_pieces(const Statement& statement, const Execution& how, std::span<c
   Statement::Asides asides;
   for (const int cut : cuts) {
     const Record& r = whole.records()[static_cast<std::size_t>(cut)];
-    const auto aside = new_field(r.shape());
+    const auto aside = new_field(r.shape(), how.lattice);
     const jit::Domain& domain = domain_of(r, how);
-    step.clear(aside.get());
+    step.clear(how.lattice, aside.get());
     step.copy(whole, cut, asides);
-    run(step, {{.dest = r.shape(), .lanes = how.purpose.lanes, .listed = domain.listed}, aside.get(), domain, nullptr});
+    run(step, {{.dest = r.shape(), .lanes = how.purpose.lanes, .listed = domain.listed},
+               aside.get(),
+               how.lattice,
+               domain,
+               nullptr});
     const auto [first, last] = ends.equal_range(cut);
     for (auto i = first; i != last; ++i) asides.erase(i->second);
     asides.emplace(cut, aside);
     ends.emplace(readers[static_cast<std::size_t>(cut)], cut);
   }
-  step.clear(how.dest);
+  step.clear(how.lattice, how.dest);
   step.copy(whole, whole.root(), asides);
   run(step, how);
 }
@@ -153,8 +164,26 @@ void run(Statement& statement, const Execution& how) {
 
 }  // namespace
 
+std::shared_ptr<jit::Field> new_field(Shape shape, const LatticeState& lattice) {
+  return std::make_shared<jit::Field>(lattice.shared_from_this(), shape.word, shape.components());
+}
 std::shared_ptr<jit::Field> new_field(Shape shape) {
-  return std::make_shared<jit::Field>(site_order(), shape.word, shape.components());
+  return std::make_shared<jit::Field>(present_lattice("lattice field"), shape.word, shape.components());
+}
+
+const LatticeState& lattice_of(const Node& expression) {
+  // Down the first operands, past a field beside them: trees without any field at their edge do not come up in practice.
+  for (const Node* n = &expression; n != nullptr;) {
+    if (n->op == Op::field) return lattice_of(*n->load.field);
+    const Node* next = nullptr;
+    for (const Expr& kid : n->kid) {
+      if (!kid) break;
+      if (kid->op == Op::field) return lattice_of(*kid->load.field);
+      if (next == nullptr && kid->op != Op::value && kid->op != Op::zero) next = kid.get();
+    }
+    n = next;
+  }
+  return *present_lattice("expression");
 }
 
 void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs) {
@@ -162,11 +191,12 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   refuse_in_site_function("assigns to a field");
   rhs = make_convert(std::move(rhs), shape);
   Statement& statement = scratch();
-  statement.clear(dest.get());
+  const LatticeState& lattice = lattice_of(*dest);
+  statement.clear(lattice, dest.get());
   statement.walk(*rhs);
-  check_orders(statement);
+  check_lattices(statement);
   if (must_be_computed_aside(statement, shape)) {
-    auto aside = std::make_shared<jit::Field>(dest->order_ptr(), dest->word(), dest->components());
+    auto aside = new_field(shape, lattice);
     assign(aside, shape, domain, std::move(rhs));
     if (domain.whole)
       dest->swap(*aside);
@@ -174,7 +204,8 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
       assign(dest, shape, domain, make_field(aside, shape));
     return;
   }
-  run(statement, {{.dest = shape, .lanes = dest->order().lanes, .listed = domain.listed}, dest.get(), domain, nullptr});
+  run(statement,
+      {{.dest = shape, .lanes = dest->order().lanes, .listed = domain.listed}, dest.get(), lattice, domain, nullptr});
   statement.drop_spread();
 }
 
@@ -189,23 +220,25 @@ void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results) {
   refuse_in_site_function("sums over the lattice");
   const Shape shape = rhs->shape;
   const int components = shape.components();
+  const LatticeState& lattice = lattice_of(*rhs);
   if (components > kReductionsPerKernel && rhs->op != Op::field) {  // computed once, then summed in parts
-    const auto aside = new_field(shape);
+    const auto aside = new_field(shape, lattice);
     assign(aside, shape, domain, std::move(rhs));
     rhs = make_field(aside, shape);
   }
   Statement& statement = scratch();
-  statement.clear();
+  statement.clear(lattice);
   statement.walk(*rhs);
-  check_orders(statement);
+  check_lattices(statement);
   // A field with more components than a kernel sums: one kernel, moved along it.
   for (int first = 0; first < components; first += kReductionsPerKernel)
     run(statement, {{.dest = {},
-                     .lanes = site_order()->lanes,
+                     .lanes = lattice.lanes,
                      .listed = domain.listed,
                      .reduction = static_cast<int>(kind),
                      .count = std::min(kReductionsPerKernel, components - first)},
                     nullptr,
+                    lattice,
                     domain,
                     results + first,
                     first});

@@ -12,10 +12,17 @@ struct Domain;
 
 namespace QDP::detail {
 
-/// A new field on the current layout; throws UserError before Layout::create.
+class LatticeState;
+
+/// A new field on a lattice, and on the present one. The latter throws UserError before Layout::create.
+std::shared_ptr<jit::Field> new_field(Shape shape, const LatticeState& lattice);
 std::shared_ptr<jit::Field> new_field(Shape shape);
 
-/// dest = rhs on the sites of `domain`. The right-hand side may contain the destination, shifted or not.
+/// The lattice of an expression: that of the first of its fields that is found, the present one if it has none.
+const LatticeState& lattice_of(const Node& expression);
+
+/// dest = rhs on the sites of `domain`. The right-hand side may contain the destination, shifted or not. Throws UserError
+/// if the operands do not share one lattice.
 void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs);
 
 enum class Reduce { sum, max, min };

@@ -4,7 +4,7 @@
 #include "jit/runtime/sites.hpp"
 #include "qdp/expr/lowering.hpp"
 #include "qdp/expr/statement.hpp"
-#include "qdp/layout/layout.hpp"
+#include "qdp/layout/lattice.hpp"
 
 namespace QDP::detail {
 
@@ -22,16 +22,18 @@ Inspected inspect(Statement& statement, const Purpose& purpose) {
 Inspected inspect_assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs) {
   rhs = make_convert(std::move(rhs), shape);
   Statement statement;
-  statement.clear(dest.get());
+  statement.clear(lattice_of(*dest), dest.get());
   statement.walk(*rhs);
   return inspect(statement, {.dest = shape, .lanes = dest->order().lanes, .listed = domain.listed});
 }
 
 Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind, int count) {
+  const LatticeState& lattice = lattice_of(*rhs);
   Statement statement;
+  statement.clear(lattice);
   statement.walk(*rhs);
   return inspect(statement, {.dest = {},
-                             .lanes = site_order()->lanes,
+                             .lanes = lattice.lanes,
                              .listed = domain.listed,
                              .reduction = static_cast<int>(kind),
                              .count = count});

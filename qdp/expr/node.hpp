@@ -13,7 +13,7 @@
 
 namespace jit {
 class Field;
-struct SiteMap;
+class SiteMap;
 }  // namespace jit
 
 namespace QDP::detail {

@@ -50,7 +50,8 @@ Purpose Purpose::of(const Record& head) {
           .count = head.operand(1)};
 }
 
-void Statement::clear(jit::Field* target) {
+void Statement::clear(const LatticeState& lattice, jit::Field* target) {
+  lattice_ = &lattice;
   fields_.clear(), frames_.clear(), value_nodes_.clear();
   spread_nodes_.clear(), spread_.clear();
   frames_.add({-1, nullptr});
@@ -71,14 +72,14 @@ void Statement::clear(jit::Field* target) {
 
 inline int Statement::frame_of(int parent, const jit::SiteMap* map) {
   if (const int known = frames_.find({parent, map}); known >= 0) return known;
-  gathered_.push_back(gathered_[static_cast<std::size_t>(parent)] != 0 || !map->structured());
+  gathered_.push_back(gathered_[static_cast<std::size_t>(parent)] != 0 || !map->is_structured());
   maps_.push_back(map);
   return frames_.add({parent, map});
 }
 
 inline ShiftTo Statement::shift_to(int inner) const {
   const auto i = static_cast<std::size_t>(inner);
-  return {inner, gathered_[i] != 0 ? 0 : maps_[i]->lane_xor, gathered_[i] != 0};
+  return {inner, gathered_[i] != 0 ? 0 : maps_[i]->lane_xor(), gathered_[i] != 0};
 }
 
 inline int Statement::add_field(jit::Field* field, std::uint64_t shape, int frame) {
@@ -107,7 +108,7 @@ int Statement::spread_of(const Node& n, int frame) {
   int known = spread_nodes_.find(&n);
   if (known < 0) {
     known = spread_nodes_.add(&n);
-    const auto& field = spread_.emplace_back(new_field(n.shape));
+    const auto& field = spread_.emplace_back(new_field(n.shape, *lattice_));
     auto* to = static_cast<std::byte*>(field->host_overwrite());
     const std::size_t bytes = n.shape.bytes();
     for (std::int64_t site = 0; site < field->order().sites; ++site, to += bytes)

@@ -119,14 +119,15 @@ struct PairHash {
   }
 };
 
+class LatticeState;
+
 class Statement {
  public:
   /// Fields that stand for records of another statement.
   using Asides = std::unordered_map<int, std::shared_ptr<jit::Field>>;
 
-  Statement() { clear(); }
-  /// Forgets everything; field 0 is the destination if there is one.
-  void clear(jit::Field* target = nullptr);
+  /// Forgets everything and begins anew on a lattice; field 0 is the destination if there is one.
+  void clear(const LatticeState& lattice, jit::Field* target = nullptr);
   /// Writes the records of a tree.
   void walk(const Node& root);
   /// Writes those of a part of another statement (number `root` of its records), as it is seen in the part's own frame.
@@ -179,6 +180,7 @@ class Statement {
 
   std::vector<Record> records_;  ///< the first is the purpose's
 
+  const LatticeState* lattice_ = nullptr;
   bool has_target_ = false, target_read_ = false, target_elsewhere_ = false;
   int visits_ = 0;
   Numbering<std::pair<const Node*, int>, PairHash>

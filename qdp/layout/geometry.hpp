@@ -1,7 +1,8 @@
-// A lattice as pure arithmetic: coordinates, parity, and the host order of the sites.
+// Sites as pure arithmetic: coordinates, parity, and the host order of a box of sites.
 //
 // Host order is QDP++'s red-black ("cb2") order: even sites first, and lexicographic, x fastest, within each parity.
-// QDP++ stops if the first extent is odd; here any extents will do (if all are odd, there is one even site more).
+// QDP++ stops if the first extent is odd; here any extents will do. Parity is that of the coordinates in the whole
+// lattice, so a box with odd extents, or with an odd corner, may have more sites of either parity.
 #pragma once
 
 #include "qdp_config.h"
@@ -28,30 +29,60 @@ inline int parity(const Coord& x) {
   return sum & 1;
 }
 
+/// A box of sites: the whole lattice, or the part of one rank. Coordinates are those of the whole lattice.
 class Geometry {
  public:
-  /// Extents are at least 1.
-  explicit Geometry(const Coord& extents);
+  /// Extents are at least 1; `corner` is the site with the lowest coordinates.
+  explicit Geometry(const Coord& extents, const Coord& corner = {});
 
   const Coord& extents() const { return extents_; }
+  const Coord& corner() const { return corner_; }
   std::int64_t volume() const { return box_[QDP_ND]; }
   /// Sites of one parity.
-  std::int64_t volume(int parity) const { return in_box(QDP_ND, parity); }
+  std::int64_t volume(int parity) const { return in_box(QDP_ND, parity ^ corner_parity_); }
   bool contains(const Coord& x) const;
 
-  /// Host index of a site of the lattice, and back.
+  /// Host index of a site of the box, and back.
   std::int64_t index(const Coord& x) const;
   Coord coord(std::int64_t index) const;
 
-  /// Lexicographic number of a site, x fastest.
+  /// Lexicographic number of a site within the box, x fastest, and back.
   std::int64_t lexicographic(const Coord& x) const;
+  Coord from_lexicographic(std::int64_t number) const;
 
  private:
   /// Sites in a box of the first `dims` extents that have the parity of its corner (0) or the other (1).
   std::int64_t in_box(int dims, int parity) const { return (box_[dims] + 1 - parity) / 2; }
 
-  Coord extents_;
+  Coord extents_, corner_;
+  int corner_parity_;
   std::array<std::int64_t, QDP_ND + 1> box_;  ///< [d] sites in a box of the first d extents
+};
+
+/// A lattice cut into equal boxes, one for each rank. Ranks are numbered lexicographically, x fastest, as in QDP++.
+class RankGrid {
+ public:
+  /// Throws jit::UserError, naming `what`, unless there is at least one rank in every direction and each extent of the
+  /// lattice is divisible by the number of ranks there.
+  RankGrid(const char* what, const Coord& lattice, const Coord& ranks);
+
+  /// Ranks per direction.
+  const Coord& ranks() const { return grid_.extents(); }
+  int size() const { return static_cast<int>(grid_.volume()); }
+  /// Extents of one rank's box.
+  const Coord& part() const { return part_; }
+
+  Coord place(int rank) const { return grid_.from_lexicographic(rank); }
+  int rank(const Coord& place) const { return static_cast<int>(grid_.lexicographic(place)); }
+  bool contains(const Coord& place) const { return grid_.contains(place); }
+  /// Place of the rank that has a site.
+  Coord place_of_site(const Coord& x) const;
+  /// The sites of a rank.
+  Geometry box(int rank) const;
+
+ private:
+  Geometry grid_;
+  Coord part_;
 };
 
 }  // namespace QDP::detail

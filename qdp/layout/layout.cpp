@@ -4,34 +4,46 @@
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 #include "jit/support/log.hpp"
-#include "qdp/layout/map.hpp"
-#include "qdp/layout/site_order.hpp"
-#include "qdp/layout/subset.hpp"
-#include "qdp/rng/random_field.hpp"
 #include "qdp/rng/random_state.hpp"
-#include "qdp/util/primary.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <string>
+#include <utility>
 
 namespace QDP {
 
 namespace {
 
-/// All that the namespace Layout remembers.
-struct Process {
+/// A lattice with what the namespace Layout returns by reference.
+struct Present {
   multi1d<int> extents;  ///< as set, perhaps not created yet
-  std::optional<detail::LayoutState> layout;
-  std::uint64_t generations = 0;
-  multi1d<int> subgrid, ranks, rank;  ///< extents of a rank's part, of the grid of ranks, this rank's place in it
+  std::shared_ptr<const detail::LatticeState> lattice;
+  multi1d<int> part, ranks, place;  ///< extents of a rank's box, of the grid of ranks, this rank's place in it
+
+  void use(std::shared_ptr<const detail::LatticeState> used) {
+    lattice = std::move(used);
+    extents = detail::to_multi1d(lattice->whole().extents());
+    part = detail::to_multi1d(lattice->grid().part());
+    ranks = detail::to_multi1d(lattice->grid().ranks());
+    place = detail::to_multi1d(lattice->grid().place(lattice->rank()));
+  }
 };
 
-Process& process() {
-  static Process instance;
+Present& present() {
+  static Present instance;
   return instance;
 }
+
+const Present& present(const char* what) {
+  if (!present().lattice)
+    throw jit::UserError({.what = what,
+                          .expected = "a lattice",
+                          .got = "none yet",
+                          .what_now = "call Layout::setLattSize(extents) and Layout::create() first"});
+  return present();
+}
+
+const detail::LatticeState& lattice(const char* what) { return *present(what).lattice; }
 
 multi1d<int> filled(int value) {
   multi1d<int> x(QDP_ND);
@@ -39,65 +51,64 @@ multi1d<int> filled(int value) {
   return x;
 }
 
-std::string numbers(const multi1d<int>& x) {
-  std::string text;
-  for (int i = 0; i < x.size(); ++i) text += (i ? " " : "") + std::to_string(x[i]);
-  return text.empty() ? "none" : text;
-}
-
-/// The extents to create, checked.
-detail::Coord checked_extents(const multi1d<int>& x) {
-  bool good = x.size() == QDP_ND;
-  for (int mu = 0; mu < x.size(); ++mu) good = good && x[mu] >= 1;
-  if (!good)
-    throw jit::UserError({.what = "Layout::create",
+std::shared_ptr<const detail::LatticeState> make_lattice(const char* what, const multi1d<int>& extents) {
+  if (extents.size() != QDP_ND) {
+    std::string numbers;
+    for (int mu = 0; mu < extents.size(); ++mu) numbers += (mu ? " " : "") + std::to_string(extents[mu]);
+    throw jit::UserError({.what = what,
                           .expected = std::to_string(QDP_ND) + " extents of at least 1",
-                          .got = numbers(x),
+                          .got = numbers.empty() ? "none" : numbers,
                           .what_now = "give the extents with Layout::setLattSize first"});
-  double sites = 1;
-  for (int mu = 0; mu < QDP_ND; ++mu) sites *= x[mu];
-  if (sites > std::numeric_limits<std::int32_t>::max())
-    throw jit::UserError({.what = "Layout::create",
-                          .expected = "less than 2^31 sites on one rank",
-                          .got = numbers(x),
-                          .what_now = "use a smaller lattice, or more ranks"});
-  return detail::to_coord(x, "Layout::create");
+  }
+  const jit::RuntimeLock lock;
+  auto made = detail::LatticeState::make(what, detail::to_coord(extents, what), jit::Runtime::instance().lanes());
+  jit::log_info("layout", describe(*made), ": ", made->whole().volume(), " sites in ", made->groups, " groups of ",
+                made->lanes);
+  return made;
 }
 
-const detail::LayoutState& layout(const char* what) { return detail::layout(what); }
-
-const detail::Geometry& lattice(const char* what) { return layout(what).lattice; }
-
-/// Host index of coordinates given by the user.
-int checked_index(const detail::Coord& x, const char* what) {
-  const detail::Geometry& sites = lattice(what);
-  if (!sites.contains(x))
+/// Coordinates given by the user, of a site of the lattice.
+detail::Coord checked_site(const multi1d<int>& coord, const char* what) {
+  const detail::Coord x = detail::to_coord(coord, what);
+  const detail::Geometry& whole = lattice(what).whole();
+  if (!whole.contains(x))
     throw jit::UserError({.what = what,
-                          .expected = "a site of the lattice " + detail::to_string(sites.extents()),
+                          .expected = "a site of the lattice " + detail::to_string(whole.extents()),
                           .got = detail::to_string(x)});
-  return static_cast<int>(sites.index(x));
+  return x;
 }
 
-void check_rank(int rank, const char* what) {
-  if (rank != 0) throw jit::UserError({.what = what, .expected = "rank 0 of 1", .got = std::to_string(rank)});
+int rank_of(const detail::Coord& x, const char* what) {
+  const detail::RankGrid& grid = lattice(what).grid();
+  return grid.rank(grid.place_of_site(x));
 }
 
-std::int64_t checked_number(std::int64_t number, const char* what) {
-  const std::int64_t volume = lattice(what).volume();
-  if (number < 0 || number >= volume)
+/// Host index on the rank that has the site.
+int index_of(const detail::Coord& x, const char* what) {
+  return static_cast<int>(lattice(what).grid().box(rank_of(x, what)).index(x));
+}
+
+int checked_rank(int rank, const char* what) {
+  const int ranks = lattice(what).grid().size();
+  if (rank < 0 || rank >= ranks)
     throw jit::UserError({.what = what,
-                          .expected = "the number of a site, 0.." + std::to_string(volume - 1),
+                          .expected = ranks == 1 ? "rank 0 of 1" : "a rank 0.." + std::to_string(ranks - 1),
+                          .got = std::to_string(rank)});
+  return rank;
+}
+
+std::int64_t checked_number(std::int64_t number, const detail::Geometry& box, const char* what) {
+  if (number < 0 || number >= box.volume())
+    throw jit::UserError({.what = what,
+                          .expected = "the number of a site, 0.." + std::to_string(box.volume() - 1),
                           .got = std::to_string(number)});
   return number;
 }
 
-detail::Coord from_lexicographic(std::int64_t number, const detail::Coord& extents) {
-  detail::Coord x;
-  for (int mu = 0; mu < QDP_ND; ++mu) {
-    x[mu] = static_cast<int>(number % extents[mu]);
-    number /= extents[mu];
-  }
-  return x;
+/// Coordinates of the site with this index on a rank.
+detail::Coord site_of(int rank, int index, const char* what) {
+  const detail::Geometry box = lattice(what).grid().box(checked_rank(rank, what));
+  return box.coord(checked_number(index, box, what));
 }
 
 }  // namespace
@@ -129,165 +140,134 @@ int local_site(const multi1d<int>& coord, const multi1d<int>& latt_size) {
 
 namespace detail {
 
-const LayoutState& layout(const char* what) {
-  const auto& present = process().layout;
-  if (!present)
-    throw jit::UserError({.what = what,
-                          .expected = "a lattice",
-                          .got = "none yet",
-                          .what_now = "call Layout::setLattSize(extents) and Layout::create() first"});
-  return *present;
-}
+const std::shared_ptr<const LatticeState>& present_lattice(const char* what) { return present(what).lattice; }
 
-const std::shared_ptr<const jit::SiteOrder>& site_order() { return layout("lattice field").order; }
-
-Coord to_coord(const multi1d<int>& x, const char* what) {
-  if (x.size() != QDP_ND)
-    throw jit::UserError(
-        {.what = what, .expected = std::to_string(QDP_ND) + " coordinates", .got = std::to_string(x.size())});
-  Coord coord;
-  for (int mu = 0; mu < QDP_ND; ++mu) coord[mu] = x[mu];
-  return coord;
-}
-
-multi1d<int> to_multi1d(const Coord& x) {
-  multi1d<int> coord(QDP_ND);
-  for (int mu = 0; mu < QDP_ND; ++mu) coord[mu] = x[mu];
-  return coord;
-}
-
-const std::shared_ptr<jit::Field>& coordinate_field(int mu) {
-  const jit::RuntimeLock lock;
+std::shared_ptr<jit::Field> coordinate_field(const LatticeState& lattice, int mu) {
   if (mu < 0 || mu >= QDP_ND)
     throw jit::UserError({.what = "Layout::latticeCoordinate(" + std::to_string(mu) + ")",
                           .expected = "a direction 0.." + std::to_string(QDP_ND - 1),
                           .got = std::to_string(mu)});
-  const LayoutState& present = layout("Layout::latticeCoordinate");
-  auto& field = process().layout->coordinates[static_cast<std::size_t>(mu)];
-  if (field) return field;
-  const Geometry& sites = present.lattice;
-  auto made = std::make_shared<jit::Field>(present.order, jit::ir::Type::i32, 1);
-  auto* x = static_cast<std::int32_t*>(made->host_overwrite());
-#pragma omp parallel for if (sites.volume() >= kThreadedSites)
-  for (std::int64_t site = 0; site < sites.volume(); ++site) x[site] = sites.coord(site)[mu];
-  field = std::move(made);
-  return field;
+  static const char owner = 0;
+  return lattice.constant_field(&owner, mu, jit::ir::Type::i32, 1, [&](void* host) {
+    auto* x = static_cast<std::int32_t*>(host);
+#pragma omp parallel for if (lattice.sites >= kThreadedSites)
+    for (std::int64_t site = 0; site < lattice.sites; ++site) x[site] = lattice.here().coord(site)[mu];
+  });
 }
 
 }  // namespace detail
 
 namespace Layout {
 
-void setLattSize(const multi1d<int>& nrows) { process().extents = nrows; }
+Lattice::Lattice(const multi1d<int>& extents) : state_(make_lattice("Layout::Lattice", extents)) {}
+Lattice Lattice::present() { return Lattice(detail::present_lattice("Layout::Lattice::present")); }
+
+struct Scope::Before {
+  Present present;
+};
+
+Scope::Scope(const Lattice& lattice) {
+  const jit::RuntimeLock lock;
+  before_ = std::make_unique<Before>(Before{QDP::present()});
+  QDP::present().use(lattice.state());
+}
+Scope::~Scope() {
+  const jit::RuntimeLock lock;
+  QDP::present() = std::move(before_->present);
+}
+
+void setLattSize(const multi1d<int>& nrows) { present().extents = nrows; }
 
 void create() {
   const jit::RuntimeLock lock;
-  Process& p = process();
-  const detail::Geometry lattice(checked_extents(p.extents));
-  auto order = detail::make_site_order(lattice, jit::Runtime::instance().lanes());
-  jit::log_info("layout", "lattice ", detail::to_string(lattice.extents()), ": ", lattice.volume(), " sites in ",
-                order->groups, " groups of ", order->lanes);
-  p.layout.emplace(lattice, std::move(order), ++p.generations);
-  p.subgrid = p.extents;
-  p.ranks = filled(1);
-  p.rank = filled(0);
-  io::Process whole = io::process();
-  whole.sites = static_cast<unsigned long long>(lattice.volume());  // FlopCounter counts per site
-  io::set_process(whole);
-  initDefaultSets();
-  initDefaultMaps();
+  present().use(make_lattice("Layout::create", present().extents));
   detail::set_random_seed(detail::kDefaultSeed);
 }
 
 void destroy() {
   const jit::RuntimeLock lock;
-  detail::release_site_multipliers();
-  process().layout.reset();
+  present().lattice.reset();
 }
 void init() {}
 void setSMPFlag(bool) {}
 void setNumProc(int) {}
 
-const multi1d<int>& lattSize() { return process().extents; }
-
-const multi1d<int>& subgridLattSize() {
-  layout("Layout::subgridLattSize");
-  return process().subgrid;
-}
-
-const multi1d<int>& logicalSize() {
-  layout("Layout::logicalSize");
-  return process().ranks;
-}
-
-std::size_t vol() { return static_cast<std::size_t>(lattice("Layout::vol").volume()); }
-
-int sitesOnNode() { return static_cast<int>(lattice("Layout::sitesOnNode").volume()); }
+const multi1d<int>& lattSize() { return present().extents; }
+const multi1d<int>& subgridLattSize() { return present("Layout::subgridLattSize").part; }
+const multi1d<int>& logicalSize() { return present("Layout::logicalSize").ranks; }
+std::size_t vol() { return static_cast<std::size_t>(lattice("Layout::vol").whole().volume()); }
+int sitesOnNode() { return static_cast<int>(lattice("Layout::sitesOnNode").sites); }
 
 int numNodes() { return 1; }
 int nodeNumber() { return 0; }
 bool primaryNode() { return true; }
 
 int nodeNumber(const multi1d<int>& coord) {
-  checked_index(detail::to_coord(coord, "Layout::nodeNumber"), "Layout::nodeNumber");
-  return 0;
+  return rank_of(checked_site(coord, "Layout::nodeNumber"), "Layout::nodeNumber");
 }
 
-const multi1d<int>& nodeCoord() {
-  layout("Layout::nodeCoord");
-  return process().rank;
-}
+const multi1d<int>& nodeCoord() { return present("Layout::nodeCoord").place; }
 
 multi1d<int> nodeCoord(const multi1d<int>& coord) {
-  checked_index(detail::to_coord(coord, "Layout::nodeCoord"), "Layout::nodeCoord");
-  return filled(0);
+  return getLogicalCoordFrom(rank_of(checked_site(coord, "Layout::nodeCoord"), "Layout::nodeCoord"));
 }
 
 int getNodeNumberFrom(const multi1d<int>& node_coord) {
-  for (int c : detail::to_coord(node_coord, "Layout::getNodeNumberFrom")) check_rank(c, "Layout::getNodeNumberFrom");
-  return 0;
+  const char* const what = "Layout::getNodeNumberFrom";
+  const detail::RankGrid& grid = lattice(what).grid();
+  const detail::Coord place = detail::to_coord(node_coord, what);
+  if (!grid.contains(place))
+    throw jit::UserError({.what = what,
+                          .expected = "a place in the grid of ranks " + detail::to_string(grid.ranks()),
+                          .got = detail::to_string(place)});
+  return grid.rank(place);
 }
 
 multi1d<int> getLogicalCoordFrom(int node) {
-  check_rank(node, "Layout::getLogicalCoordFrom");
-  return filled(0);
+  const char* const what = "Layout::getLogicalCoordFrom";
+  return detail::to_multi1d(lattice(what).grid().place(checked_rank(node, what)));
 }
 
 int linearSiteIndex(const multi1d<int>& coord) {
-  return checked_index(detail::to_coord(coord, "Layout::linearSiteIndex"), "Layout::linearSiteIndex");
+  const char* const what = "Layout::linearSiteIndex";
+  return index_of(checked_site(coord, what), what);
 }
 
 int linearSiteIndex(int lexicosite) {
-  const detail::Geometry& sites = lattice("Layout::linearSiteIndex");
-  const std::int64_t number = checked_number(lexicosite, "Layout::linearSiteIndex");
-  return static_cast<int>(sites.index(from_lexicographic(number, sites.extents())));
+  const char* const what = "Layout::linearSiteIndex";
+  const detail::Geometry& whole = lattice(what).whole();
+  return index_of(whole.from_lexicographic(checked_number(lexicosite, whole, what)), what);
 }
 
-multi1d<int> siteCoords(int node, int index) {
-  check_rank(node, "Layout::siteCoords");
-  return detail::to_multi1d(lattice("Layout::siteCoords").coord(checked_number(index, "Layout::siteCoords")));
-}
+multi1d<int> siteCoords(int node, int index) { return detail::to_multi1d(site_of(node, index, "Layout::siteCoords")); }
 
 multi1d<int> localLexiCoordFromLinear(const int& linearr) {
-  const std::int64_t number = checked_number(linearr, "Layout::localLexiCoordFromLinear");
-  return detail::to_multi1d(from_lexicographic(number, layout("Layout::localLexiCoordFromLinear").lattice.extents()));
+  const char* const what = "Layout::localLexiCoordFromLinear";
+  const detail::Geometry box(lattice(what).here().extents());
+  return detail::to_multi1d(box.from_lexicographic(checked_number(linearr, box, what)));
 }
 
 extern "C" void QDPXX_getSiteCoords(int coord[], int node, int linear) {
-  check_rank(node, "QDPXX_getSiteCoords");
-  const detail::Coord x = lattice("QDPXX_getSiteCoords").coord(checked_number(linear, "QDPXX_getSiteCoords"));
+  const detail::Coord x = site_of(node, linear, "QDPXX_getSiteCoords");
   std::copy(x.begin(), x.end(), coord);
 }
 
+namespace {
+detail::Coord checked_site(const int coord[], const char* what) {
+  multi1d<int> x(QDP_ND);
+  x = coord;
+  return QDP::checked_site(x, what);
+}
+}  // namespace
+
 extern "C" int QDPXX_getLinearSiteIndex(const int coord[]) {
-  detail::Coord x;
-  std::copy(coord, coord + QDP_ND, x.begin());
-  return checked_index(x, "QDPXX_getLinearSiteIndex");
+  const char* const what = "QDPXX_getLinearSiteIndex";
+  return index_of(checked_site(coord, what), what);
 }
 
 extern "C" int QDPXX_nodeNumber(const int coord[]) {
-  QDPXX_getLinearSiteIndex(coord);
-  return 0;
+  const char* const what = "QDPXX_nodeNumber";
+  return rank_of(checked_site(coord, what), what);
 }
 
 bool isIOGridDefined() { return true; }

@@ -4,22 +4,15 @@
 //   Layout::setLattSize(nrow);
 //   Layout::create();
 //
-// create() may be called again in one process: fields, subsets and maps made before keep the order they were made for
-// and must not meet new ones in an expression.
+// create() may be called again in one process; what was made before goes on to live on its own lattice (lattice.hpp). All
+// of this speaks of the present one: that of the innermost Layout::Scope, otherwise the last that was created.
 #pragma once
 
-#include "jit/runtime/sites.hpp"
-#include "qdp/layout/geometry.hpp"
+#include "qdp/layout/lattice.hpp"
 #include "qdp/util/multi.hpp"
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-
-namespace jit {
-class Field;
-}
 
 namespace QDP {
 
@@ -29,10 +22,10 @@ namespace Layout {
 
 /// Sets the extents that the next create() takes.
 void setLattSize(const multi1d<int>& nrows);
-/// Makes the lattice, the default sets and maps, and sets the random seed to 11.
+/// Makes the lattice and sets the random seed to 11.
 /// Throws jit::UserError for a wrong number of extents, extents < 1, or more sites than one rank can number.
 void create();
-/// Forgets the lattice; fields that still live keep what they need.
+/// Forgets the lattice; it lives on while a field, a set or a map needs it.
 void destroy();
 /// No effect: kept for programs that call them.
 void init();
@@ -47,7 +40,7 @@ const multi1d<int>& lattSize();
 const multi1d<int>& subgridLattSize();
 /// Extents of the grid of ranks.
 const multi1d<int>& logicalSize();
-/// Sites of the lattice.
+/// Sites of the whole lattice.
 std::size_t vol();
 /// Sites on this rank.
 int sitesOnNode();
@@ -96,26 +89,11 @@ int local_site(const multi1d<int>& coord, const multi1d<int>& latt_size);
 
 namespace detail {
 
-/// What a call of Layout::create() fixed.
-struct LayoutState {
-  Geometry lattice;
-  std::shared_ptr<const jit::SiteOrder> order;
-  std::uint64_t generation;                                          ///< 1 for the first create(), and so on
-  std::array<std::shared_ptr<jit::Field>, QDP_ND> coordinates = {};  ///< those asked for, see coordinate_field()
-};
+/// The present lattice. Throws jit::UserError, naming `what`, if there is none.
+const std::shared_ptr<const LatticeState>& present_lattice(const char* what);
 
-/// The present layout. Throws jit::UserError, naming `what`, before Layout::create().
-const LayoutState& layout(const char* what);
-
-/// The order of the sites of new fields.
-const std::shared_ptr<const jit::SiteOrder>& site_order();
-
-Coord to_coord(const multi1d<int>& x, const char* what);
-multi1d<int> to_multi1d(const Coord& x);
-
-/// Coordinate mu of every site as a field of i32, filled by the host at the first call for the present layout: on a GPU
-/// it crosses once. Not to be written.
-const std::shared_ptr<jit::Field>& coordinate_field(int mu);
+/// Coordinate mu of every site as a field of i32: on a GPU it crosses once. Not to be written.
+std::shared_ptr<jit::Field> coordinate_field(const LatticeState& lattice, int mu);
 
 }  // namespace detail
 

@@ -1,20 +1,21 @@
 #include "qdp/layout/map.hpp"
 
 #include "jit/support/error.hpp"
+#include "qdp/layout/map_sites.hpp"
 
 #include <string>
 
 namespace QDP {
 
-ArrayBiDirectionalMap shift;
+ArrayBiDirectionalMap shift(detail::MapFamily::nearest_neighbours());
 
 namespace detail {
 
 namespace {
 
 /// Host index of the source of each site, from the user's function.
-std::vector<std::int32_t> sources(const char* what, const ArrayMapFunc& function, int sign, int dir) {
-  const Geometry& lattice = layout(what).lattice;
+std::vector<std::int32_t> sources(const Geometry& lattice, const char* what, const ArrayMapFunc& function, int sign,
+                                  int dir) {
   std::vector<std::int32_t> source(lattice.volume());
   for (std::int64_t site = 0; site < lattice.volume(); ++site) {
     const Coord x = lattice.coord(site);
@@ -27,19 +28,6 @@ std::vector<std::int32_t> sources(const char* what, const ArrayMapFunc& function
                             .where = "for site " + to_string(x),
                             .what_now = "periodic maps wrap coordinates themselves, with Layout::lattSize()"});
     source[site] = static_cast<std::int32_t>(lattice.index(y));
-  }
-  return source;
-}
-
-/// Shift by sign * mu, threaded.
-std::vector<std::int32_t> neighbours(const Geometry& lattice, int sign, int mu) {
-  const int extent = lattice.extents()[mu];
-  std::vector<std::int32_t> source(lattice.volume());
-#pragma omp parallel for if (lattice.volume() >= kThreadedSites)
-  for (std::int64_t site = 0; site < lattice.volume(); ++site) {
-    Coord x = lattice.coord(site);
-    x[mu] = (x[mu] + sign + extent) % extent;
-    source[site] = static_cast<std::int32_t>(lattice.index(x));
   }
   return source;
 }
@@ -67,43 +55,51 @@ MapFamily MapFamily::make(const char* what, const ArrayMapFunc& function, bool b
     throw jit::UserError({.what = std::string(what) + ": numArray()",
                           .expected = "at least one direction",
                           .got = std::to_string(family.directions_)});
-  const auto& order = layout(what).order;
+  family.lattice_ = present_lattice(what);
   for (int sign = 1; sign >= (both_signs ? -1 : 1); sign -= 2)
     for (int dir = 0; dir < family.directions_; ++dir)
-      family.tables_.push_back(make_map_table(order, sources(what, function, sign, dir)));
+      family.maps_.push_back(std::make_shared<const jit::SiteMap>(
+          make_map(*family.lattice_, sources(family.lattice_->whole(), what, function, sign, dir))));
   return family;
 }
 
 MapFamily MapFamily::nearest_neighbours() {
-  const LayoutState& present = layout("shift");
   MapFamily family;
   family.what_ = "shift";
   family.directions_ = QDP_ND;
-  for (int sign : {1, -1})
-    for (int mu = 0; mu < QDP_ND; ++mu)
-      family.tables_.push_back(make_map_table(present.order, neighbours(present.lattice, sign, mu)));
   return family;
 }
 
-void MapFamily::fail(int sign, int dir) const {
+const std::shared_ptr<const jit::SiteMap>& MapFamily::on(const LatticeState& lattice, int sign, int dir) const {
+  if (dir < 0 || dir >= directions_ || sign == 0) [[unlikely]]
+    check(sign, dir);
+  if (!lattice_) return lattice.neighbours(sign, dir);
+  if (lattice_.get() != &lattice)
+    throw jit::UserError(
+        {.what = what_,
+         .expected = "a field on the lattice of the map, " + describe(*lattice_),
+         .got = "one on another lattice, " + describe(lattice),
+         .what_now = "make the map again on that lattice: after Layout::create(), or in a Layout::Scope"});
+  return maps_[static_cast<std::size_t>(sign < 0 ? directions_ + dir : dir)];
+}
+
+const LatticeState& MapFamily::lattice() const { return lattice_ ? *lattice_ : *present_lattice(what_); }
+
+const std::shared_ptr<const jit::SiteMap>& MapFamily::map(int sign, int dir) const { return on(lattice(), sign, dir); }
+
+void MapFamily::check(int sign, int dir) const {
   if (directions_ == 0)
     throw jit::UserError({.what = what_,
                           .expected = "a map that was made",
                           .got = "an empty one",
-                          .what_now = "call make(function), for shift Layout::create(), before its first use"});
+                          .what_now = "call make(function) before its first use"});
   if (sign == 0)
     throw jit::UserError(
         {.what = std::string(what_) + ": sign", .expected = "FORWARD (+1) or BACKWARD (-1)", .got = "0"});
-  throw jit::UserError({.what = std::string(what_) + ": direction",
-                        .expected = "0.." + std::to_string(directions_ - 1),
-                        .got = std::to_string(dir)});
-}
-
-void MapFamily::fail_layout() const {
-  throw jit::UserError({.what = what_,
-                        .expected = "a map of the present layout",
-                        .got = "one made before the last Layout::create()",
-                        .what_now = "make maps again after Layout::create()"});
+  if (dir < 0 || dir >= directions_)
+    throw jit::UserError({.what = std::string(what_) + ": direction",
+                          .expected = "0.." + std::to_string(directions_ - 1),
+                          .got = std::to_string(dir)});
 }
 
 }  // namespace detail
@@ -111,7 +107,7 @@ void MapFamily::fail_layout() const {
 void Map::make(const MapFunc& function) { family_ = detail::MapFamily::make("Map", detail::OneMap(function), false); }
 
 multi1d<int> Map::goffset() const {
-  const std::vector<std::int32_t> source = detail::host_sources(table());
+  const std::vector<std::int32_t> source = detail::host_sources(family_.lattice(), *family_.map(+1, 0));
   multi1d<int> offsets(static_cast<int>(source.size()));
   offsets = source.data();
   return offsets;
@@ -127,6 +123,6 @@ void ArrayBiDirectionalMap::make(const ArrayMapFunc& function) {
   family_ = detail::MapFamily::make("ArrayBiDirectionalMap", function, true);
 }
 
-void initDefaultMaps() { shift.family_ = detail::MapFamily::nearest_neighbours(); }
+void initDefaultMaps() {}
 
 }  // namespace QDP

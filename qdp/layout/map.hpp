@@ -5,13 +5,15 @@
 //   Map m(f);   m(x)(site) = x(f(site, +1)).
 //
 // x is a field or any expression. A subset restricts where the result is wanted, not where it comes from. Maps are made
-// once (one call of the function per site) and are light to copy; they belong to the layout they were made for.
+// once (one call of the function per site) for the lattice that is present then, and are light to copy. shift is that of
+// whatever lattice x is on.
 #pragma once
 
 #include "qdp/layout/layout.hpp"
-#include "qdp/layout/map_table.hpp"
 #include "qdp/util/multi.hpp"
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #define FORWARD 1
@@ -38,36 +40,35 @@ class ArrayMapFunc {
 
 namespace detail {
 
-/// The tables of a family of maps, [sign][dir].
+/// The maps of a family, [sign][dir].
 class MapFamily {
  public:
-  /// Throws jit::UserError naming the site if the map leaves the lattice.
+  MapFamily() = default;
+  /// For the present lattice. Throws jit::UserError naming the site if the map leaves it.
   static MapFamily make(const char* what, const ArrayMapFunc& function, bool both_signs);
+  /// That of the nearest neighbours, on any lattice.
   static MapFamily nearest_neighbours();
 
-  /// Throws jit::UserError for a map that was not made or belongs to an earlier layout, a direction out of range, sign
-  /// 0.
-  const MapTable& table(int sign, int dir) const {
-    if (dir < 0 || dir >= directions_ || sign == 0) [[unlikely]]
-      fail(sign, dir);
-    const MapTable& table = tables_[sign < 0 ? directions_ + dir : dir];
-    if (table.order != site_order()) [[unlikely]]
-      fail_layout();
-    return table;
-  }
+  /// The map for a field on this lattice. Throws jit::UserError for a family that was not made or belongs to another
+  /// lattice, a direction out of range, sign 0.
+  const std::shared_ptr<const jit::SiteMap>& on(const LatticeState& lattice, int sign, int dir) const;
+  /// On the lattice that the family was made for; the nearest neighbours on the present one.
+  const std::shared_ptr<const jit::SiteMap>& map(int sign, int dir) const;
+  /// The lattice that map() speaks of.
+  const LatticeState& lattice() const;
+  /// Throws as on() does for sign and direction.
+  void check(int sign, int dir) const;
 
  private:
-  [[noreturn]] void fail(int sign, int dir) const;
-  [[noreturn]] void fail_layout() const;
-
   const char* what_ = "map";
   int directions_ = 0;
-  std::vector<MapTable> tables_;
+  std::shared_ptr<const LatticeState> lattice_;  ///< none: nearest neighbours
+  std::vector<std::shared_ptr<const jit::SiteMap>> maps_;
 };
 
 }  // namespace detail
 
-// The call operators find make_shift(expression, MapTable) of the expression language by the type of the table.
+// The call operators find make_shift(expression, MapFamily, sign, dir) of the expression language by the type of the family.
 
 /// One map: m(x).
 class Map {
@@ -78,10 +79,10 @@ class Map {
 
   template <class X>
   auto operator()(const X& x) const {
-    return make_shift(x, table());
+    return make_shift(x, family_, +1, 0);
   }
 
-  const detail::MapTable& table() const { return family_.table(+1, 0); }
+  const detail::MapFamily& family() const { return family_; }
   /// Host index of the source of each site.
   multi1d<int> goffset() const;
   multi1d<int> Offsets() const { return goffset(); }
@@ -101,10 +102,10 @@ class ArrayMap {
 
   template <class X>
   auto operator()(const X& x, int dir) const {
-    return make_shift(x, table(dir));
+    return make_shift(x, family_, +1, dir);
   }
 
-  const detail::MapTable& table(int dir) const { return family_.table(+1, dir); }
+  const detail::MapFamily& family() const { return family_; }
 
  private:
   detail::MapFamily family_;
@@ -119,10 +120,10 @@ class BiDirectionalMap {
 
   template <class X>
   auto operator()(const X& x, int isign) const {
-    return make_shift(x, table(isign));
+    return make_shift(x, family_, isign, 0);
   }
 
-  const detail::MapTable& table(int isign) const { return family_.table(isign, 0); }
+  const detail::MapFamily& family() const { return family_; }
 
  private:
   detail::MapFamily family_;
@@ -132,24 +133,25 @@ class BiDirectionalMap {
 class ArrayBiDirectionalMap {
  public:
   ArrayBiDirectionalMap() = default;
+  explicit ArrayBiDirectionalMap(detail::MapFamily family) : family_(std::move(family)) {}
   ArrayBiDirectionalMap(const ArrayMapFunc& function) { make(function); }
   void make(const ArrayMapFunc& function);
 
   template <class X>
   auto operator()(const X& x, int isign, int dir) const {
-    return make_shift(x, table(isign, dir));
+    return make_shift(x, family_, isign, dir);
   }
 
-  const detail::MapTable& table(int isign, int dir) const { return family_.table(isign, dir); }
+  const detail::MapFamily& family() const { return family_; }
 
  private:
-  friend void initDefaultMaps();
   detail::MapFamily family_;
 };
 
-/// The periodic nearest-neighbour shift, made by Layout::create().
+/// The periodic nearest-neighbour shift.
 extern ArrayBiDirectionalMap shift;
 
+/// No effect: every lattice has the shift.
 void initDefaultMaps();
 
 }  // namespace QDP

@@ -24,17 +24,15 @@ void check_size(const Geometry& lattice, std::int64_t groups, int lanes) {
 }
 
 /// Fills one direction of the correspondence from the other.
-std::shared_ptr<const jit::SiteOrder> with_positions(std::shared_ptr<jit::SiteOrder> order) {
-  order->position.resize(order->sites);
-  const std::int64_t positions = order->groups * order->lanes;
-#pragma omp parallel for if (order->sites >= kThreadedSites)
+void fill_positions(jit::SiteOrder& order) {
+  order.position.resize(order.sites);
+  const std::int64_t positions = order.groups * order.lanes;
+#pragma omp parallel for if (order.sites >= kThreadedSites)
   for (std::int64_t p = 0; p < positions; ++p)
-    if (order->host_index[p] >= 0) order->position[order->host_index[p]] = static_cast<std::int32_t>(p);
-  return order;
+    if (order.host_index[p] >= 0) order.position[order.host_index[p]] = static_cast<std::int32_t>(p);
 }
 
-void fill_cut(const Geometry& lattice, const LaneCut& cut, jit::SiteOrder& order) {
-  const Geometry sublattice(cut.extents);
+void fill_cut(const Geometry& lattice, const LaneCut& cut, const Geometry& sublattice, jit::SiteOrder& order) {
 #pragma omp parallel for if (order.sites >= kThreadedSites)
   for (std::int64_t group = 0; group < order.groups; ++group) {
     const Coord corner = sublattice.coord(group);
@@ -78,22 +76,26 @@ std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes) {
   return cut;
 }
 
-std::shared_ptr<const jit::SiteOrder> make_site_order(const Geometry& lattice, int lanes) {
+Geometry sub_lattice(const Geometry& box, const LaneCut& cut) { return Geometry(cut.extents, box.corner()); }
+
+jit::SiteOrder make_site_order(const Geometry& box, int lanes) {
   if (lanes < 1 || lanes > 64)
     throw jit::UserError({.what = "order of sites", .expected = "1 to 64 lanes", .got = std::to_string(lanes)});
-  const auto cut = find_lane_cut(lattice.extents(), lanes);
-  auto order = std::make_shared<jit::SiteOrder>();
-  order->lanes = lanes;
-  order->sites = lattice.volume();
-  order->groups = cut ? lattice.volume() / lanes
-                      : (lattice.volume(0) + lanes - 1) / lanes + (lattice.volume(1) + lanes - 1) / lanes;
-  check_size(lattice, order->groups, lanes);
-  order->host_index.assign(order->groups * lanes, -1);
+  const auto cut = find_lane_cut(box.extents(), lanes);
+  const auto groups_for = [&](int parity) { return (box.volume(parity) + lanes - 1) / lanes; };
+  jit::SiteOrder order;
+  order.lanes = lanes;
+  order.sites = box.volume();
+  order.first_odd = groups_for(0);
+  order.groups = groups_for(0) + groups_for(1);
+  check_size(box, order.groups, lanes);
+  order.host_index.assign(order.groups * lanes, -1);
   if (cut)
-    fill_cut(lattice, *cut, *order);
+    fill_cut(box, *cut, sub_lattice(box, *cut), order);
   else
-    fill_linear(lattice, *order);
-  return with_positions(std::move(order));
+    fill_linear(box, order);
+  fill_positions(order);
+  return order;
 }
 
 }  // namespace QDP::detail

@@ -9,7 +9,6 @@
 #include "jit/runtime/sites.hpp"
 #include "qdp/layout/geometry.hpp"
 
-#include <memory>
 #include <optional>
 
 namespace QDP::detail {
@@ -27,9 +26,12 @@ struct LaneCut {
 /// later of equals. None if there is no such cut, or lanes is not a power of two up to 2^Nd.
 std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes);
 
-/// The order of a lattice's sites in groups of `lanes` sites (1 to 64). Virtual nodes where the lattice can be cut;
+/// Its sub-lattice of lane 0, whose sites in host order are the groups.
+Geometry sub_lattice(const Geometry& box, const LaneCut& cut);
+
+/// The order of a box's sites in groups of `lanes` sites (1 to 64). Virtual nodes where the box can be cut;
 /// otherwise the sites of each parity fill groups in host order, and the last group of a parity is padded.
 /// One lane is host order. Throws jit::UserError if positions would not fit 32 bits.
-std::shared_ptr<const jit::SiteOrder> make_site_order(const Geometry& lattice, int lanes);
+jit::SiteOrder make_site_order(const Geometry& box, int lanes);
 
 }  // namespace QDP::detail

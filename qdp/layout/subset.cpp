@@ -9,63 +9,42 @@
 
 namespace QDP {
 
-Subset all, even, odd;
-Set rb, rb3, mcb;
+Set rb(detail::DefaultSet::rb), rb3(detail::DefaultSet::rb3), mcb(detail::DefaultSet::mcb);
+Subset all = Set(detail::DefaultSet::all)[0], even = rb[0], odd = rb[1];
 
 namespace {
 
 using detail::Coord;
-using detail::Geometry;
+using detail::DefaultSet;
+using detail::HostSites;
+using detail::LatticeState;
 using detail::SetTables;
 using detail::SubsetTables;
 
 /// Host indices of every colour, ascending.
-void make_site_tables(SetTables& set) {
-  const int sites = set.colors.size();
-  std::vector<int> counts(set.subsets.size(), 0);
-  for (int color : set.colors) ++counts[color];
-  for (std::size_t color = 0; color < counts.size(); ++color) set.subsets[color].sites.resize(counts[color]);
+std::vector<HostSites> host_sites_of(const multi1d<int>& colors, std::size_t n) {
+  std::vector<int> counts(n, 0);
+  for (int color : colors) ++counts[color];
+  std::vector<HostSites> all(n);
+  for (std::size_t color = 0; color < n; ++color) all[color].sites.resize(counts[color]);
   std::fill(counts.begin(), counts.end(), 0);
-  for (int site = 0; site < sites; ++site) set.subsets[set.colors[site]].sites[counts[set.colors[site]]++] = site;
-}
-
-/// Completes a set whose sites are coloured.
-std::shared_ptr<const SetTables> finish(std::shared_ptr<SetTables> set, int colors) {
-  set->subsets.resize(colors);
-  make_site_tables(*set);
-  for (int color = 0; color < colors; ++color) {
-    SubsetTables& subset = set->subsets[color];
-    const int n = subset.sites.size();
-    subset.color = color;
-    subset.set = set.get();
-    subset.ordered = n > 0 && subset.sites[n - 1] - subset.sites[0] == n - 1;
-    if (!subset.ordered) continue;
-    subset.start = subset.sites[0];
-    subset.end = subset.sites[n - 1];
+  for (int site = 0; site < colors.size(); ++site) all[colors[site]].sites[counts[colors[site]]++] = site;
+  for (HostSites& h : all) {
+    const int m = h.sites.size();
+    h.ordered = m > 0 && h.sites[m - 1] - h.sites[0] == m - 1;
+    if (!h.ordered) continue;
+    h.start = h.sites[0];
+    h.end = h.sites[m - 1];
   }
-  std::vector<jit::Domain> domains = detail::make_domains(*set->order, set->colors, colors);
-  for (int color = 0; color < colors; ++color) set->subsets[color].domain = std::move(domains[color]);
-  return set;
+  return all;
 }
 
-std::shared_ptr<SetTables> empty_tables(std::string name) {
-  const detail::LayoutState& layout = detail::layout("Set::make");
-  auto set = std::make_shared<SetTables>();
-  set->name = std::move(name);
-  set->order = layout.order;
-  set->colors.resize(static_cast<int>(layout.lattice.volume()));
-  return set;
-}
-
-/// A set of ours: `color` is a function of coordinates that any thread may call.
-template <class Color>
-std::shared_ptr<const SetTables> default_set(const char* name, int colors, Color color) {
-  auto set = empty_tables(name);
-  const Geometry& lattice = detail::layout(name).lattice;
-#pragma omp parallel for if (lattice.volume() >= detail::kThreadedSites)
-  for (std::int64_t site = 0; site < lattice.volume(); ++site)
-    set->colors[static_cast<int>(site)] = color(lattice.coord(site));
-  return finish(std::move(set), colors);
+/// The domains of a set whose sites have these colours.
+void fill_domains(SetTables& set, const multi1d<int>& colors, int n) {
+  std::vector<jit::Domain> domains = detail::make_domains(*set.lattice, colors, n);
+  set.subsets.resize(n);
+  for (int color = 0; color < n; ++color)
+    set.subsets[color] = {.color = color, .domain = std::move(domains[color]), .set = &set};
 }
 
 int parity_of_first_three(const Coord& x) {
@@ -83,94 +62,151 @@ int hypercube_color(const Coord& x) {
   return color | (cube & 1) << QDP_ND;
 }
 
+struct Definition {
+  const char* name;
+  int colors;
+  int (*color)(const Coord&);
+};
+/// [DefaultSet]
+const Definition kDefinitions[detail::kDefaultSets] = {
+    {"all", 1, [](const Coord&) { return 0; }},
+    {"rb", 2, [](const Coord& x) { return detail::parity(x); }},
+    {"rb3", 2, parity_of_first_three},
+    {"mcb", 2 << QDP_ND, hypercube_color},
+};
+
+multi1d<int> colors_of(const LatticeState& lattice, int (*color)(const Coord&)) {
+  multi1d<int> colors(static_cast<int>(lattice.sites));
+#pragma omp parallel for if (lattice.sites >= detail::kThreadedSites)
+  for (std::int64_t site = 0; site < lattice.sites; ++site)
+    colors[static_cast<int>(site)] = color(lattice.here().coord(site));
+  return colors;
+}
+
 }  // namespace
 
-void Subset::fail_empty() {
-  throw jit::UserError({.what = "Subset",
-                        .expected = "a subset of a set",
-                        .got = "an empty one",
-                        .what_now = "assign it from a set, as in s = rb[0], after Layout::create()"});
+namespace detail {
+
+const multi1d<int>& SetTables::colors() const {
+  return all_colors.get([&] { return std::make_unique<multi1d<int>>(color()); });
 }
 
-void Subset::fail_layout() const {
-  throw jit::UserError({.what = "subset " + name(),
-                        .expected = "a subset of the present layout",
-                        .got = "one made before the last Layout::create()",
-                        .what_now = "make sets again after Layout::create()"});
+const HostSites& SetTables::host_sites(int color) const {
+  return all_sites.get([&] {
+    return std::make_unique<std::vector<HostSites>>(host_sites_of(colors(), subsets.size()));
+  })[static_cast<std::size_t>(color)];
 }
 
-void Subset::fail_field() const {
-  throw jit::UserError({.what = "field on subset " + name(),
-                        .expected = "a field of the present layout",
-                        .got = "one made before the last Layout::create()",
-                        .what_now = "make fields again after Layout::create()"});
+std::unique_ptr<SetTables> make_default_set(const LatticeState& lattice, DefaultSet which) {
+  const Definition& definition = kDefinitions[static_cast<int>(which)];
+  auto set = std::make_unique<SetTables>();
+  set->name = definition.name;
+  set->lattice = &lattice;
+  set->color = [&lattice, definition] { return colors_of(lattice, definition.color); };
+  fill_domains(*set, set->color(), definition.colors);
+  return set;
+}
+
+}  // namespace detail
+
+const detail::SubsetTables& Subset::tables() const {
+  if (default_set_ >= 0) {
+    const SetTables& set = detail::present_lattice("subset")->set(static_cast<DefaultSet>(default_set_));
+    return set.subsets[static_cast<std::size_t>(color_)];
+  }
+  if (!tables_)
+    throw jit::UserError({.what = "Subset",
+                          .expected = "a subset of a set",
+                          .got = "an empty one",
+                          .what_now = "assign it from a set, as in s = rb[0]"});
+  return *tables_;
+}
+
+void Subset::fail_lattice(const jit::SiteOrder& field_order) const {
+  throw jit::UserError(
+      {.what = "subset " + name() + " of a field",
+       .expected = "a field on the lattice of the subset, " + describe(*tables().set->lattice),
+       .got = "one on another lattice, " + describe(detail::lattice_of(field_order)),
+       .what_now = "make the set again on that lattice: after Layout::create(), or in a Layout::Scope"});
+}
+
+const HostSites& Subset::host_sites_for(const jit::SiteOrder& field_order) const {
+  const SubsetTables& own = tables_for(field_order);
+  return own.set->host_sites(own.color);
 }
 
 std::string Subset::name() const {
-  const std::string& set = tables().set->name;
-  return set == "all" ? set : set + "[" + std::to_string(color()) + "]";
+  const std::string set = default_set_ >= 0 ? kDefinitions[default_set_].name : tables().set->name;
+  return set == "all" ? set : set + "[" + std::to_string(color_) + "]";
 }
 
 Set Subset::getSet() const {
+  if (default_set_ >= 0) return Set(static_cast<DefaultSet>(default_set_));
   Set set;
   set.share({tables_, tables().set});
   return set;
 }
 
+Set::Set(DefaultSet which) {
+  const int number = static_cast<int>(which);
+  for (int color = 0; color < kDefinitions[number].colors; ++color) subsets_.push_back(Subset(number, color));
+}
+
 void Set::share(std::shared_ptr<const detail::SetTables> tables) {
   tables_ = std::move(tables);
-  subsets_.resize(tables_->subsets.size());
-  for (std::size_t i = 0; i < subsets_.size(); ++i) subsets_[i].tables_ = {tables_, &tables_->subsets[i]};
+  subsets_.assign(tables_->subsets.size(), Subset());
+  for (std::size_t i = 0; i < subsets_.size(); ++i) {
+    subsets_[i].color_ = static_cast<int>(i);
+    subsets_[i].tables_ = {tables_, &tables_->subsets[i]};
+  }
 }
 
 void Set::make(const SetFunc& function) {
-  const int colors = function.numSubsets();
-  if (colors < 1)
-    throw jit::UserError({.what = "Set::make: numSubsets()", .expected = "at least 1", .got = std::to_string(colors)});
-  auto set = empty_tables("set");
-  const Geometry& lattice = detail::layout("Set::make").lattice;
-  for (int site = 0; site < set->colors.size(); ++site) {
-    const Coord x = lattice.coord(site);
+  const int n = function.numSubsets();
+  if (n < 1)
+    throw jit::UserError({.what = "Set::make: numSubsets()", .expected = "at least 1", .got = std::to_string(n)});
+  const auto lattice = detail::present_lattice("Set::make");
+  multi1d<int> colors(static_cast<int>(lattice->sites));
+  for (int site = 0; site < colors.size(); ++site) {
+    const Coord x = lattice->here().coord(site);
     const int color = function(detail::to_multi1d(x));
-    if (color < 0 || color >= colors)
+    if (color < 0 || color >= n)
       throw jit::UserError({.what = "Set::make: colour of site " + detail::to_string(x),
-                            .expected = "0.." + std::to_string(colors - 1),
+                            .expected = "0.." + std::to_string(n - 1),
                             .got = std::to_string(color),
                             .what_now = "numSubsets() must be larger than every colour"});
-    set->colors[site] = color;
+    colors[site] = color;
   }
-  share(finish(std::move(set), colors));
+  auto set = std::make_shared<SetTables>();
+  set->name = "set";
+  set->lattice = lattice.get();
+  set->keeper = lattice;
+  fill_domains(*set, colors, n);
+  set->all_colors.get([&] { return std::make_unique<multi1d<int>>(std::move(colors)); });
+  share(std::move(set));
 }
 
 void Set::fail_index(int subset_index) const {
-  if (!tables_)
+  if (subsets_.empty())
     throw jit::UserError({.what = "Set",
                           .expected = "a set that was made",
                           .got = "an empty one",
-                          .what_now = "call make(function), for the default sets Layout::create(), first"});
+                          .what_now = "call make(function) first"});
   const int n = numSubsets();
-  throw jit::UserError({.what = tables_->name + "[" + std::to_string(subset_index) + "]",
-                        .expected = "0.." + std::to_string(n - 1) + ", set " + tables_->name + " has " +
-                                    std::to_string(n) + (n == 1 ? " subset" : " subsets"),
+  const std::string whole = subsets_[0].name(), name = whole.substr(0, whole.find('['));
+  throw jit::UserError({.what = name + "[" + std::to_string(subset_index) + "]",
+                        .expected = "0.." + std::to_string(n - 1) + ", set " + name + " has " + std::to_string(n) +
+                                    (n == 1 ? " subset" : " subsets"),
                         .got = std::to_string(subset_index),
-                        .what_now = "Did you mean " + tables_->name + "[" +
-                                    std::to_string(std::clamp(subset_index, 0, n - 1)) + "], or a set of your own?"});
+                        .what_now = "Did you mean " + name + "[" + std::to_string(std::clamp(subset_index, 0, n - 1)) +
+                                    "], or a set of your own?"});
 }
 
 const multi1d<int>& Set::latticeColoring() const {
-  if (!tables_) fail_index(0);
-  return tables_->colors;
+  if (subsets_.empty()) fail_index(0);
+  return subsets_[0].tables().set->colors();
 }
 
-void initDefaultSets() {
-  Set everything;
-  everything.share(default_set("all", 1, [](const Coord&) { return 0; }));
-  rb.share(default_set("rb", 2, [](const Coord& x) { return detail::parity(x); }));
-  rb3.share(default_set("rb3", 2, parity_of_first_three));
-  mcb.share(default_set("mcb", 2 << QDP_ND, hypercube_color));
-  all = everything[0];
-  even = rb[0];
-  odd = rb[1];
-}
+void initDefaultSets() {}
 
 }  // namespace QDP

@@ -4,13 +4,17 @@
 //   Set timeslices(TimeSliceFunc(3));     // by the user, at any time after Layout::create()
 //   sumMulti(x, timeslices)
 //
-// Sets and subsets are light to copy: they share their tables, which live as long as anyone needs them. They belong to
-// the layout they were made for.
+// Sets and subsets are light to copy: they share their tables, which live as long as anyone needs them. The default sets
+// are those of whatever lattice the field is on; sets of the user belong to the lattice that was present when they were
+// made.
 #pragma once
 
 #include "jit/runtime/sites.hpp"
+#include "jit/support/on_demand.hpp"
+#include "qdp/layout/lattice.hpp"
 #include "qdp/util/multi.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,27 +33,35 @@ class Set;
 
 namespace detail {
 
-struct SetTables;
-
-const std::shared_ptr<const jit::SiteOrder>& site_order();  // layout.hpp
+/// The sites of one colour on the host.
+struct HostSites {
+  multi1d<int> sites;        ///< host indices, ascending
+  bool ordered = false;      ///< they are start..end without holes
+  int start = -1, end = -1;  ///< first and last if ordered
+};
 
 /// What is known of the sites of one colour.
 struct SubsetTables {
   int color = 0;
-  bool ordered = false;      ///< the host indices are start..end without holes
-  int start = -1, end = -1;  ///< first and last host index if ordered
-  multi1d<int> sites;        ///< host indices, ascending
-  jit::Domain domain;        ///< the same sites as a kernel visits them
+  jit::Domain domain;  ///< as a kernel visits them
   const SetTables* set = nullptr;
 };
 
-/// Everything of a set.
+/// Everything of a set. Kernels need the domains; what only the host asks for is made at the first question.
 struct SetTables {
-  std::string name;  ///< "rb3", or "set" for the user's
-  std::shared_ptr<const jit::SiteOrder> order;
-  multi1d<int> colors;  ///< [sites] by host index
-  std::vector<SubsetTables> subsets;
+  std::string name;                          ///< "rb3", or "set" for the user's
+  const LatticeState* lattice = nullptr;     ///< the one it was made for
+  std::vector<SubsetTables> subsets = {};    ///< [colours]
+  std::function<multi1d<int>()> color = {};  ///< [sites] by host index
+  std::shared_ptr<const void> keeper = {};   ///< of the lattice, for sets that it does not own
+  jit::OnDemand<multi1d<int>> all_colors = {};
+  jit::OnDemand<std::vector<HostSites>> all_sites = {};
+
+  const multi1d<int>& colors() const;
+  const HostSites& host_sites(int color) const;
 };
+
+std::unique_ptr<SetTables> make_default_set(const LatticeState& lattice, DefaultSet which);
 
 }  // namespace detail
 
@@ -61,49 +73,50 @@ class Subset {
   Subset& operator=(const Subset&) = default;
   void make(const Subset& s) { *this = s; }
 
-  // ---- as in QDP++. All of this throws jit::UserError for a subset that no set has made.
+  // ---- as in QDP++. All of this throws jit::UserError for a subset that no set has made. The default sets are taken on
+  // ---- the present lattice.
 
   int color() const { return tables().color; }
   /// Host indices are start()..end() without a hole: then both are valid, otherwise -1.
-  bool hasOrderedRep() const { return tables().ordered; }
-  int start() const { return tables().start; }
-  int end() const { return tables().end; }
+  bool hasOrderedRep() const { return host_sites().ordered; }
+  int start() const { return host_sites().start; }
+  int end() const { return host_sites().end; }
   /// Host indices, ascending.
-  const multi1d<int>& siteTable() const { return tables().sites; }
-  int numSiteTable() const { return tables().sites.size(); }
+  const multi1d<int>& siteTable() const { return host_sites().sites; }
+  int numSiteTable() const { return static_cast<int>(domain().sites); }
   Set getSet() const;
 
   // ---- for the expression language
 
-  /// Throws jit::UserError if the subset was made for an earlier layout.
-  const jit::Domain& domain() const {
-    const detail::SubsetTables& own = tables();
-    if (own.set->order != detail::site_order()) [[unlikely]]
-      fail_layout();
-    return own.domain;
-  }
-  /// The same, and throws jit::UserError for a field of an earlier layout too.
-  const jit::Domain& domain_for(const jit::SiteOrder& field_order) const {
-    const jit::Domain& own = domain();
-    if (&field_order != order().get()) [[unlikely]]
-      fail_field();
-    return own;
-  }
-  const std::shared_ptr<const jit::SiteOrder>& order() const { return tables().set->order; }
+  const jit::Domain& domain() const { return tables().domain; }
+  /// On the lattice of a field. Throws jit::UserError if the set was made for another one.
+  const jit::Domain& domain_for(const jit::SiteOrder& field_order) const { return tables_for(field_order).domain; }
+  /// Its sites on the host, likewise.
+  const detail::HostSites& host_sites_for(const jit::SiteOrder& field_order) const;
+  /// The lattice of a set of the user, the present one for the default sets.
+  const detail::LatticeState& lattice() const { return *tables().set->lattice; }
   /// "rb3[1]", for messages.
   std::string name() const;
 
  private:
   friend class Set;
-  const detail::SubsetTables& tables() const {
-    if (!tables_) [[unlikely]]
-      fail_empty();
-    return *tables_;
+  Subset(int default_set, int color) : default_set_(default_set), color_(color) {}
+  const detail::SubsetTables& tables() const;
+  const detail::SubsetTables& tables_for(const jit::SiteOrder& field_order) const {
+    if (default_set_ >= 0) [[likely]] {
+      const detail::SetTables& set = detail::lattice_of(field_order).set(static_cast<detail::DefaultSet>(default_set_));
+      return set.subsets[static_cast<std::size_t>(color_)];
+    }
+    const detail::SubsetTables& own = tables();
+    if (own.set->lattice != &field_order) [[unlikely]]
+      fail_lattice(field_order);
+    return own;
   }
-  [[noreturn]] static void fail_empty();
-  [[noreturn]] void fail_layout() const;
-  [[noreturn]] void fail_field() const;
+  const detail::HostSites& host_sites() const { return tables().set->host_sites(tables().color); }
+  [[noreturn]] void fail_lattice(const jit::SiteOrder& field_order) const;
 
+  int default_set_ = -1;  ///< DefaultSet, or -1: a set of the user
+  int color_ = 0;
   std::shared_ptr<const detail::SubsetTables> tables_;  ///< shares ownership of the whole SetTables
 };
 
@@ -111,11 +124,14 @@ class Set {
  public:
   Set() = default;
   Set(const SetFunc& function) { make(function); }
+  /// One of those that every lattice has.
+  explicit Set(detail::DefaultSet which);
   virtual ~Set() = default;
   Set(const Set&) = default;
   Set& operator=(const Set&) = default;
 
-  /// Calls the function once per site. Throws jit::UserError naming the site if a colour is out of range.
+  /// For the present lattice. Calls the function once per site. Throws jit::UserError naming the site if a colour is out
+  /// of range.
   void make(const SetFunc& function);
 
   /// Throws jit::UserError if the index is out of range. The reference is valid as long as this set.
@@ -130,11 +146,10 @@ class Set {
 
  private:
   friend class Subset;
-  friend void initDefaultSets();
   void share(std::shared_ptr<const detail::SetTables> tables);
   [[noreturn]] void fail_index(int subset_index) const;
 
-  std::shared_ptr<const detail::SetTables> tables_;
+  std::shared_ptr<const detail::SetTables> tables_;  ///< of the user's sets
   std::vector<Subset> subsets_;
 };
 
@@ -149,7 +164,7 @@ extern Set mcb;
 /// rb[0] and rb[1].
 extern Subset even, odd;
 
-/// Makes the sets above anew; Layout::create() does.
+/// No effect: every lattice has the sets above.
 void initDefaultSets();
 
 }  // namespace QDP

@@ -22,11 +22,11 @@ float lcg_uniform(std::uint64_t state) {
   return (static_cast<float>(e[3]) + d) / 2048;
 }
 
-std::vector<std::uint64_t> site_multipliers(const Geometry& lattice) {
-  std::vector<std::uint64_t> multipliers(lattice.volume());
-#pragma omp parallel for if (lattice.volume() >= kThreadedSites)
-  for (std::int64_t site = 0; site < lattice.volume(); ++site)
-    multipliers[site] = lcg_power(kLcgMultiplier, 1 + lattice.lexicographic(lattice.coord(site)));
+std::vector<std::uint64_t> site_multipliers(const Geometry& lattice, const Geometry& box) {
+  std::vector<std::uint64_t> multipliers(box.volume());
+#pragma omp parallel for if (box.volume() >= kThreadedSites)
+  for (std::int64_t site = 0; site < box.volume(); ++site)
+    multipliers[site] = lcg_power(kLcgMultiplier, 1 + lattice.lexicographic(box.coord(site)));
   return multipliers;
 }
 

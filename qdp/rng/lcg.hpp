@@ -38,8 +38,8 @@ std::uint64_t from_limbs(const SeedLimbs& limbs);
 /// A number of [0, 1] from a state: the limbs summed in single precision, so that 1 may occur and 0 only from state 0.
 float lcg_uniform(std::uint64_t state);
 
-/// a^k(x) mod 2^47 by host index.
-std::vector<std::uint64_t> site_multipliers(const Geometry& lattice);
+/// a^k(x) mod 2^47 of the sites of a box, by host index.
+std::vector<std::uint64_t> site_multipliers(const Geometry& lattice, const Geometry& box);
 /// a^(V+1) mod 2^47.
 std::uint64_t step_multiplier(const Geometry& lattice);
 

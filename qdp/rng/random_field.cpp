@@ -34,30 +34,16 @@ Trips trips_for(int components, int stride) {
   return {trips, components / trips};
 }
 
-struct MultiplierField {
-  Trips trips;
-  std::shared_ptr<jit::Field> field;
-};
-
-std::vector<MultiplierField>& multiplier_cache() {
-  static std::vector<MultiplierField> cache;
-  return cache;
-}
-
-/// a^k(x) A^(chunk t), t < trips, as a field of the present layout.
-jit::Field& multiplier_field(Trips trips) {
-  auto& cache = multiplier_cache();
-  const LayoutState& present = layout("random");
-  std::erase_if(cache, [&](const MultiplierField& known) { return known.field->order_ptr() != present.order; });
-  for (const MultiplierField& known : cache)
-    if (known.trips == trips) return *known.field;
-  auto field = std::make_shared<jit::Field>(present.order, Type::i64, trips.trips);
-  const std::uint64_t trip_step = lcg_power(step_multiplier(present.lattice), trips.chunk);
-  auto* out = static_cast<std::uint64_t*>(field->host_overwrite());
-  for (std::uint64_t multiplier : site_multipliers(present.lattice))
-    for (int t = 0; t < trips.trips; ++t, multiplier = lcg_multiply(multiplier, trip_step)) *out++ = multiplier;
-  cache.push_back({trips, std::move(field)});
-  return *cache.back().field;
+/// a^k(x) A^(chunk t), t < trips, as a field of the lattice.
+std::shared_ptr<jit::Field> multiplier_field(const LatticeState& lattice, Trips trips) {
+  static const char owner = 0;
+  const int number = trips.trips << 16 | trips.chunk;
+  return lattice.constant_field(&owner, number, Type::i64, trips.trips, [&](void* host) {
+    const std::uint64_t trip_step = lcg_power(step_multiplier(lattice.whole()), trips.chunk);
+    auto* out = static_cast<std::uint64_t*>(host);
+    for (std::uint64_t multiplier : site_multipliers(lattice.whole(), lattice.here()))
+      for (int t = 0; t < trips.trips; ++t, multiplier = lcg_multiply(multiplier, trip_step)) *out++ = multiplier;
+  });
 }
 
 constexpr std::int16_t kTarget = 0, kMultipliers = 1;
@@ -154,7 +140,8 @@ void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain
     kernel = runtime.add(key, kind == Draw::uniform
                                   ? random_kernel(field, trips, domain.listed)
                                   : gaussian_kernel(field, trips, kind == Draw::normal_complex, domain.listed));
-  jit::Field* const fields[] = {&field, &multiplier_field(trips)};
+  const auto multipliers = multiplier_field(lattice_of(field), trips);
+  jit::Field* const fields[] = {&field, multipliers.get()};
   const jit::SiteMap* const maps[] = {nullptr};
   runtime.launch({.kernel = kernel, .fields = fields, .maps = maps, .scalars = seeds, .domain = &domain});
 }
@@ -165,7 +152,7 @@ void random_field(jit::Field& field, const Subset& subset) {
   const jit::RuntimeLock lock;
   check_random_word("random", field.word());
   const jit::Domain& domain = subset.domain_for(field.order());
-  const std::uint64_t step = step_multiplier(layout("random").lattice);
+  const std::uint64_t step = step_multiplier(lattice_of(field).whole());
   const Trips trips = trips_for(field.components(), 1);
   std::vector<std::uint64_t> seeds;
   std::uint64_t seed = random_seed();
@@ -180,7 +167,7 @@ void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
   check_random_word("gaussian", field.word());
   const jit::Domain& domain = subset.domain_for(field.order());
   const int stride = complex ? 2 : 1;  // the imaginary parts of both draws are not used
-  const std::uint64_t step = step_multiplier(layout("gaussian").lattice);
+  const std::uint64_t step = step_multiplier(lattice_of(field).whole());
   const std::uint64_t used_step = lcg_power(step, stride), draw_step = lcg_power(step, field.components());
   const Trips trips = trips_for(field.components(), stride);
   std::vector<std::uint64_t> seeds;
@@ -195,11 +182,6 @@ void gaussian_field(jit::Field& field, bool complex, const Subset& subset) {
   }
   if (domain.sites > 0) launch(complex ? Draw::normal_complex : Draw::normal_real, field, trips, domain, seeds);
   set_random_seed(end);
-}
-
-void release_site_multipliers() {
-  const jit::RuntimeLock lock;
-  multiplier_cache().clear();
 }
 
 }  // namespace QDP::detail

@@ -20,7 +20,4 @@ void random_field(jit::Field& field, const Subset& subset);
 /// complex: sqrt(-2 ln Re r1) exp(2 pi i Re r2);  real: sqrt(-2 ln r1) cos(2 pi r2).
 void gaussian_field(jit::Field& field, bool complex, const Subset& subset);
 
-/// Gives back the fields of site multipliers; they are made again when needed.
-void release_site_multipliers();
-
 }  // namespace QDP::detail

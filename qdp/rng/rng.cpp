@@ -20,12 +20,9 @@ void to_seed(Seed& seed, std::uint64_t value) {
 void setrn(const Seed& seed) { detail::set_random_seed(from_seed(seed)); }
 void savern(Seed& seed) { to_seed(seed, detail::random_seed()); }
 
-void initDefaultRNG() {
-  initRNG();
-  detail::set_random_seed(detail::kDefaultSeed);
-}
-void initRNG() { detail::release_site_multipliers(); }
-void finalizeRNG() { detail::release_site_multipliers(); }
+void initDefaultRNG() { detail::set_random_seed(detail::kDefaultSeed); }
+void initRNG() {}
+void finalizeRNG() {}
 
 float sranf(Seed& seed, Seed& skewed_seed, const Seed& seed_mult) {
   const std::uint64_t state = from_seed(skewed_seed), multiplier = from_seed(seed_mult);

@@ -20,7 +20,7 @@ void setrn(const Seed& seed);
 void savern(Seed& seed);
 /// Seed 11; Layout::create() does it.
 void initDefaultRNG();
-/// Tables are made when needed and given back by finalizeRNG(); initRNG() keeps the seed.
+/// No effect: what the generator needs of a lattice is made when needed and belongs to the lattice. The seed is kept.
 void initRNG();
 void finalizeRNG();
 /// The number of `skewed_seed`; then both seeds move on by `seed_mult`.

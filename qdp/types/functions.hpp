@@ -207,7 +207,7 @@ template <Op op, class D, class X> void compound(const D& dest, const jit::Domai
 #define QDP_COMPOUND(symbol, op)                                                                                       \
   template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
   OLattice<T>& operator symbol(OLattice<T>& d, const X & x) {                                                          \
-    detail::compound<detail::Op::op>(d, all.domain(), x);                                                              \
+    detail::compound<detail::Op::op>(d, all.domain_for(d.field()->order()), x);                                        \
     return d;                                                                                                          \
   }                                                                                                                    \
   template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
@@ -471,7 +471,7 @@ template <Op op, class T, class X> void poke(const OSubLattice<T>& d, const X& x
   template <class T, class X> requires detail::Pokable<detail::Op::op, T, X>                                           \
   OLattice<T>& Name(OLattice<T>& d, const X& x, int row, int col = 0) {                                                \
     constexpr detail::Level l = detail::level_of<OScalar<T>, is_color>;                                                \
-    detail::poke<detail::Op::op>(d, all.domain(), x,                                                                   \
+    detail::poke<detail::Op::op>(d, all.domain_for(d.field()->order()), x,                                             \
                                  detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name));               \
     return d;                                                                                                          \
   }                                                                                                                    \

@@ -191,14 +191,25 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   static_assert(kShape.components() <= detail::kMostComponents,
                 "a site type has at most 32767 components (64 x 64 complex colour matrices have 8192)");
 
+  /// On the present lattice (Layout::create(), Layout::Scope), or on the one given; copies and values of expressions live
+  /// where these do.
   OLattice() : field_(detail::new_field(kShape)) {}
-  OLattice(const OLattice& x) : OLattice() { *this = x; }
+  explicit OLattice(const Layout::Lattice& lattice) : field_(detail::new_field(kShape, *lattice.state())) {}
+  OLattice(const OLattice& x) : field_(detail::new_field(kShape, detail::lattice_of(*x.field()))) { *this = x; }
   OLattice(OLattice&& x) noexcept : field_(std::move(x.field_)) {}
   OLattice(const Zero& z) : OLattice() { *this = z; }
-  template <class X> requires detail::AssignableFrom<T, X> OLattice(const X& x) : OLattice() { *this = x; }
+  template <class X> requires detail::AssignableFrom<T, X> OLattice(const X& x) {
+    detail::Expr value = detail::rhs_expr<T>(x);
+    if constexpr (detail::LatticeLike<X>)
+      field_ = detail::new_field(kShape, detail::lattice_of(*value));
+    else
+      field_ = detail::new_field(kShape);
+    set(std::move(value));
+  }
 
   OLattice& operator=(const OLattice& x) { return set(detail::to_expr(x)); }
   OLattice& operator=(OLattice&& x) {
+    if (field_ && x.field_ && &field_->order() != &x.field_->order()) return *this = std::as_const(x);  // an error
     if (this != &x) std::swap(field_, x.field_);
     return *this;
   }
@@ -224,6 +235,9 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   void moveToFastMemoryHint(bool = false) {}
   void revertFromFastMemoryHint(bool = false) {}
 
+  /// Where it lives.
+  Layout::Lattice lattice() const { return Layout::Lattice(detail::lattice_of(*field()).shared_from_this()); }
+
   const std::shared_ptr<jit::Field>& field() const {
     if (!field_) [[unlikely]]
       make_again();  // moved from
@@ -235,7 +249,7 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
     field_ = detail::new_field(kShape);
   }  // apart: it makes loops over elem() slower
   OLattice& set(detail::Expr rhs) {
-    detail::assign(field(), kShape, all.domain(), std::move(rhs));
+    detail::assign(field(), kShape, all.domain_for(field()->order()), std::move(rhs));
     return *this;
   }
   mutable std::shared_ptr<jit::Field> field_;
@@ -248,7 +262,8 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   OSubLattice() = default;
   OSubLattice(std::shared_ptr<jit::Field> field, const Subset& s) : field_(std::move(field)), subset_(s) {}
   /// With storage of its own.
-  explicit OSubLattice(const Subset& s) : field_(detail::new_field(detail::shape_of<T>)), subset_(s), owns_(true) {}
+  explicit OSubLattice(const Subset& s)
+      : field_(detail::new_field(detail::shape_of<T>, s.lattice())), subset_(s), owns_(true) {}
   OSubLattice(const OSubLattice&) = default;
 
   const OSubLattice& operator=(const OSubLattice& x) const {
@@ -266,7 +281,7 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   const Subset& subset() const { return subset_; }
   void setSubset(const Subset& s) {
     subset_ = s;
-    if (!field_) field_ = detail::new_field(detail::shape_of<T>), owns_ = true;
+    if (!field_) field_ = detail::new_field(detail::shape_of<T>, s.lattice()), owns_ = true;
   }
   bool getOwnsMemory() const { return owns_; }
   T* getF() const { return static_cast<T*>(field_->host_write()); }

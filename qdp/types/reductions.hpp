@@ -39,7 +39,8 @@ concept InnerPair = (LatticeLike<A> || LatticeLike<B>) && Binary<Op::local_inner
 
 template <class R> R reduced(Expr e, const Subset& s, Reduce kind) {
   double x[shape_of<typename R::Site>.components()];
-  reduce(std::move(e), s.domain_for(*site_order()), kind, x);
+  const jit::Domain& domain = s.domain_for(lattice_of(*e));
+  reduce(std::move(e), domain, kind, x);
   R r;
   from_double(x, r);
   return r;

@@ -9,27 +9,25 @@ namespace QDP {
 
 namespace detail {
 /// x read through a map: result(site) = x(map(site)). A scalar is the same everywhere.
-template <class X> requires Lang<X> auto make_shift(const X& x, const MapTable& table) {
+template <class X> requires Lang<X> auto make_shift(const X& x, const MapFamily& maps, int sign, int dir) {
   if constexpr (LatticeLike<X>) {
     using R = site_t<X>;
-    return QDPExpr<R, OLattice<R>>(make_shift_node(to_expr(x), table.sites));
+    Expr source = to_expr(x);
+    const auto& map = maps.on(lattice_of(*source), sign, dir);
+    return QDPExpr<R, OLattice<R>>(make_shift_node(std::move(source), map));
   } else {
+    maps.check(sign, dir);
     return x;
   }
 }
-inline int checked_site(const multi1d<int>& coord, const char* where) {
-  const multi1d<int>& extents = Layout::lattSize();
-  if (coord.size() != extents.size()) throw_range("number of coordinates", coord.size(), extents.size() + 1, where);
-  for (int mu = 0; mu < coord.size(); ++mu)
-    if (coord[mu] < 0 || coord[mu] >= extents[mu]) throw_range("coordinate", coord[mu], extents[mu], where);
-  return Layout::linearSiteIndex(coord);
-}
+/// The host index of a site of a field's lattice. Throws jit::UserError if there is no such site.
+int checked_site(const jit::Field& field, const multi1d<int>& coord, const char* where);
 }  // namespace detail
 
 /// The value at one site; of an expression, computed first.
 template <class T> OScalar<T> peekSite(const OLattice<T>& x, const multi1d<int>& coord) {
   OScalar<T> r;
-  x.field()->read_site(detail::checked_site(coord, "peekSite"), &r.elem());
+  x.field()->read_site(detail::checked_site(*x.field(), coord, "peekSite"), &r.elem());
   return r;
 }
 template <class T, class C> OScalar<T> peekSite(const QDPExpr<T, C>& x, const multi1d<int>& coord) {
@@ -39,7 +37,7 @@ template <class T> OScalar<T> peekSite(const OScalar<T>& x, const multi1d<int>&)
 template <class T, class X> requires detail::assignable_from_scalar<T, X>
 OLattice<T>& pokeSite(OLattice<T>& x, const X& value, const multi1d<int>& coord) {
   const OScalar<T> v(value);
-  x.field()->write_site(detail::checked_site(coord, "pokeSite"), &v.elem());
+  x.field()->write_site(detail::checked_site(*x.field(), coord, "pokeSite"), &v.elem());
   return x;
 }
 /// The value at a host index of this rank.
@@ -51,11 +49,11 @@ template <class T> OScalar<T> getSite(const OLattice<T>& x, int site) {
 }
 /// Site values of a subset in the order of its siteTable, and back.
 template <class T> void QDP_extract(multi1d<OScalar<T>>& dest, const OLattice<T>& src, const Subset& s) {
-  const multi1d<int>& tab = s.siteTable();
+  const multi1d<int>& tab = s.host_sites_for(src.field()->order()).sites;
   for (int i = 0; i < tab.size(); ++i) dest[tab[i]].elem() = src.elem(tab[i]);
 }
 template <class T> void QDP_insert(OLattice<T>& dest, const multi1d<OScalar<T>>& src, const Subset& s) {
-  const multi1d<int>& tab = s.siteTable();
+  const multi1d<int>& tab = s.host_sites_for(dest.field()->order()).sites;
   for (int i = 0; i < tab.size(); ++i) dest.elem(tab[i]) = src[tab[i]].elem();
 }
 

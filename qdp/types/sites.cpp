@@ -26,13 +26,23 @@ void* host_site_for_writing(jit::Field& field, int site, Shape shape) {
   return static_cast<char*>(field.host_write()) + static_cast<std::size_t>(site) * shape.bytes();
 }
 
+int checked_site(const jit::Field& field, const multi1d<int>& coord, const char* where) {
+  const LatticeState& lattice = lattice_of(field);
+  const Coord& extents = lattice.whole().extents();
+  if (coord.size() != QDP_ND) throw_range("number of coordinates", coord.size(), QDP_ND + 1, where);
+  for (int mu = 0; mu < QDP_ND; ++mu)
+    if (coord[mu] < 0 || coord[mu] >= extents[mu]) throw_range("coordinate", coord[mu], extents[mu], where);
+  return static_cast<int>(lattice.here().index(to_coord(coord, where)));
+}
+
 }  // namespace detail
 
 namespace Layout {
 
 LatticeInteger latticeCoordinate(int mu) {
   using Site = LatticeInteger::Site;
-  return QDPExpr<Site, LatticeInteger>(detail::make_field(detail::coordinate_field(mu), detail::shape_of<Site>));
+  return QDPExpr<Site, LatticeInteger>(detail::make_field(
+      detail::coordinate_field(*detail::present_lattice("Layout::latticeCoordinate"), mu), detail::shape_of<Site>));
 }
 
 }  // namespace Layout

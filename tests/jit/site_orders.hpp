@@ -18,6 +18,7 @@ inline std::shared_ptr<const jit::SiteOrder> random_order(int lanes, std::int64_
   order->lanes = lanes;
   order->sites = sites;
   order->groups = (sites + lanes - 1) / lanes + extra_groups;
+  order->first_odd = order->groups / 2;
   order->host_index.assign(static_cast<std::size_t>(order->groups * lanes), -1);
   std::iota(order->host_index.begin(), order->host_index.begin() + sites, 0);
   std::mt19937 random(seed);

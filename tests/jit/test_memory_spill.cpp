@@ -543,24 +543,27 @@ TEST_CASE("tables are copied to the device once, and copies of their owner make 
     return table;
   };
   {
-    SiteMap map;
-    CHECK(map.group_source_on_device() == nullptr);
-    for (int i = 0; i < 3000; ++i) map.source.push_back(7 * i);
-    const std::int32_t* address = map.source_on_device();
-    CHECK(address != map.source.data());
-    CHECK(map.source_on_device() == address);
-    CHECK(on_host(address, 3000) == map.source);
+    constexpr std::size_t kSources = 3000 - kTablePadding;
+    std::vector<std::int32_t> sources;
+    for (std::size_t i = 0; i < kSources; ++i) sources.push_back(static_cast<std::int32_t>(7 * i));
+    SiteMap map = SiteMap::gathered(sources);
+    CHECK(map.group_sources_on_device() == nullptr);
+    const std::int32_t* address = map.sources_on_device();
+    CHECK(address != map.sources().data());
+    CHECK(map.sources_on_device() == address);
+    CHECK(on_host(address, 3000) == map.sources());
     CHECK(pool.live_bytes() == before + Memory::block_bytes(12000));
 
     SiteMap copy = map;
-    CHECK(copy.source_on_device() != address);
-    CHECK(on_host(copy.source_on_device(), 3000) == map.source);
+    CHECK(copy.sources_on_device() != address);
+    CHECK(on_host(copy.sources_on_device(), 3000) == map.sources());
     const SiteMap moved = std::move(map);
-    CHECK(moved.source_on_device() == address);
+    CHECK(moved.sources_on_device() == address);
     copy = moved;
     CHECK(pool.live_bytes() == before + Memory::block_bytes(12000));
-    copy.source.assign(5000, 3);  // elsewhere on the host: another table
-    CHECK(on_host(copy.source_on_device(), 5000) == copy.source);
+    copy =
+        SiteMap::gathered(std::vector<std::int32_t>(5000 - kTablePadding, 3));  // elsewhere on the host: another table
+    CHECK(on_host(copy.sources_on_device(), 5000) == copy.sources());
 
     Domain domain;
     domain.listed = true;

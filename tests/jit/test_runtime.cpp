@@ -202,11 +202,10 @@ TEST_CASE("shifts follow their tables, gathered and in groups") {
   const Domain domain = tests::everything(*order);
   const auto x = random_numbers(256, 8);
 
-  SiteMap gather;
-  for (int p = 0; p < 256 + kTablePadding; ++p) gather.source.push_back((p * 37 + 11) % 256);
-  SiteMap structured;
-  structured.lane_xor = 4;
-  for (int g = 0; g < 32 + kTablePadding; ++g) structured.group_source.push_back(2 * ((g + 5) % 32) + (g % 3 == 0));
+  std::vector<std::int32_t> sources, group_sources;
+  for (int p = 0; p < 256; ++p) sources.push_back((p * 37 + 11) % 256);
+  for (int g = 0; g < 32; ++g) group_sources.push_back(2 * ((g + 5) % 32) + (g % 3 == 0));
+  const SiteMap gather = SiteMap::gathered(sources), structured = SiteMap::structured(group_sources, lanes, 4);
 
   const auto check = [&](const SiteMap& map, bool gathered, auto&& source) {
     const auto from = field_of(order, 1, x);
@@ -218,10 +217,12 @@ TEST_CASE("shifts follow their tables, gathered and in groups") {
             x[static_cast<std::size_t>(order->host_index[static_cast<std::size_t>(source(p))])]);
   };
   check(gather, true, [](int p) { return (p * 37 + 11) % 256; });
-  check(structured, false, [](int p) {
+  const auto from_groups = [](int p) {
     const int g = p / 8, l = p % 8;
     return (g + 5) % 32 * 8 + (g % 3 == 0 ? l ^ 4 : l);
-  });
+  };
+  check(structured, false, from_groups);
+  check(structured, true, from_groups);
 }
 
 TEST_CASE("reductions have the same bits for every number of threads and lanes") {

@@ -168,17 +168,17 @@ TEST_CASE("a table that leaves the lattice is found before it is used") {
   Field x(order, Type::f32, 2), y(order, Type::f32, 2);
   auto* values = static_cast<float*>(x.host_overwrite());
   for (int i = 0; i < 64; ++i) values[i] = 1;
-  SiteMap map;
-  map.source.assign(32 + kTablePadding, 31);
-  CHECK_NOTHROW(run(quotient(true, true, false), x, y, tests::everything(*order), &map));
-  map.source[7] = 32;
-  CHECK_THROWS_WITH_AS(run(quotient(true, true, false), x, y, tests::everything(*order), &map),
-                       doctest::Contains("0..31, got 32"), InternalError);
-  map.group_source.assign(8 + kTablePadding, 15);
-  CHECK_NOTHROW(run(quotient(true, false, false), x, y, tests::everything(*order), &map));
-  map.group_source[3] = -1;
-  CHECK_THROWS_WITH_AS(run(quotient(true, false, false), x, y, tests::everything(*order), &map),
-                       doctest::Contains("0..15, got -1"), InternalError);
+  const auto run_with = [&](const SiteMap& map) {
+    run(quotient(true, !map.is_structured(), false), x, y, tests::everything(*order), &map);
+  };
+  std::vector<std::int32_t> sources(32, 31), group_sources(8, 15);
+  CHECK_NOTHROW(run_with(SiteMap::gathered(sources)));
+  sources[7] = 32;
+  CHECK_THROWS_WITH_AS(run_with(SiteMap::gathered(sources)), doctest::Contains("0..31, got 32"), InternalError);
+  CHECK_NOTHROW(run_with(SiteMap::structured(group_sources, 4, 0)));
+  group_sources[3] = -1;
+  CHECK_THROWS_WITH_AS(run_with(SiteMap::structured(group_sources, 4, 0)), doctest::Contains("0..15, got -1"),
+                       InternalError);
 }
 
 TEST_CASE("finalize writes the profile") {

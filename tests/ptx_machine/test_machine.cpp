@@ -611,7 +611,8 @@ TEST_CASE("the driver's functions refuse what CUDA's refuse") {
 
 TEST_CASE("streams run in any order that events allow, copies of pinned memory late") {
   std::set<u64> without, with;
-  for (u64 seed = 1; seed <= 20; ++seed)
+  // Which stream comes first is drawn, and left to the threads of a busy machine: sooner or later both do.
+  for (u64 seed = 1; seed <= 20 || (seed <= 1000 && without.size() < 2); ++seed)
     for (const bool wait : {false, true}) {
       Gpu gpu(seed);
       cuda::Stream second = nullptr;

@@ -358,14 +358,14 @@ class PlainKernel {
   }
   /// Runs it for one site: the destination's components are written to `out`, sums to `results`.
   void run(const QDP::detail::Inspected& bound, std::int64_t site, void* out, double* results) const {
-    const jit::SiteOrder& order = *QDP::detail::site_order();
+    const jit::SiteOrder& order = *QDP::detail::present_lattice("sketch");
     std::vector<std::int32_t> position{order.position[static_cast<std::size_t>(site)]};
     std::vector<void*> address;
     for (std::size_t s = 0; s < kernel_.slots.size(); ++s) {
       if (s > 0)
         position.push_back(
             bound.maps[s]
-                ->source[static_cast<std::size_t>(position[static_cast<std::size_t>(kernel_.slots[s].parent)])]);
+                ->sources()[static_cast<std::size_t>(position[static_cast<std::size_t>(kernel_.slots[s].parent)])]);
       for (std::size_t l = 0; l < leaves_; ++l) {
         const std::size_t bytes = static_cast<std::size_t>(kernel_.leaves[l].components) *
                                   static_cast<std::size_t>(jit::ir::bytes(kernel_.leaves[l].word));

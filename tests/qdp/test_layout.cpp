@@ -3,7 +3,7 @@
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/layout/site_order.hpp"
-#include "qdp/types/primitives.hpp"
+#include "qdp/types/shift.hpp"
 
 #include <doctest/doctest.h>
 
@@ -68,27 +68,29 @@ TEST_CASE("device order: every site once, even groups first, one parity per grou
       const detail::Geometry lattice(extents);
       const auto sites = tests::sites_in_host_order(extents);
       const auto order = detail::make_site_order(lattice, lanes);
-      REQUIRE(order->lanes == lanes);
-      REQUIRE(order->sites == lattice.volume());
-      REQUIRE(order->host_index.size() == static_cast<std::size_t>(order->groups * lanes));
-      REQUIRE(order->position.size() == sites.size());
+      REQUIRE(order.lanes == lanes);
+      REQUIRE(order.sites == lattice.volume());
+      REQUIRE(order.first_odd == (lattice.volume(0) + lanes - 1) / lanes);
+      REQUIRE(order.host_index.size() == static_cast<std::size_t>(order.groups * lanes));
+      REQUIRE(order.position.size() == sites.size());
       std::set<int> seen;
       int last_parity = 0;
-      for (std::int64_t group = 0; group < order->groups; ++group) {
+      for (std::int64_t group = 0; group < order.groups; ++group) {
         std::set<int> parities;
         for (int lane = 0; lane < lanes; ++lane) {
-          const int site = order->host_index[group * lanes + lane];
+          const int site = order.host_index[group * lanes + lane];
           if (site < 0) continue;
-          CHECK(order->position[site] == group * lanes + lane);
+          CHECK(order.position[site] == group * lanes + lane);
           seen.insert(site);
           parities.insert(parity(sites[site]));
         }
         REQUIRE(parities.size() == 1);
         CHECK(*parities.begin() >= last_parity);
+        CHECK(*parities.begin() == (group >= order.first_odd ? 1 : 0));
         last_parity = *parities.begin();
       }
       CHECK(seen.size() == sites.size());
-      const std::int64_t padding = order->groups * lanes - order->sites;
+      const std::int64_t padding = order.groups * lanes - order.sites;
       if (detail::find_lane_cut(extents, lanes))
         CHECK(padding == 0);
       else
@@ -99,7 +101,7 @@ TEST_CASE("device order: every site once, even groups first, one parity per grou
 TEST_CASE("one lane is host order") {
   for (const Extents& extents : tests::lattices()) {
     const auto order = detail::make_site_order(detail::Geometry(extents), 1);
-    for (std::int64_t i = 0; i < order->sites; ++i) CHECK(order->host_index[i] == i);
+    for (std::int64_t i = 0; i < order.sites; ++i) CHECK(order.host_index[i] == i);
   }
 }
 
@@ -109,13 +111,13 @@ TEST_CASE("lanes of a cut lattice are halves of directions, the last cut directi
   const detail::Geometry lattice(extents);
   const auto sites = tests::sites_in_host_order(extents);
   const auto order = detail::make_site_order(lattice, 16);
-  for (std::int64_t group = 0; group < order->groups; ++group) {
-    const Extents corner = sites[order->host_index[group * 16]];
+  for (std::int64_t group = 0; group < order.groups; ++group) {
+    const Extents corner = sites[order.host_index[group * 16]];
     for (int lane = 0; lane < 16; ++lane) {
       Extents x = corner;
       for (int mu = 0; mu < Nd; ++mu)
         if (lane >> mu & 1) x[mu] += extents[mu] / 2;
-      CHECK(sites[order->host_index[group * 16 + lane]] == x);
+      CHECK(sites[order.host_index[group * 16 + lane]] == x);
     }
   }
 }
@@ -158,7 +160,8 @@ TEST_CASE("Layout answers as QDP++ does on one rank") {
     CHECK(tests::to_extents(Layout::getIONodeGrid()) == Extents{1, 1, 1, 1});
     std::vector<const std::int32_t*> coordinates;
     for (int mu = 0; mu < Nd; ++mu)
-      coordinates.push_back(static_cast<const std::int32_t*>(detail::coordinate_field(mu)->host_read()));
+      coordinates.push_back(static_cast<const std::int32_t*>(
+          detail::coordinate_field(*detail::present_lattice("test"), mu)->host_read()));
     for (int i = 0; i < static_cast<int>(sites.size()); ++i) {
       const auto x = tests::to_multi1d(sites[i]);
       CHECK(tests::to_extents(Layout::siteCoords(0, i)) == sites[i]);
@@ -177,24 +180,22 @@ TEST_CASE("Layout answers as QDP++ does on one rank") {
   }
 }
 
-TEST_CASE("a second create() makes a new layout, and the old order lives on with its users") {
+TEST_CASE("a second create() makes a new lattice, and the old one lives on with its users") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   tests::create_lattice({4, 4, 4, 8});
-  const auto order = detail::site_order();
-  const auto generation = detail::layout("test").generation;
-  CHECK(order->lanes == jit::Runtime::instance().lanes());
+  const auto old = detail::present_lattice("test");
+  CHECK(old->lanes == jit::Runtime::instance().lanes());
   tests::create_lattice({2, 2, 2, 2});
-  CHECK(detail::layout("test").generation == generation + 1);
-  CHECK(detail::site_order() != order);
-  CHECK(detail::site_order()->sites == 16);
-  CHECK(order->sites == 512);
+  CHECK(detail::present_lattice("test") != old);
+  CHECK(detail::present_lattice("test")->sites == 16);
+  CHECK(old->sites == 512);
 }
 
 TEST_CASE("use before create() names the remedy") {
   Layout::destroy();
   for (const std::string& message :
        {message_of([] { Layout::vol(); }), message_of([] { Layout::siteCoords(0, 0); }),
-        message_of([] { detail::site_order(); }), message_of([] { Layout::subgridLattSize(); })}) {
+        message_of([] { detail::present_lattice("lattice field"); }), message_of([] { Layout::subgridLattSize(); })}) {
     CAPTURE(message);
     CHECK(contains(message, "Layout::create()"));
   }
@@ -231,7 +232,7 @@ TEST_CASE("coordinates, indices and ranks outside the lattice are named") {
   CHECK(contains(message_of([] { Layout::siteCoords(0, -1); }), "got -1"));
   CHECK(contains(message_of([] { Layout::siteCoords(1, 0); }), "rank 0 of 1"));
   CHECK(contains(message_of([] { Layout::nodeNumber(tests::to_multi1d({-1, 0, 0, 0})); }), "(-1, 0, 0, 0)"));
-  CHECK(contains(message_of([] { detail::coordinate_field(4); }), "direction 0..3"));
+  CHECK(contains(message_of([] { Layout::latticeCoordinate(4); }), "direction 0..3"));
   CHECK(contains(message_of([] { detail::make_site_order(detail::Geometry(Extents{2, 2, 2, 2}), 65); }),
                  "1 to 64 lanes"));
 }

@@ -2,6 +2,7 @@
 
 #include "jit/support/error.hpp"
 #include "qdp/layout/map.hpp"
+#include "qdp/layout/map_sites.hpp"
 #include "qdp/layout/site_order.hpp"
 #include "qdp/types/primitives.hpp"
 
@@ -9,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 using namespace QDP;
@@ -50,44 +52,41 @@ class FamilyMap : public ArrayMapFunc {
 using Sources = std::function<Extents(const Extents&)>;
 
 /// The table says what the function says, in both of its forms.
-void check_table(const detail::MapTable& table, const Sources& source, const Extents& extents) {
+void check_map(const jit::SiteOrder& order, const jit::SiteMap& map, const Sources& source, const Extents& extents) {
   const auto sites = tests::sites_in_host_order(extents);
   std::map<Extents, int> index;
   for (std::size_t i = 0; i < sites.size(); ++i) index[sites[i]] = static_cast<int>(i);
 
-  const jit::SiteOrder& order = *table.order;
-  const jit::SiteMap& map = *table.sites;
   const std::int64_t positions = order.groups * order.lanes;
-  REQUIRE(map.source.size() == static_cast<std::size_t>(positions + jit::kTablePadding));
+  REQUIRE(map.sources().size() == static_cast<std::size_t>(positions + jit::kTablePadding));
   for (std::int64_t p = 0; p < positions; ++p) {
     const int site = order.host_index[p];
-    if (site < 0)
-      CHECK(map.source[p] == p);
+    if (site < 0)  // read and thrown away: anything that is there
+      CHECK((map.sources()[p] >= 0 && map.sources()[p] < positions));
     else
-      CHECK(order.host_index[map.source[p]] == index.at(source(sites[site])));
+      CHECK(order.host_index[map.sources()[p]] == index.at(source(sites[site])));
   }
-  for (int i = 0; i < jit::kTablePadding; ++i) CHECK(map.source[positions + i] == map.source[positions - 1]);
+  for (int i = 0; i < jit::kTablePadding; ++i) CHECK(map.sources()[positions + i] == map.sources()[positions - 1]);
 
-  if (!map.structured()) return;
-  REQUIRE(map.group_source.size() == static_cast<std::size_t>(order.groups + jit::kTablePadding));
+  if (!map.is_structured()) return;
+  REQUIRE(map.group_sources().size() == static_cast<std::size_t>(order.groups + jit::kTablePadding));
   for (std::int64_t group = 0; group < order.groups; ++group) {
-    const std::int64_t from = map.group_source[group] / 2;
-    const int lane_xor = map.group_source[group] % 2 ? map.lane_xor : 0;
+    const std::int64_t from = map.group_sources()[group] / 2;
+    const int lane_xor = map.group_sources()[group] % 2 ? map.lane_xor() : 0;
     for (int lane = 0; lane < order.lanes; ++lane)
       if (order.host_index[group * order.lanes + lane] >= 0)
-        CHECK(map.source[group * order.lanes + lane] == from * order.lanes + (lane ^ lane_xor));
+        CHECK(map.sources()[group * order.lanes + lane] == from * order.lanes + (lane ^ lane_xor));
   }
   for (int i = 0; i < jit::kTablePadding; ++i)
-    CHECK(map.group_source[order.groups + i] == map.group_source[order.groups - 1]);
+    CHECK(map.group_sources()[order.groups + i] == map.group_sources()[order.groups - 1]);
 }
 
-detail::MapTable table_of(const std::shared_ptr<const jit::SiteOrder>& order, const Sources& source,
-                          const Extents& extents) {
+jit::SiteMap map_of(const jit::SiteOrder& order, const Sources& source, const Extents& extents) {
   const detail::Geometry lattice(extents);
-  std::vector<std::int32_t> host(order->sites);
-  for (std::int64_t i = 0; i < order->sites; ++i)
+  std::vector<std::int32_t> host(order.sites);
+  for (std::int64_t i = 0; i < order.sites; ++i)
     host[i] = static_cast<std::int32_t>(lattice.index(source(lattice.coord(i))));
-  return detail::make_map_table(order, host);
+  return detail::make_map(order, host);
 }
 
 template <class F>
@@ -102,13 +101,15 @@ std::string message_of(F&& f) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// Stands for the expression language: make_shift is found by the type of the table.
+/// Stands for the expression language: make_shift is found by the type of the family.
 struct Probe {};
 
 }  // namespace
 
 namespace QDP::detail {
-const MapTable& make_shift(const Probe&, const MapTable& table) { return table; }
+const jit::SiteMap* make_shift(const Probe&, const MapFamily& maps, int sign, int dir) {
+  return maps.map(sign, dir).get();
+}
 }  // namespace QDP::detail
 
 TEST_CASE("shift tables point to the periodic neighbours") {
@@ -116,7 +117,9 @@ TEST_CASE("shift tables point to the periodic neighbours") {
     tests::create_lattice(extents);
     for (int mu = 0; mu < QDP_ND; ++mu)
       for (int sign : {FORWARD, BACKWARD})
-        check_table(shift.table(sign, mu), [&](const Extents& x) { return neighbour(x, sign, mu, extents); }, extents);
+        check_map(
+            *detail::present_lattice("test"), *shift.family().map(sign, mu),
+            [&](const Extents& x) { return neighbour(x, sign, mu, extents); }, extents);
   }
 }
 
@@ -135,10 +138,10 @@ TEST_CASE("shifts of a cut lattice are structured: a lane exchange in cut direct
     for (int mu = 0; mu < QDP_ND; ++mu)
       for (int sign : {1, -1}) {
         const auto source = [&, e = extents](const Extents& x) { return neighbour(x, sign, mu, e); };
-        const auto table = table_of(order, source, extents);
-        CHECK(table.sites->structured());
-        CHECK(table.sites->lane_xor == cut->lane_bit[mu]);
-        check_table(table, source, extents);
+        const auto map = map_of(order, source, extents);
+        CHECK(map.is_structured());
+        CHECK(map.lane_xor() == cut->lane_bit[mu]);
+        check_map(order, map, source, extents);
       }
   }
 }
@@ -147,9 +150,9 @@ TEST_CASE("where the lattice cannot be cut, shifts gather") {
   const Extents extents{3, 5, 7, 2};
   const auto order = detail::make_site_order(detail::Geometry(extents), 16);
   const auto source = [&](const Extents& x) { return neighbour(x, 1, 0, extents); };
-  const auto table = table_of(order, source, extents);
-  CHECK_FALSE(table.sites->structured());
-  check_table(table, source, extents);
+  const auto map = map_of(order, source, extents);
+  CHECK_FALSE(map.is_structured());
+  check_map(order, map, source, extents);
 }
 
 TEST_CASE("structure is found in any map that has it, and only there") {
@@ -158,10 +161,10 @@ TEST_CASE("structure is found in any map that has it, and only there") {
   const auto order = detail::make_site_order(detail::Geometry(extents), 16);
   const auto check = [&](const std::string& what, bool structured, int lane_xor, const Sources& source) {
     CAPTURE(what);
-    const auto table = table_of(order, source, extents);
-    CHECK(table.sites->structured() == structured);
-    if (structured) CHECK(table.sites->lane_xor == lane_xor);
-    check_table(table, source, extents);
+    const auto map = map_of(order, source, extents);
+    CHECK(map.is_structured() == structured);
+    if (structured) CHECK(map.lane_xor() == lane_xor);
+    check_map(order, map, source, extents);
   };
   check("identity", true, 0, [](const Extents& x) { return x; });
   check("half way round t: every group wraps", true, 8, [](Extents x) {
@@ -204,18 +207,23 @@ TEST_CASE("maps of the user: one, a family, with inverses") {
       return x;
     };
     const Map map(SimpleMap{knight});
-    check_table(map.table(), [&](const Extents& x) { return knight(x, 1); }, extents);
+    const auto lattice_state = detail::present_lattice("test");
+    check_map(*lattice_state, *map.family().map(1, 0), [&](const Extents& x) { return knight(x, 1); }, extents);
     BiDirectionalMap both;
     both.make(SimpleMap{knight});
     ArrayMap family(FamilyMap(Nd, naik));
     ArrayBiDirectionalMap families(FamilyMap(Nd, naik));
     for (int sign : {1, -1}) {
-      check_table(both.table(sign), [&](const Extents& x) { return knight(x, sign); }, extents);
+      check_map(
+          *lattice_state, *both.family().map(sign, 0), [&](const Extents& x) { return knight(x, sign); }, extents);
       for (int dir = 0; dir < Nd; ++dir)
-        check_table(families.table(sign, dir), [&](const Extents& x) { return naik(x, sign, dir); }, extents);
+        check_map(
+            *lattice_state, *families.family().map(sign, dir), [&](const Extents& x) { return naik(x, sign, dir); },
+            extents);
     }
     for (int dir = 0; dir < Nd; ++dir)
-      check_table(family.table(dir), [&](const Extents& x) { return naik(x, 1, dir); }, extents);
+      check_map(
+          *lattice_state, *family.family().map(1, dir), [&](const Extents& x) { return naik(x, 1, dir); }, extents);
 
     const auto offsets = map.goffset();
     const detail::Geometry lattice(extents);
@@ -225,33 +233,39 @@ TEST_CASE("maps of the user: one, a family, with inverses") {
   }
 }
 
-TEST_CASE("call operators hand the table of sign and direction to the expression language") {
+TEST_CASE("call operators hand sign and direction to the expression language") {
   tests::create_lattice({4, 4, 4, 8});
-  CHECK(shift(Probe{}, FORWARD, 1).id == shift.table(1, 1).id);
-  CHECK(shift(Probe{}, BACKWARD, 1).id == shift.table(-1, 1).id);
+  const auto map_number = [](const detail::MapFamily& maps, int sign, int dir) { return maps.map(sign, dir).get(); };
+  CHECK(shift(Probe{}, FORWARD, 1) == map_number(shift.family(), 1, 1));
+  CHECK(shift(Probe{}, BACKWARD, 1) == map_number(shift.family(), -1, 1));
   const auto keep = [](const Extents& x, int, int) { return x; };
   const ArrayMap family(FamilyMap(2, keep));
-  CHECK(family(Probe{}, 1).id == family.table(1).id);
+  CHECK(family(Probe{}, 1) == map_number(family.family(), 1, 1));
   const Map map(SimpleMap([](const Extents& x, int) { return x; }));
-  CHECK(map(Probe{}).id == map.table().id);
+  CHECK(map(Probe{}) == map_number(map.family(), 1, 0));
   const BiDirectionalMap both(SimpleMap([](const Extents& x, int) { return x; }));
-  CHECK(both(Probe{}, -1).id == both.table(-1).id);
+  CHECK(both(Probe{}, -1) == map_number(both.family(), -1, 0));
 }
 
-TEST_CASE("every table has an id of its own, copies share it, and a new layout makes new tables") {
+TEST_CASE("every map is one object, copies of a family share them, and each lattice has its own shifts") {
   tests::create_lattice({2, 2, 2, 2});
-  std::map<std::uint64_t, int> ids;
+  const auto first = detail::present_lattice("test");
+  std::set<const jit::SiteMap*> maps;
   for (int mu = 0; mu < QDP_ND; ++mu)
-    for (int sign : {1, -1}) ++ids[shift.table(sign, mu).id];
-  CHECK(ids.size() == 2 * Nd);
-  CHECK(ids.count(0) == 0);
+    for (int sign : {1, -1}) maps.insert(shift.family().map(sign, mu).get());
+  CHECK(maps.size() == 2 * Nd);
   const ArrayBiDirectionalMap copy = shift;
-  const std::uint64_t id = shift.table(1, 0).id;
-  CHECK(copy.table(1, 0).id == id);
+  const auto kept = shift.family().map(1, 0);
+  CHECK(copy.family().map(1, 0) == kept);
   tests::create_lattice({2, 2, 2, 2});
-  CHECK(shift.table(1, 0).id != id);
-  CHECK(shift.table(1, 0).order == detail::site_order());
-  CHECK(contains(message_of([&] { copy.table(1, 0); }), "before the last Layout::create()"));
+  const auto second = detail::present_lattice("test");
+  CHECK(shift.family().map(1, 0) != kept);
+  CHECK(shift.family().on(*first, 1, 0) == kept);
+  CHECK(shift.family().on(*second, 1, 0) == shift.family().map(1, 0));
+  Map own(SimpleMap([](const Extents& x, int) { return x; }));
+  tests::create_lattice({2, 2, 2, 2});
+  CHECK(own.family().map(1, 0) == own.family().on(*second, 1, 0));
+  CHECK(contains(message_of([&] { own.family().on(*first, 1, 0); }), "on another lattice"));
 }
 
 TEST_CASE("large lattices, tabulated by several threads: shifts forth and back are the identity") {
@@ -259,8 +273,8 @@ TEST_CASE("large lattices, tabulated by several threads: shifts forth and back a
   tests::create_lattice(extents);
   const detail::Geometry lattice(extents);
   for (int mu = 0; mu < QDP_ND; ++mu) {
-    const auto forward = detail::host_sources(shift.table(FORWARD, mu));
-    const auto backward = detail::host_sources(shift.table(BACKWARD, mu));
+    const auto forward = detail::host_sources(*detail::present_lattice("test"), *shift.family().map(FORWARD, mu));
+    const auto backward = detail::host_sources(*detail::present_lattice("test"), *shift.family().map(BACKWARD, mu));
     bool right = true;
     for (std::int64_t site = 0; site < lattice.volume(); ++site)
       right = right && lattice.coord(forward[site]) == neighbour(lattice.coord(site), 1, mu, extents) &&

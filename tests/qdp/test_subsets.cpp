@@ -62,7 +62,7 @@ void check_set(const Set& set, int colors, const std::function<int(const Extents
     CHECK(subset.color() == c);
     CHECK(subset.numSiteTable() == static_cast<int>(expected.size()));
     CHECK(std::vector<int>(subset.siteTable().begin(), subset.siteTable().end()) == expected);
-    CHECK(visited(subset.domain(), *detail::site_order()) == expected);
+    CHECK(visited(subset.domain(), *detail::present_lattice("test")) == expected);
     CHECK(subset.domain().sites == static_cast<int>(expected.size()));
     CHECK(subset.domain().whole == (expected.size() == sites.size()));
     const bool ordered =
@@ -122,7 +122,7 @@ TEST_CASE("checkerboards are contiguous on the host, and ranges of groups on a c
   const auto order = detail::make_site_order(lattice, 16);
   multi1d<int> parity(512);
   for (int i = 0; i < 512; ++i) parity[i] = i < 256 ? 0 : 1;
-  const auto domains = detail::make_domains(*order, parity, 2);
+  const auto domains = detail::make_domains(order, parity, 2);
   CHECK_FALSE(domains[0].listed);
   CHECK(domains[0].end == 16);
   CHECK_FALSE(domains[1].listed);
@@ -140,12 +140,12 @@ TEST_CASE("domains visit their sites and no padding, for any number of lanes") {
       colors[static_cast<int>(i)] = (sites[i][0] + 3 * sites[i][3]) % (n - 1);
     for (int lanes : {1, 2, 4, 8, 16, 32, 64}) {
       const auto order = detail::make_site_order(lattice, lanes);
-      const auto domains = detail::make_domains(*order, colors, n);
+      const auto domains = detail::make_domains(order, colors, n);
       for (int color = 0; color < n; ++color) {
         std::vector<int> expected;
         for (int i = 0; i < colors.size(); ++i)
           if (colors[i] == color) expected.push_back(i);
-        CHECK(visited(domains[color], *order) == expected);
+        CHECK(visited(domains[color], order) == expected);
       }
       CHECK(domains[n - 1].sites == 0);
       CHECK_FALSE(domains[n - 1].listed);
@@ -200,19 +200,26 @@ TEST_CASE("making a set again changes the set, not the subsets taken before") {
   CHECK(before.getSet().numSubsets() == 2);
 }
 
-TEST_CASE("subsets and fields of an earlier layout are refused by name, but subsets keep their sites") {
+TEST_CASE("default subsets are those of the field's lattice, subsets of the user belong to one") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("numbers of sites written out");
   tests::create_lattice({4, 4, 4, 8});
-  const Subset old = rb3[1];
-  const auto old_order = detail::site_order();
-  CHECK(old.domain_for(*old_order).sites == 256);
+  const Subset kept = rb3[1];
+  const Set slices(Coloring(8, [](const Extents& x) { return x[3]; }));
+  const auto first = detail::present_lattice("test");
+  CHECK(kept.domain_for(*first).sites == 256);
+  CHECK(kept.numSiteTable() == 256);
   tests::create_lattice({2, 2, 2, 2});
-  CHECK(rb3[1].domain_for(*detail::site_order()).sites == 8);
-  const std::string message = message_of([&] { old.domain(); });
-  CHECK(contains(message, "subset rb3[1]"));
-  CHECK(contains(message, "before the last Layout::create()"));
-  CHECK(contains(message_of([&] { rb3[1].domain_for(*old_order); }), "field on subset rb3[1]"));
-  CHECK(old.numSiteTable() == 256);
+  const auto second = detail::present_lattice("test");
+  CHECK(rb3[1].domain_for(*second).sites == 8);
+  CHECK(kept.domain_for(*second).sites == 8);
+  CHECK(kept.domain_for(*first).sites == 256);
+  CHECK(kept.numSiteTable() == 8);
+  CHECK(slices[3].numSiteTable() == 64);
+  CHECK(slices[3].domain_for(*first).sites == 64);
+  const std::string message = message_of([&] { slices[3].domain_for(*second); });
+  CHECK(contains(message, "subset set[3]"));
+  CHECK(contains(message, "(4, 4, 4, 8)"));
+  CHECK(contains(message, "(2, 2, 2, 2)"));
 }
 
 TEST_CASE("an index out of range says how many subsets there are") {

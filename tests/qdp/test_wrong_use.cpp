@@ -46,8 +46,9 @@ TEST_CASE("before Layout::create nothing works, and the message says so") {  // 
   CHECK_THROWS_WITH_AS(LatticeReal(1.0), doctest::Contains("Layout::create"), UserError);
   CHECK_THROWS_WITH_AS(Layout::latticeCoordinate(0), doctest::Contains("Layout::create"), UserError);
   CHECK_THROWS_WITH_AS(Layout::vol(), doctest::Contains("Layout::create"), UserError);
-  CHECK_THROWS_AS(rb[0], UserError);
-  CHECK_THROWS_AS(shift(Real(1), FORWARD, 0), UserError);
+  CHECK_THROWS_WITH_AS(rb[0].siteTable(), doctest::Contains("Layout::create"), UserError);
+  CHECK_THROWS_WITH_AS(Layout::Lattice::present(), doctest::Contains("Layout::create"), UserError);
+  CHECK(toDouble(shift(Real(1), FORWARD, 0)) == 1.0);
   class Zeros : public SetFunc {
     int operator()(const multi1d<int>&) const override { return 0; }
     int numSubsets() const override { return 1; }
@@ -174,12 +175,11 @@ TEST_CASE("a map that leaves the lattice") {
   CHECK_THROWS_AS(none(x), UserError);
 }
 
-TEST_CASE("things of another layout do not mix") {
+TEST_CASE("things of two lattices do not mix") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   create_lattice({4, 4, 4, 8});
   LatticeReal old;
   old = 1;
-  const Subset old_even = rb[0];
   const Set old_slices(Coloring(8, [](const Extents& y) { return y[3]; }));
   class Identity : public MapFunc {
     multi1d<int> operator()(const multi1d<int>& x, int) const override { return x; }
@@ -188,19 +188,25 @@ TEST_CASE("things of another layout do not mix") {
   create_lattice({2, 2, 2, 2});
   LatticeReal now;
   now = 2;
-  CHECK_THROWS_WITH_AS(now = old, doctest::Contains("another layout"), UserError);
-  CHECK_THROWS_WITH_AS(now += 2 * old, doctest::Contains("another layout"), UserError);
-  CHECK_THROWS_WITH_AS(sum(old), doctest::Contains("layout"), UserError);
-  CHECK_THROWS_WITH_AS(old = 1.0, doctest::Contains("layout"), UserError);
-  CHECK_THROWS_WITH_AS(now[old_even] = 1.0, doctest::Contains("layout"), UserError);
-  CHECK_THROWS_WITH_AS(sum(now, old_even), doctest::Contains("layout"), UserError);
-  CHECK_THROWS_WITH_AS(sumMulti(now, old_slices), doctest::Contains("layout"), UserError);
-  CHECK_THROWS_WITH_AS(now = old_map(now), doctest::Contains("layout"), UserError);
+  const auto both = doctest::Contains("(4, 4, 4, 8)");
+  CHECK_THROWS_WITH_AS(now = old, both, UserError);
+  CHECK_THROWS_WITH_AS(now = std::move(old), both, UserError);
+  CHECK_THROWS_WITH_AS(now += 2 * old, both, UserError);
+  CHECK_THROWS_WITH_AS(now[rb[0]] = old, both, UserError);
+  CHECK_THROWS_WITH_AS(now = 2 * now + shift(old, FORWARD, 0), both, UserError);
+  CHECK_THROWS_WITH_AS(sum(now * old), both, UserError);
+  CHECK_THROWS_WITH_AS(innerProduct(old, now, rb[1]), both, UserError);
+  CHECK_THROWS_WITH_AS(now[old_slices[0]] = 1.0, both, UserError);
+  CHECK_THROWS_WITH_AS(sum(now, old_slices[0]), both, UserError);
+  CHECK_THROWS_WITH_AS(sumMulti(now, old_slices), both, UserError);
+  CHECK_THROWS_WITH_AS(now = old_map(now), both, UserError);
+  CHECK_THROWS_WITH_AS(random(now, old_slices[0]), both, UserError);
   CHECK(toDouble(sum(now)) == 32.0);
+  CHECK(toDouble(sum(old)) == 512.0);
   // a second lattice of the same extents is another lattice too
   create_lattice({2, 2, 2, 2});
   LatticeReal third;
-  CHECK_THROWS_WITH_AS(third = now, doctest::Contains("layout"), UserError);
+  CHECK_THROWS_WITH_AS(third = now, doctest::Contains("another lattice"), UserError);
 }
 
 TEST_CASE("an old field may still be read on the host") {

@@ -1,0 +1,23 @@
+// Maps as tables: for every site, the site that its value comes from.
+#pragma once
+
+#include "jit/runtime/sites.hpp"
+#include "qdp/layout/geometry.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace QDP::detail {
+
+/// The table of `source`: [sites] host index of the site that each site's value comes from, in host order.
+/// Structured whenever every group takes all its sites from one group, in the same lanes or with one common exchange
+/// l -> l ^ lane_xor; that holds for the shifts of a lattice cut into virtual nodes, and is found by looking.
+jit::SiteMap make_map(const jit::SiteOrder& order, const std::vector<std::int32_t>& source);
+/// The reverse of make_map.
+std::vector<std::int32_t> host_sources(const jit::SiteOrder& order, const jit::SiteMap& map);
+
+/// result(x) = source(x + sign mu), periodic, on a whole lattice that has this order of sites.
+jit::SiteMap make_neighbours(const Geometry& lattice, const jit::SiteOrder& order, int sign, int mu);
+
+}  // namespace QDP::detail

@@ -1,0 +1,294 @@
+// Several lattices in one process, and the arithmetic of the parts that ranks will have.
+#include "lattices.hpp"
+
+#include "jit/support/error.hpp"
+#include "qdp.h"
+#include "qdp/layout/site_order.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace QDP;
+using tests::Extents;
+
+namespace {
+
+Layout::Lattice lattice_of_extents(const Extents& extents) {
+  multi1d<int> nrow(QDP_ND);
+  nrow = extents.data();
+  return Layout::Lattice(nrow);
+}
+
+double value(const LatticeReal& x, int site) { return toDouble(getSite(x, site)); }
+
+/// A lattice on its own: what its fields hold, by plain loops over sites.
+struct Alone {
+  Extents extents;
+  std::vector<Extents> sites = tests::sites_in_host_order(extents);
+  std::map<Extents, int> index = [this] {
+    std::map<Extents, int> numbers;
+    for (std::size_t i = 0; i < sites.size(); ++i) numbers[sites[i]] = static_cast<int>(i);
+    return numbers;
+  }();
+  std::vector<double> x = {};
+
+  int neighbour(int site, int sign, int mu) const {
+    Extents y = sites[static_cast<std::size_t>(site)];
+    y[mu] = (y[mu] + sign + extents[mu]) % extents[mu];
+    return index.at(y);
+  }
+};
+
+/// A field with the numbers that a process gets which never had another lattice.
+LatticeReal noise(const Layout::Lattice& lattice) {
+  RNG::initDefaultRNG();
+  LatticeReal x(lattice);
+  random(x);
+  return x;
+}
+
+Alone made_alone(const Extents& extents) {
+  tests::create_lattice(extents);
+  Alone alone{extents};
+  LatticeReal x;
+  random(x);
+  for (int i = 0; i < Layout::sitesOnNode(); ++i) alone.x.push_back(value(x, i));
+  return alone;
+}
+
+/// Statements of every kind on a lattice that may not be the present one, against the loops.
+void check_statements(const Layout::Lattice& lattice, const Alone& alone) {
+  const int n = static_cast<int>(alone.sites.size());
+  REQUIRE(lattice.sitesOnNode() == n);
+  const LatticeReal x = noise(lattice);
+  CHECK(x.lattice() == lattice);
+  double total = 0;
+  for (int i = 0; i < n; ++i) {
+    CHECK(value(x, i) == alone.x[static_cast<std::size_t>(i)]);
+    total += value(x, i);
+  }
+  CHECK(toDouble(sum(x)) == doctest::Approx(total).epsilon(1e-14));
+
+  for (int mu = 0; mu < Nd; ++mu)
+    for (int sign : {FORWARD, BACKWARD}) {
+      const LatticeReal moved = shift(2 * x, sign, mu) - x;
+      LatticeReal half = x;
+      half[rb[1]] = shift(x, sign, mu);
+      CHECK(moved.lattice() == lattice);
+      for (int i = 0; i < n; ++i) {
+        const double there = alone.x[static_cast<std::size_t>(alone.neighbour(i, sign, mu))],
+                     here = alone.x[static_cast<std::size_t>(i)];
+        CHECK(value(moved, i) == 2 * there - here);
+        const bool odd = tests::parity_of(alone.sites[static_cast<std::size_t>(i)]) == 1;
+        CHECK(value(half, i) == (odd ? there : here));
+      }
+    }
+
+  // Reading its own destination, shifted, goes through a temporary field.
+  LatticeReal own = x;
+  own = own + shift(own, FORWARD, 0);
+  for (int i = 0; i < n; ++i)
+    CHECK(value(own, i) ==
+          alone.x[static_cast<std::size_t>(i)] + alone.x[static_cast<std::size_t>(alone.neighbour(i, FORWARD, 0))]);
+
+  double even_sum = 0;
+  for (int i = 0; i < n; ++i)
+    if (tests::parity_of(alone.sites[static_cast<std::size_t>(i)]) == 0)
+      even_sum += alone.x[static_cast<std::size_t>(i)];
+  CHECK(toDouble(sum(x, even)) == doctest::Approx(even_sum).epsilon(1e-14));
+  CHECK(toDouble(norm2(x)) == toDouble(sum(x * x)));
+
+  const multi1d<int> last = detail::to_multi1d(alone.sites.back());
+  CHECK(toDouble(peekSite(x, last)) == alone.x.back());
+  LatticeReal poked = x;
+  pokeSite(poked, Real(-3), last);
+  CHECK(value(poked, n - 1) == -3);
+  CHECK(poked.lattice() == lattice);
+
+  LatticeColorMatrix big(lattice);  // a sum of many components, a scalar of many words
+  big = 1;
+  CHECK(toDouble(real(trace(sum(big)))) == n * Nc);
+  LatticePropagator q(lattice);
+  q = 1;
+  CHECK(toDouble(norm2(q)) == n * Nc * Ns);
+}
+
+template <class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const jit::UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("statements on two lattices at once are those of each alone, whichever is present") {
+  std::vector<Alone> alone;
+  for (const Extents& extents : tests::lattices()) alone.push_back(made_alone(extents));
+  for (std::size_t a = 0; a < alone.size(); ++a) {
+    const Alone &one = alone[a], &two = alone[(a + 3) % alone.size()];
+    CAPTURE(a);
+    tests::create_lattice(one.extents);
+    const Layout::Lattice first = Layout::Lattice::present(), second = lattice_of_extents(two.extents);
+    CHECK_FALSE(first == second);
+    check_statements(first, one);
+    check_statements(second, two);
+    {
+      const Layout::Scope here(second);
+      check_statements(first, one);
+      check_statements(second, two);
+    }
+    check_statements(first, one);
+  }
+}
+
+TEST_CASE("in a scope everything that asks for the present lattice gets another, and its end puts back what was") {
+  const Extents outer{4, 4, 4, 8}, inner{2, 6, 4, 2}, innermost{3, 5, 4, 8};
+  tests::create_lattice(outer);
+  const auto check_present = [](const Extents& extents) {
+    CHECK(tests::to_extents(Layout::lattSize()) == extents);
+    CHECK(tests::to_extents(Layout::subgridLattSize()) == extents);
+    CHECK(Layout::vol() == static_cast<std::size_t>(tests::volume(extents)));
+    CHECK(Layout::sitesOnNode() == tests::volume(extents));
+    CHECK(rb[0].numSiteTable() + rb[1].numSiteTable() == tests::volume(extents));
+    CHECK(all.siteTable().size() == tests::volume(extents));
+    CHECK(tests::to_extents(Layout::siteCoords(0, tests::volume(extents) - 1)) ==
+          tests::sites_in_host_order(extents).back());
+    const LatticeReal x = Real(1);
+    CHECK(toDouble(sum(x)) == tests::volume(extents));
+    LatticeInteger t = Layout::latticeCoordinate(Nd - 1);
+    CHECK(toInt(globalMax(LatticeInteger(t))) == extents[Nd - 1] - 1);
+  };
+  const Layout::Lattice middle = lattice_of_extents(inner);
+  check_present(outer);
+  {
+    const Layout::Scope here(middle);
+    check_present(inner);
+    try {
+      const Layout::Scope further(lattice_of_extents(innermost));
+      check_present(innermost);
+      throw 1;
+    } catch (int) {
+    }
+    check_present(inner);
+    tests::create_lattice(innermost);
+    check_present(innermost);
+  }
+  check_present(outer);
+}
+
+TEST_CASE("a lattice lives as long as something needs it") {
+  const Extents small{2, 2, 2, 4};
+  tests::create_lattice({4, 4, 4, 8});
+  auto lattice = std::make_unique<Layout::Lattice>(lattice_of_extents(small));
+  const std::weak_ptr<const detail::LatticeState> watch = lattice->state();
+  {
+    auto x = std::make_unique<LatticeReal>(*lattice);
+    *x = 1;
+    lattice.reset();
+    CHECK(toDouble(sum(shift(*x, FORWARD, 0))) == 32);
+    const auto held = shift(*x, BACKWARD, 1) + *x;  // an expression holds its fields
+    x.reset();
+    CHECK_FALSE(watch.expired());
+    CHECK(toDouble(sum(held)) == 64);
+    {
+      const Layout::Scope here(LatticeReal(held).lattice());
+      const LatticeInteger mu = Layout::latticeCoordinate(0);  // the lattice keeps the coordinates, not they it
+      CHECK(toInt(sum(mu)) == 16);
+      LatticeReal r;
+      gaussian(r);
+    }
+  }
+  CHECK(watch.expired());
+}
+
+TEST_CASE("coordinates outlive the layout as an expression") {
+  tests::create_lattice({2, 2, 2, 2});
+  const auto expression = 1 * Layout::latticeCoordinate(0);
+  Layout::destroy();
+  CHECK(toInt(sum(expression)) == 8);
+}
+
+TEST_CASE("numbers of an expression without fields are on the present lattice") {
+  tests::create_lattice({2, 2, 2, 2});
+  const LatticeReal x = Real(2) * Real(3);
+  CHECK(toDouble(sum(x)) == 96);
+}
+
+TEST_CASE("boxes of any grid of ranks share out the lattice; parity is that of the whole, even sites first") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("grids of ranks written out");
+  const std::vector<detail::Coord> lattices{{6, 2, 4, 6}, {4, 4, 4, 8}, {3, 3, 6, 1}};
+  const std::vector<detail::Coord> grids{{1, 1, 1, 1}, {2, 1, 1, 1}, {3, 1, 2, 1},
+                                         {1, 1, 2, 1}, {6, 2, 4, 6}, {3, 2, 2, 3}};
+  int tried = 0;
+  for (const detail::Coord& extents : lattices)
+    for (const detail::Coord& ranks : grids) {
+      bool divides = true;
+      for (int mu = 0; mu < Nd; ++mu) divides = divides && extents[mu] % ranks[mu] == 0;
+      if (!divides) {
+        CHECK(message_of([&] { detail::RankGrid("test", extents, ranks); }).find("divides the lattice") !=
+              std::string::npos);
+        continue;
+      }
+      ++tried;
+      const detail::RankGrid grid("test", extents, ranks);
+      REQUIRE(grid.size() == ranks[0] * ranks[1] * ranks[2] * ranks[3]);
+      std::set<detail::Coord> seen;
+      const detail::Geometry whole(extents);
+      for (int rank = 0; rank < grid.size(); ++rank) {
+        const detail::Coord place = grid.place(rank);
+        CHECK(place[0] + ranks[0] * (place[1] + ranks[1] * (place[2] + ranks[2] * place[3])) == rank);
+        CHECK(grid.rank(place) == rank);
+        const detail::Geometry box = grid.box(rank);
+        REQUIRE(box.volume() == whole.volume() / grid.size());
+        int last_parity = 0;
+        std::int64_t last_number = -1, even = 0;
+        for (std::int64_t i = 0; i < box.volume(); ++i) {
+          const detail::Coord x = box.coord(i);
+          CHECK(box.contains(x));
+          CHECK(box.index(x) == i);
+          CHECK(grid.place_of_site(x) == place);
+          CHECK(seen.insert(x).second);
+          const int parity = (x[0] + x[1] + x[2] + x[3]) & 1;
+          if (parity != last_parity) last_number = -1;
+          CHECK(parity >= last_parity);
+          CHECK(whole.lexicographic(x) > last_number);
+          last_parity = parity, last_number = whole.lexicographic(x);
+          even += parity == 0;
+        }
+        CHECK(box.volume(0) == even);
+        CHECK(box.volume(1) == box.volume() - even);
+        for (int lanes : {1, 4, 16}) {
+          const jit::SiteOrder order = detail::make_site_order(box, lanes);
+          for (std::int64_t p = 0; p < order.groups * lanes; ++p)
+            if (order.host_index[p] >= 0)
+              CHECK(detail::parity(box.coord(order.host_index[p])) == (p / lanes >= order.first_odd ? 1 : 0));
+        }
+      }
+      CHECK(static_cast<std::int64_t>(seen.size()) == whole.volume());
+    }
+  CHECK(tried >= 7);
+  CHECK(message_of([] { detail::RankGrid("test", {4, 4, 4, 4}, {0, 1, 1, 1}); }).find("(0, 1, 1, 1)") !=
+        std::string::npos);
+}
+
+TEST_CASE("numbers of sites have 64 bits") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents written out");
+  const detail::Coord huge{4096, 4096, 4096, 8192};
+  const detail::Geometry whole(huge);
+  CHECK(whole.volume() == std::int64_t{1} << 49);
+  const detail::Coord last{4095, 4095, 4095, 8191};
+  CHECK(whole.lexicographic(last) == whole.volume() - 1);
+  CHECK(whole.from_lexicographic(whole.volume() - 1) == last);
+  CHECK(whole.coord(whole.index(last)) == last);
+  CHECK(whole.coord(whole.volume(0)) == detail::Coord{1, 0, 0, 0});
+}
