@@ -10,7 +10,6 @@
 #include <fstream>
 
 #include "jit/codegen/codegen.hpp"
-#include "jit/ir/sum.hpp"
 #include "jit/support/clock.hpp"
 
 namespace jit {
@@ -159,10 +158,9 @@ void CpuDevice::reduce(const DeviceLaunch& launch, LaunchArguments arguments) {
     };
     threads == 1 ? work(0) : pool_.run(work);
   }
-  column_.resize(rows);
   for (std::size_t r = 0; r < width; ++r) {
-    for (std::size_t row = 0; row < rows; ++row) column_[row] = &sums_[row * width + r];
-    launch.results[r] = merge(column_, reductions[r].kind);
+    ReductionValue& result = launch.results[r] = ReductionValue(reductions[r].kind);
+    for (std::size_t row = 0; row < rows; ++row) result.add(sums_[row * width + r]);
   }
 }
 

@@ -50,8 +50,7 @@ class CpuDevice : public Device {
 
   ThreadPool pool_;
   std::size_t capacity_;
-  std::vector<SumAccumulator> sums_;           // [piece][thread][reduction]
-  std::vector<const SumAccumulator*> column_;  // those of one reduction
+  std::vector<SumAccumulator> sums_;  // [piece][thread][reduction]
 };
 
 }  // namespace jit

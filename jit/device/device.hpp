@@ -17,6 +17,7 @@
 
 #include "jit/ir/abi.hpp"
 #include "jit/ir/ir.hpp"
+#include "jit/ir/sum.hpp"
 
 namespace jit {
 
@@ -48,7 +49,7 @@ struct DeviceLaunch {
   bool parallel = true;               ///< false: too little work to wake other threads
   int block = 0;                      ///< threads per block (GPU); 0: the device's choice
   int sites = 1;                      ///< per thread, as the code was made for (GPU)
-  double* results = nullptr;          ///< [reductions]
+  ReductionValue* results = nullptr;  ///< [reductions] are given what is found in the domain
   std::uint64_t* finished = nullptr;  ///< receives a Device::Mark of the kernel's end, before results are read
 };
 

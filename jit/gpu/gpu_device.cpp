@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "jit/ir/site_layout.hpp"
-#include "jit/ir/sum.hpp"
 #include "jit/ir/trips.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
@@ -24,6 +23,12 @@ std::uint64_t bits(const void* address) { return reinterpret_cast<std::uintptr_t
 
 std::int64_t sites_of(const DeviceLaunch& launch) {
   return std::max<std::int64_t>(launch.end - launch.begin, 0) * launch.kernel->lanes;
+}
+
+/// The results of nothing: what the bins of a launch are added to.
+void clear_results(const DeviceLaunch& launch) {
+  for (std::size_t i = 0; i < launch.kernel->reductions.size(); ++i)
+    launch.results[i] = ReductionValue(launch.kernel->reductions[i].kind);
 }
 
 }  // namespace
@@ -138,14 +143,14 @@ void GpuDevice::add_sums(std::size_t reductions) {
 }
 
 void GpuDevice::read_results(const DeviceLaunch& launch) {
-  const auto& reductions = launch.kernel->reductions;
   std::span<const SumBins> bins;
   guarded("sums", [&] { bins = sums_.wait(); });
   if (bins.empty())
     throw InternalError({.what = "sums of " + last_kernel(),
                          .expected = "results marked with the launch's number",
                          .got = "the end of the kernel without them"});
-  for (std::size_t i = 0; i < reductions.size(); ++i) launch.results[i] = value_of(bins[i], reductions[i].kind);
+  clear_results(launch);
+  for (std::size_t i = 0; i < bins.size(); ++i) launch.results[i].add(bins[i]);
 }
 
 /// Lets the launch wait for what it depends on in other streams.
@@ -177,8 +182,7 @@ bool GpuDevice::launch(const DeviceLaunch& launch) {
   const ir::Kernel& kernel = *launch.kernel;
   const std::int64_t sites = sites_of(launch), threads = sites / sites_per_thread(kernel, launch.sites);
   if (sites == 0) {
-    for (std::size_t i = 0; i < kernel.reductions.size(); ++i)
-      launch.results[i] = value_of(SumBins{}, kernel.reductions[i].kind);
+    clear_results(launch);
     if (launch.finished != nullptr) *launch.finished = mark();
     return true;
   }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "jit/support/error.hpp"
+
 namespace jit {
 namespace {
 
@@ -37,10 +39,12 @@ void clear_levels(SumAccumulator& acc) {
 
 void raise(SumAccumulator& acc, std::int64_t top) {
   const int change = int(scale(acc.top) - scale(top));
-  for (; acc.top < top; acc.top += kStep) {
-    std::copy(std::begin(acc.level[1]), std::end(acc.level[1]), std::begin(acc.level[2]));
-    std::copy(std::begin(acc.level[0]), std::end(acc.level[0]), std::begin(acc.level[1]));
-    std::fill(std::begin(acc.level[0]), std::end(acc.level[0]), 0.0);
+  const auto by = static_cast<int>(std::min<std::int64_t>((top - acc.top) / kStep, 3));  // levels, all of them at 3
+  for (int k = 2; k >= 0; --k) {
+    if (k >= by)
+      std::copy(std::begin(acc.level[k - by]), std::end(acc.level[k - by]), std::begin(acc.level[k]));
+    else
+      std::fill(std::begin(acc.level[k]), std::end(acc.level[k]), 0.0);
   }
   if (change != 0)
     for (auto& level : acc.level)
@@ -51,9 +55,12 @@ void raise(SumAccumulator& acc, std::int64_t top) {
 }  // namespace
 
 void reset(SumAccumulator& acc, ir::Reduction::Kind kind) {
-  clear_levels(acc);
-  acc.special = 0;
-  set_window(acc, kLowest);
+  if (kind == ir::Reduction::Kind::sum) {
+    clear_levels(acc);
+    acc.special = 0;
+    set_window(acc, kLowest);
+    return;
+  }
   const double infinity = std::numeric_limits<double>::infinity();
   std::fill(std::begin(acc.extremum), std::end(acc.extremum), kind == ir::Reduction::Kind::min ? infinity : -infinity);
 }
@@ -90,10 +97,24 @@ void ExactSum::add(int level, Int128 units) {
 }
 
 void ExactSum::raise(std::int64_t top) {
-  for (; top_ < top; top_ += kStep) {
-    level_[2] = level_[1];
-    level_[1] = level_[0];
-    level_[0] = {};
+  if (top <= top_) return;
+  const auto by = static_cast<int>(std::min<std::int64_t>((top - top_) / kStep, 3));
+  for (int k = 2; k >= 0; --k) level_[k] = k >= by ? level_[k - by] : Wide{};
+  top_ = top;
+}
+
+void ExactSum::add(double x) {
+  if (!std::isfinite(x)) {
+    special_ += x;
+    return;
+  }
+  raise(top_for(std::fabs(x)));
+  double rest = std::ldexp(x, -int(scale(top_)));
+  for (int k = 0; k < 3; ++k) {
+    const int exponent = int(top_ - scale(top_) - kStep * (k + 1));
+    const double units = std::nearbyint(std::scalbn(rest, -exponent));
+    add(k, static_cast<std::int64_t>(units));
+    rest -= std::scalbn(units, exponent);
   }
 }
 
@@ -103,9 +124,11 @@ void ExactSum::add(const SumAccumulator& acc) {
   raise(acc.top);
   const int lost = int((top_ - acc.top) / kStep);  // levels of acc that now lie below the last unit
   for (int k = 0; k + lost < 3; ++k) {
-    const int exponent = int(acc.top - scale(acc.top) - kStep * (k + 1));
-    Int128 units = 0;
-    for (double x : acc.level[k]) units += static_cast<std::int64_t>(std::scalbn(x, -exponent));
+    // 2^1064 is no double, its root is.
+    const int exponent = int(acc.top - scale(acc.top) - kStep * (k + 1)), half = exponent / 2;
+    const double first = std::ldexp(1.0, -half), second = std::ldexp(1.0, half - exponent);
+    std::int64_t units = 0;  // each lane below 2^53
+    for (double x : acc.level[k]) units += static_cast<std::int64_t>(x * first * second);
     add(k + lost, units);
   }
 }
@@ -134,29 +157,42 @@ double ExactSum::value() const {
   return std::ldexp(static_cast<double>(units), int(top_ - 3 * kStep));
 }
 
-double merge(const std::vector<const SumAccumulator*>& accumulators, ir::Reduction::Kind kind) {
-  if (kind == ir::Reduction::Kind::sum) {
-    ExactSum sum;
-    for (const SumAccumulator* acc : accumulators) sum.add(*acc);
-    return sum.value();
-  }
-  const bool max = kind == ir::Reduction::Kind::max;
-  double result = max ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  for (const SumAccumulator* acc : accumulators)
-    for (double x : acc->extremum) result = max ? std::max(result, x) : std::min(result, x);
-  return result;
+std::uint64_t ReductionValue::key(double x) const {
+  if (std::isnan(x)) return 0;
+  const std::uint64_t ordered = ordered_bits(std::bit_cast<std::uint64_t>(x));
+  return kind_ == Kind::max ? ordered : ~ordered;
 }
 
-double value_of(const SumBins& bins, ir::Reduction::Kind kind) {
-  if (kind == ir::Reduction::Kind::sum) {
-    ExactSum sum;
-    sum.add(bins);
-    return sum.value();
-  }
-  const bool max = kind == ir::Reduction::Kind::max;
-  if (bins.extremum == 0)
-    return max ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  return std::bit_cast<double>(from_ordered_bits(max ? bins.extremum : ~bins.extremum));
+void ReductionValue::add(double x) {
+  if (kind_ == Kind::sum) return sum_.add(x);
+  extremum_ = std::max(extremum_, key(x));
+}
+
+void ReductionValue::add(const SumAccumulator& acc) {
+  if (kind_ == Kind::sum) return sum_.add(acc);
+  for (double x : acc.extremum) extremum_ = std::max(extremum_, key(x));
+}
+
+void ReductionValue::add(const SumBins& bins) {
+  if (kind_ == Kind::sum) return sum_.add(bins);
+  extremum_ = std::max(extremum_, bins.extremum);
+}
+
+void ReductionValue::add(const ReductionValue& other) {
+  if (kind_ != other.kind_)
+    throw InternalError({.what = "joining what two parts of a domain have found",
+                         .expected = "the same kind of reduction (sum, largest, smallest)",
+                         .got = std::to_string(int(kind_)) + " and " + std::to_string(int(other.kind_)),
+                         .what_now = "If the parts are ranks: they must run the same statements in the same order"});
+  sum_.add(other.sum_);
+  extremum_ = std::max(extremum_, other.extremum_);
+}
+
+double ReductionValue::value() const {
+  if (kind_ == Kind::sum) return sum_.value();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (extremum_ == 0) return kind_ == Kind::max ? -infinity : infinity;
+  return std::bit_cast<double>(from_ordered_bits(kind_ == Kind::max ? extremum_ : ~extremum_));
 }
 
 }  // namespace jit

@@ -30,7 +30,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "jit/ir/abi.hpp"
 #include "jit/ir/ir.hpp"
@@ -43,12 +42,12 @@ constexpr std::int64_t kMaxAdditions = std::int64_t{1} << 24;
 /// The empty accumulator of a kind of reduction (max: -inf, min: +inf).
 void reset(SumAccumulator& acc, ir::Reduction::Kind kind);
 
-/// The exact value of a sum so far: any number of accumulators, threads, ranks. Plain data, to be sent between ranks.
-/// Holds up to 2^42 summands.
+/// The exact value of a sum so far: any number of accumulators, threads, ranks. Holds up to 2^42 summands.
 class ExactSum {
  public:
   static constexpr std::int64_t kLowestTop = -980;
 
+  void add(double x);
   void add(const SumAccumulator& acc);
   void add(const ExactSum& other);
   void add(const SumBins& bins);
@@ -70,8 +69,29 @@ class ExactSum {
   double special_ = 0;
 };
 
-/// The result of a reduction from all its accumulators.
-double merge(const std::vector<const SumAccumulator*>& accumulators, ir::Reduction::Kind kind);
-double value_of(const SumBins& bins, ir::Reduction::Kind kind);
+/// What a reduction has found so far, in any part of its domain. Parts join in any order and grouping with the same bits;
+/// value() rounds, so it comes last. Plain data: ranks send it as bytes.
+/// The largest and the smallest leave NaN out, and -0 is below +0.
+class ReductionValue {
+ public:
+  using Kind = ir::Reduction::Kind;
+  /// What is found in nothing: the neutral element.
+  explicit ReductionValue(Kind kind = Kind::sum) : kind_(kind) {}
+
+  void add(double x);
+  void add(const SumAccumulator& acc);
+  void add(const SumBins& bins);
+  /// Throws InternalError if `other` is of another kind: then ranks are at different statements.
+  void add(const ReductionValue& other);
+  /// The sum as ExactSum gives it; the largest (-inf of nothing), the smallest (+inf of nothing).
+  double value() const;
+
+ private:
+  std::uint64_t key(double x) const;
+
+  ExactSum sum_;
+  std::uint64_t extremum_ = 0;  ///< as in SumBins: 0, or larger for what is to be kept
+  Kind kind_;
+};
 
 }  // namespace jit

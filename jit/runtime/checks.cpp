@@ -149,7 +149,7 @@ bool ResultCheck::may_hold_nan(Field& field, const Domain& domain) {
   }
   void* const fields[] = {const_cast<void*>(field.device_read())};
   const std::int32_t* const tables[] = {nullptr};
-  double found = 0;
+  ReductionValue found;
   DeviceLaunch launch;
   launch.kernel = &made.kernel;
   launch.code = made.code;
@@ -162,7 +162,7 @@ bool ResultCheck::may_hold_nan(Field& field, const Domain& domain) {
   launch.middle = domain.listed ? domain.end : order.first_odd;
   launch.block = kServiceBlock;
   launch.results = &found;
-  return !device_.launch(launch) || found > 0;
+  return !device_.launch(launch) || found.value() > 0;
 }
 
 void ResultCheck::operator()(const ir::Kernel& kernel, const Launch& launch) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "jit/codegen/codegen.hpp"
 #include "jit/device/cpu_device.hpp"
@@ -121,6 +122,7 @@ struct Runtime::State {
   std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
   bool timing = device.marks_are_free() || !env().profile.empty();
   std::int64_t launches = 0, trials = 0;
+  std::vector<ReductionValue> found;  ///< of the launch at hand, not rounded yet
 
   /// Launches whose time is not asked for yet.
   struct Pending {
@@ -234,7 +236,8 @@ void Runtime::launch(const Launch& launch) {
   run.end = domain.end;
   run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().first_odd;
   run.parallel = kernel.cost.operations * kNanosecondsPerOperation * static_cast<double>(groups) > kParallelNanoseconds;
-  run.results = launch.results;
+  state.found.resize(kernel.ir.reductions.size());
+  run.results = state.found.data();
 
   const bool trial = size.trial, timed = state.timing || trial;
   constexpr Device::Mark kNone = ~Device::Mark{0};
@@ -252,6 +255,7 @@ void Runtime::launch(const Launch& launch) {
       if (mark != kNone) state.device.drop(mark);
     throw;
   }
+  for (std::size_t r = 0; r < state.found.size(); ++r) launch.results[r] = state.found[r].value();
 
   ++state.launches;
   state.trials += trial;

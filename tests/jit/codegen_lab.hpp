@@ -18,8 +18,8 @@
 #include "jit/ir/abi.hpp"
 #include "jit/ir/ir.hpp"
 #include "jit/ir/site_layout.hpp"
-#include "jit/ir/sum.hpp"
 #include "jit/support/error.hpp"
+#include "tests/jit/reduced.hpp"
 
 namespace lab {
 
@@ -51,7 +51,7 @@ class SimtSums {
       throw jit::InternalError("sums that are not zero after a launch");
     std::vector<double> values;
     for (std::size_t r = 0; r < kernel_.reductions.size(); ++r)
-      values.push_back(value_of(jit::bins_behind(results())[r], kernel_.reductions[r].kind));
+      values.push_back(reduced(kernel_.reductions[r].kind, jit::bins_behind(results())[r]));
     return values;
   }
 
@@ -257,7 +257,7 @@ class Lab {
     }
     reductions_.clear();
     for (std::size_t r = 0; r < mine.size(); ++r)
-      reductions_.push_back(jit::merge({&sums[2 * r], &sums[2 * r + 1]}, kernel_.reductions[r].kind));
+      reductions_.push_back(reduced(kernel_.reductions[r].kind, sums[2 * r], sums[2 * r + 1]));
   }
 
   /// `threads` threads, run in two parts, as two threads of the host would. Kernels without reductions get at least as

@@ -212,6 +212,13 @@ jit::ir::Kernel sum_kernel() {
   return kernel;
 }
 
+/// What no launch has given: -1 each.
+std::vector<jit::ReductionValue> unset(std::size_t reductions) {
+  jit::ReductionValue x;
+  x.add(-1);
+  return std::vector(reductions, x);
+}
+
 void doze(const std::uint64_t* packet, std::int64_t first, std::int64_t, std::int64_t) {
   if (first != 0) return;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -437,7 +444,7 @@ TEST_CASE("the packet holds fields, tables, scalars, lists, sums and domain in t
   const std::int32_t* const tables[] = {nullptr, reinterpret_cast<std::int32_t*>(at[2]),
                                         reinterpret_cast<std::int32_t*>(at[3])};
   const std::uint64_t scalars[] = {11, 12};
-  double result = -1;
+  auto results = unset(1);
   DeviceLaunch launch;
   launch.kernel = &kernel;
   launch.code = code_of(nothing);
@@ -448,7 +455,7 @@ TEST_CASE("the packet holds fields, tables, scalars, lists, sums and domain in t
   launch.masks = reinterpret_cast<std::uint64_t*>(at[5]);
   launch.begin = 21;
   launch.end = 23;
-  launch.results = &result;
+  launch.results = results.data();
   REQUIRE(bench.device.launch(launch));
   const auto& packet = bench.watched->launches.back().packet;
   REQUIRE(packet.size() == 13);
@@ -457,7 +464,7 @@ TEST_CASE("the packet holds fields, tables, scalars, lists, sums and domain in t
                                                                                        bits(at[2]), bits(at[3]), 11, 12,
                                                                                        bits(at[4]), bits(at[5])}));
   CHECK((std::vector(packet.begin() + 10, packet.end()) == std::vector<std::uint64_t>{1, 21, 23}));
-  CHECK(result == 0);
+  CHECK(results[0].value() == 0);
 
   launch.scalars = {};
   CHECK_THROWS_WITH_AS(bench.device.launch(launch), doctest::Contains("kernel everything"), jit::InternalError);
@@ -474,14 +481,14 @@ TEST_CASE("sums come back at the end of the launch, from few blocks, and begin a
     const auto traffic = bench.device.traffic().to_host.copies;
     for (const int block : {0, 64, 1024})
       for (int again = 0; again < 2; ++again) {
-        double results[2] = {-1, -1};
+        auto results = unset(2);
         auto launch = x.launch(kernel, add_up<2>);
         launch.block = block;
-        launch.results = results;
+        launch.results = results.data();
         const int copies = bench.watched->copies;
         REQUIRE(bench.device.launch(launch));
-        CHECK(results[0] == static_cast<double>(sites) * static_cast<double>(sites - 1) / 2);
-        CHECK(results[1] == static_cast<double>(sites));
+        CHECK(results[0].value() == static_cast<double>(sites) * static_cast<double>(sites - 1) / 2);
+        CHECK(results[1].value() == static_cast<double>(sites));
         CHECK(bench.watched->copies == copies + (pinned == 0 ? 1 : 0));
         CHECK(bench.watched->clears == 1);
         const auto& done = bench.watched->launches.back();
@@ -498,14 +505,14 @@ TEST_CASE("more reductions than memory is ready for") {
     auto few = sum_kernel(), many = sum_kernel();
     many.reductions.resize(300);
     Array x(bench.device, 3200);
-    std::vector<double> results(300);
+    auto results = unset(300);
     for (int again = 0; again < 4; ++again) {
-      results.assign(300, -1);
+      results = unset(300);
       auto launch = again % 2 == 0 ? x.launch(many, add_up<300>) : x.launch(few, add_up<2>);
       launch.results = results.data();
       REQUIRE(bench.device.launch(launch));
-      CHECK(results[1] == 3200);
-      CHECK(results[299] == (again % 2 == 0 ? 0 : -1));
+      CHECK(results[1].value() == 3200);
+      CHECK(results[299].value() == (again % 2 == 0 ? 0 : -1));
     }
     CHECK(bench.watched->clears == 1);
   }
@@ -518,13 +525,13 @@ TEST_CASE("after whatever went wrong with a sum the next one begins at zero") {
     Bench bench({.largest_block = 64, .failing_launch = 2, .most_pinned = pinned});
     const auto kernel = sum_kernel();
     Array x(bench.device, 32 * 64);
-    double results[2];
+    auto results = unset(2);
     auto launch = x.launch(kernel, add_up<2>);
-    launch.results = results;
+    launch.results = results.data();
     launch.block = 64;
     const auto is_right = [&] {
-      results[0] = results[1] = -1;
-      return bench.device.launch(launch) && results[0] == 2048 * 2047 / 2 && results[1] == 2048;
+      std::ranges::copy(unset(2), results.begin());
+      return bench.device.launch(launch) && results[0].value() == 2048 * 2047 / 2 && results[1].value() == 2048;
     };
     CHECK(is_right());
     CHECK_THROWS_WITH_AS(is_right(), doctest::Contains("[kernel add_up, 2048 sites, block 64]"), DeviceError);
@@ -565,11 +572,11 @@ TEST_CASE("a sum that takes longer than the host polls, and one that was waited 
       const auto kernel = sum_kernel();
       Array x(bench.device, 32 * 64);
       for (const jit::SimtFunction function : {add_up_slowly, add_up<2>, add_up_slowly}) {
-        double results[2] = {-1, -1};
+        auto results = unset(2);
         auto launch = x.launch(kernel, function);
-        launch.results = results;
+        launch.results = results.data();
         REQUIRE(bench.device.launch(launch));
-        CHECK(results[0] == 2048 * 2047 / 2);
+        CHECK(results[0].value() == 2048 * 2047 / 2);
       }
     }
 }
@@ -583,18 +590,18 @@ TEST_CASE("thousands of sums, one after the other, between launches that change 
     Array x(bench.device, 32 * 40);
     x.factor = 1;
     int wrong = 0;
-    double results[70];
+    auto results = unset(70);
     for (int round = 1; round <= 5000; ++round) {
       REQUIRE(bench.device.launch(x.launch(scaling, scale)));  // adds 1 to each
       const std::int64_t groups = 1 + round % 40;
       auto launch = round % 7 == 0 ? x.launch(many, add_up<70>) : x.launch(few, add_up<2>);
       launch.end = groups;
       launch.block = 32 << round % 6;
-      launch.results = results;
+      launch.results = results.data();
       REQUIRE(bench.device.launch(launch));
       const std::int64_t n = 32 * groups;
-      wrong += results[0] != static_cast<double>(n * (n - 1) / 2 + n * round);
-      wrong += results[1] != static_cast<double>(n);
+      wrong += results[0].value() != static_cast<double>(n * (n - 1) / 2 + n * round);
+      wrong += results[1].value() != static_cast<double>(n);
     }
     CHECK(wrong == 0);
   }
@@ -606,15 +613,15 @@ TEST_CASE("an empty domain launches nothing and has the results of nothing") {
   using Kind = jit::ir::Reduction::Kind;
   kernel.reductions = {{Kind::sum, 0}, {Kind::max, 0}, {Kind::min, 0}};
   Array x(bench.device, 32);
-  double results[3] = {5, 5, 5};
+  auto results = unset(3);
   auto launch = x.launch(kernel, add_up<2>);
   launch.begin = launch.end;
-  launch.results = results;
+  launch.results = results.data();
   CHECK(bench.device.launch(launch));
   CHECK(bench.watched->launches.empty());
-  CHECK(results[0] == 0);
-  CHECK(results[1] == -std::numeric_limits<double>::infinity());
-  CHECK(results[2] == std::numeric_limits<double>::infinity());
+  CHECK(results[0].value() == 0);
+  CHECK(results[1].value() == -std::numeric_limits<double>::infinity());
+  CHECK(results[2].value() == std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("sums of more sites than the bins can hold are refused") {

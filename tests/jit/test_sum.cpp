@@ -6,11 +6,16 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "jit/ir/sum.hpp"
+#include "jit/support/error.hpp"
+#include "tests/jit/reduced.hpp"
 
 using jit::ExactSum;
+using jit::ReductionValue;
 using jit::SumAccumulator;
 using Kind = jit::ir::Reduction::Kind;
 
@@ -40,9 +45,9 @@ double sum(std::vector<double> x, int lanes = 8, int threads = 1) {
   const std::size_t blocks = x.size() / std::size_t(lanes);
   for (std::size_t b = 0; b < blocks; ++b)
     add_block(acc[b * acc.size() / blocks], &x[b * std::size_t(lanes)], lanes, b % 2 ? lanes : 0);
-  std::vector<const SumAccumulator*> all;
-  for (auto& a : acc) all.push_back(&a);
-  return jit::merge(all, Kind::sum);
+  ReductionValue found(Kind::sum);
+  for (auto& a : acc) found.add(a);
+  return found.value();
 }
 
 /// The definition: sum of R(x) in 2^(top-84) units, in integers, rounded once. For |top| < 900.
@@ -160,10 +165,10 @@ TEST_CASE("denormals and zeros") {
 
 TEST_CASE("an accumulator of zeroed memory is empty") {
   SumAccumulator acc{};
-  CHECK(jit::merge({&acc}, Kind::sum) == 0);
+  CHECK(reduced(Kind::sum, acc) == 0);
   const double x[] = {1.25, 2.5};
   add_block(acc, x, 2, 0);
-  CHECK(jit::merge({&acc}, Kind::sum) == 3.75);
+  CHECK(reduced(Kind::sum, acc) == 3.75);
 }
 
 TEST_CASE("exact sums add up, also with different windows, and accumulators can be emptied into them midway") {
@@ -229,7 +234,7 @@ TEST_CASE("digits relative to any top up to that of all summands add up to the s
         add_digits(bins, v, own + engine() % (top - own + 1));
       }
       CHECK(bins.top == top);
-      CHECK(same(jit::value_of(bins, Kind::sum), sum(x)));
+      CHECK(same(reduced(Kind::sum, bins), sum(x)));
     }
 }
 
@@ -256,33 +261,159 @@ TEST_CASE("bins join exact sums of other windows") {
 
 TEST_CASE("bins of special values and extrema") {
   SumBins bins{};
-  CHECK(same(jit::value_of(bins, Kind::sum), 0.0));
-  CHECK(jit::value_of(bins, Kind::max) == -kInfinity);
-  CHECK(jit::value_of(bins, Kind::min) == kInfinity);
+  CHECK(same(reduced(Kind::sum, bins), 0.0));
+  CHECK(reduced(Kind::max, bins) == -kInfinity);
+  CHECK(reduced(Kind::min, bins) == kInfinity);
   bins.special = 2;
-  CHECK(jit::value_of(bins, Kind::sum) == kInfinity);
+  CHECK(reduced(Kind::sum, bins) == kInfinity);
   bins.special = 4;
-  CHECK(jit::value_of(bins, Kind::sum) == -kInfinity);
+  CHECK(reduced(Kind::sum, bins) == -kInfinity);
   for (const std::uint64_t special : {1u, 6u, 7u}) {
     bins.special = special;
-    CHECK(std::isnan(jit::value_of(bins, Kind::sum)));
+    CHECK(std::isnan(reduced(Kind::sum, bins)));
   }
   for (double x : {-kInfinity, -1e300, -1.5, -0.0, 0.0, 5e-324, 2.5, kInfinity}) {
     bins.extremum = jit::ordered_bits(std::bit_cast<std::uint64_t>(x));
-    CHECK(same(jit::value_of(bins, Kind::max), x));
+    CHECK(same(reduced(Kind::max, bins), x));
     bins.extremum = ~bins.extremum;
-    CHECK(same(jit::value_of(bins, Kind::min), x));
+    CHECK(same(reduced(Kind::min, bins), x));
   }
 }
 
 TEST_CASE("the largest and the smallest") {
   SumAccumulator acc;
   reset(acc, Kind::max);
-  CHECK(jit::merge({&acc}, Kind::max) == -kInfinity);
+  CHECK(reduced(Kind::max, acc) == -kInfinity);
   acc.extremum[3] = 2;
   acc.extremum[40] = 5;
-  CHECK(jit::merge({&acc}, Kind::max) == 5);
+  CHECK(reduced(Kind::max, acc) == 5);
   reset(acc, Kind::min);
   acc.extremum[3] = -2;
-  CHECK(jit::merge({&acc}, Kind::min) == -2);
+  CHECK(reduced(Kind::min, acc) == -2);
+}
+
+namespace {
+
+/// What one rank has found: in accumulators, in bins, or number by number.
+ReductionValue found_on_rank(Kind kind, const std::vector<double>& x, std::uint64_t way) {
+  ReductionValue found(kind);
+  if (way == 0) {
+    for (double v : x) found.add(v);
+  } else if (way == 1) {
+    SumAccumulator acc;
+    reset(acc, kind);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double& best = acc.extremum[i % 8];
+      if (kind == Kind::sum) add_block(acc, &x[i], 1, 0);
+      if (kind == Kind::max && x[i] > best) best = x[i];
+      if (kind == Kind::min && x[i] < best) best = x[i];
+    }
+    found.add(acc);
+  } else {
+    SumBins bins{};
+    for (double v : x) {
+      if (kind != Kind::sum) {
+        const std::uint64_t key = jit::ordered_bits(std::bit_cast<std::uint64_t>(v));
+        if (!std::isnan(v)) bins.extremum = std::max(bins.extremum, kind == Kind::max ? key : ~key);
+      } else if (std::isfinite(v)) {
+        add_digits(bins, v, lowest_top(v));
+      } else {
+        bins.special |= std::isnan(v) ? 1 : v > 0 ? 2 : 4;
+      }
+    }
+    found.add(bins);
+  }
+  return found;
+}
+
+/// Joins neighbours or others until one is left.
+ReductionValue joined(std::vector<ReductionValue> parts, std::mt19937_64& engine) {
+  while (parts.size() > 1) {
+    std::shuffle(parts.begin(), parts.end(), engine);
+    parts[parts.size() - 2].add(parts.back());
+    parts.pop_back();
+  }
+  return parts[0];
+}
+
+}  // namespace
+
+TEST_CASE("what ranks have found joins to the bits of one rank, however the numbers are divided and the ranks joined") {
+  static_assert(std::is_trivially_copyable_v<ReductionValue>);
+  std::mt19937_64 engine(19);
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               ranges[][2] = {{0.5, 2},         {1e-40, 1e40},   {1e-320, 1e-290},
+                              {1e290, 1.7e308}, {1e-300, 1e300}, {1e-8, 1e308}};
+  const std::vector<double> specials[] = {
+      {}, {0.0, -0.0}, {kInfinity}, {-kInfinity}, {kInfinity, -kInfinity}, {nan}, {nan, kInfinity, 0.0}};
+  for (const auto& range : ranges)
+    for (const auto& special : specials)
+      for (int count : {0, 1, 200}) {
+        std::vector<double> x = random_numbers(engine, count, range[0], range[1] / 2);
+        x.insert(x.end(), special.begin(), special.end());
+        std::shuffle(x.begin(), x.end(), engine);
+        for (Kind kind : {Kind::sum, Kind::max, Kind::min}) {
+          CAPTURE(range[0]);
+          CAPTURE(count);
+          CAPTURE(int(kind));
+          double one = kind == Kind::sum ? sum(x) : kind == Kind::max ? -kInfinity : kInfinity;
+          for (double v : x) {
+            if (kind == Kind::max && v > one) one = v;
+            if (kind == Kind::min && v < one) one = v;
+          }
+          for (std::size_t ranks : {1u, 2u, 7u, 300u}) {  // some of them without a number
+            std::vector<std::vector<double>> parts(ranks);
+            for (double v : x) parts[engine() % ranks].push_back(v);
+            std::vector<ReductionValue> found;
+            for (const auto& part : parts) found.push_back(found_on_rank(kind, part, engine() % 3));
+            const double all = joined(found, engine).value();
+            CHECK((one == 0 && kind != Kind::sum ? all == 0 : same(all, one)));  // zeros of both signs: the next case
+          }
+        }
+      }
+}
+
+TEST_CASE("the largest of zeros is +0 and the smallest -0, in any order") {
+  for (const auto& [first, second] : {std::pair{0.0, -0.0}, std::pair{-0.0, 0.0}})
+    for (Kind kind : {Kind::max, Kind::min}) {
+      ReductionValue a(kind), b(kind);
+      a.add(first);
+      b.add(second);
+      a.add(b);
+      CHECK(same(a.value(), kind == Kind::max ? 0.0 : -0.0));
+    }
+}
+
+TEST_CASE("single numbers, the huge and the denormal among them, are summed as the definition says") {
+  std::mt19937_64 engine(23);
+  for (const auto& [smallest, largest] : {std::pair{1e-40, 1e40}, {1e-200, 1e200}, {1e-300, 1e-200}, {1.0, 1e250}}) {
+    const std::vector<double> x = random_numbers(engine, 300, smallest, largest);
+    ReductionValue found;
+    for (double v : x) found.add(v);
+    CHECK(same(found.value(), sum(x)));
+  }
+  const double huge = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
+  CHECK(reduced(Kind::sum, huge) == huge);
+  CHECK(reduced(Kind::sum, huge, huge, -huge) == huge);
+  CHECK(reduced(Kind::sum, huge, huge) == kInfinity);
+  CHECK(reduced(Kind::sum, 1.5, -huge, huge) == 0);  // far below what is kept beside the largest
+  CHECK(reduced(Kind::sum, 1024 * tiny, 2048 * tiny) == 3072 * tiny);
+  CHECK(reduced(Kind::sum, tiny, tiny) == 0);
+  CHECK(std::isnan(reduced(Kind::sum, 1.0, kInfinity, -kInfinity)));
+}
+
+TEST_CASE("nothing is neutral, and has the value of nothing") {
+  for (Kind kind : {Kind::sum, Kind::max, Kind::min})
+    for (double x : {0.0, -0.0, -1.5, 1e300, kInfinity, -kInfinity}) {
+      const ReductionValue nothing(kind);
+      CHECK(same(reduced(kind, nothing, x, nothing), reduced(kind, x)));
+    }
+  CHECK(same(ReductionValue().value(), 0.0));
+  CHECK(ReductionValue(Kind::max).value() == -kInfinity);
+  CHECK(ReductionValue(Kind::min).value() == kInfinity);
+}
+
+TEST_CASE("a sum and a maximum do not join: ranks that are at different statements are found out") {
+  ReductionValue sum(Kind::sum);
+  CHECK_THROWS_WITH_AS(sum.add(ReductionValue(Kind::max)), doctest::Contains("same statements"), jit::InternalError);
 }
