@@ -11,7 +11,7 @@
 
 #include "jit/ir/ir.hpp"
 #include "jit/memory/field.hpp"
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 #include "jit/runtime/table_key.hpp"
 
 namespace jit {
@@ -19,16 +19,26 @@ namespace jit {
 /// A kernel as the run time keeps it: its variants (streaming or not, prefetch distance), profile and tuning state.
 class KernelHandle;
 
-/// One execution of a kernel.
+/// One execution of a kernel: a part of a plan.
 struct Launch {
   KernelHandle* kernel = nullptr;
   std::span<Field* const> fields;          ///< [leaves]
   std::span<const SiteMap* const> maps;    ///< [slots], entry 0 unused (nullptr)
   std::span<const std::uint64_t> scalars;  ///< [arguments], bit patterns in the low bytes
   const Domain* domain = nullptr;
-  double* results = nullptr;  ///< [reductions]
-  int component =
-      0;  ///< of the fields, that the kernel takes for component 0: those behind the last it names must exist
+  /// Of the fields, that the kernel takes for component 0: those behind the last it names must exist.
+  int component = 0;
+  /// The plan's result that the kernel's first reduction is; the others follow. Parts with the same results join in them.
+  int result = 0;
+};
+
+/// What is launched for one statement, in this order (design D16): inner sites, then faces; a sum over each time slice.
+/// To the outside it is one step: operands are resident from the first part to the last, destinations change hands after
+/// the last, and reductions are rounded when all parts have joined.
+struct Plan {
+  std::span<const Launch> parts;
+  bool whole = false;         ///< the parts together write every site of what they write: old contents need not be kept
+  std::span<double> results;  ///< those that the parts name, each part new ones or, all of them, those of a part before
 };
 
 /// A row of the kernel table, for bench, tests and the profile.
@@ -51,13 +61,14 @@ class Runtime {
   ~Runtime();
 
   /// The kernel for a key, or nullptr if none was made yet, or not for long (TESSERA_KERNEL_MAX). The key says everything that
-  /// shapes the IR. The pointer is good until another 64 kernels have been asked for.
+  /// shapes the IR. The pointer is good until another 64 kernels have been asked for: so long may a plan be made.
   KernelHandle* find(const TableKey& key) const;
   /// Registers the IR under the key, which is copied (compiled at its first launch, per variant).
   KernelHandle* add(const TableKey& key, ir::Kernel kernel);
-  /// Runs a kernel. Fields written are made valid on the device. Blocks until done: on the CPU, and with results, yes.
-  /// Throws UserError if a field to be read was never written (TESSERA_CHECK=1), DeviceError when memory runs out.
-  void launch(const Launch& launch);
+  /// Runs a plan. Fields written are made valid on the device. Blocks until done: on the CPU, and with results, yes.
+  /// Throws UserError if a field to be read was never written (TESSERA_CHECK=1), DeviceError when memory runs out: then
+  /// nothing has been launched, and all fields are as they were.
+  void run(const Plan& plan);
 
   /// Native sites per group: lanes of a 4-byte word that fill one register (TESSERA_LANES overrides).
   int lanes() const;

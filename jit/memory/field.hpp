@@ -18,7 +18,7 @@
 
 #include "jit/ir/ir.hpp"
 #include "jit/memory/residency.hpp"
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 
 namespace jit {
 

@@ -6,7 +6,7 @@
 #include "jit/device/device.hpp"
 #include "jit/ir/type.hpp"
 #include "jit/memory/memory.hpp"
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 
 namespace jit {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jit/ir/builder.hpp"
+#include "jit/runtime/kernel_table.hpp"
 #include "jit/runtime/reorder.hpp"
 #include "jit/support/error.hpp"
 
@@ -102,9 +103,20 @@ std::string describe_operand(const ir::Kernel& kernel, std::size_t leaf) {
          "]) of kernel " + kernel.name;
 }
 
-void check_operands(const ir::Kernel& kernel, const Launch& launch) {
+namespace {
+
+/// Whether a part before this one writes the field.
+bool written_before(const Launch& launch, const Field* field, const Plan& plan) {
+  for (const Launch* part = plan.parts.data(); part != &launch; ++part)
+    for (std::size_t i = 0; i < part->kernel->ir.leaves.size(); ++i)
+      if (part->kernel->ir.leaves[i].written && part->fields[i] == field) return true;
+  return false;
+}
+
+void check_operands(const Launch& launch, const Plan& plan) {
+  const ir::Kernel& kernel = launch.kernel->ir;
   for (std::size_t i = 0; i < kernel.leaves.size(); ++i)
-    if (kernel.leaves[i].read && !launch.fields[i]->ever_written())
+    if (kernel.leaves[i].read && !launch.fields[i]->ever_written() && !written_before(launch, launch.fields[i], plan))
       throw UserError({.what = "read of a field that was never written",
                        .where = describe_operand(kernel, i),
                        .what_now = "Assign to the field first (found by TESSERA_CHECK=1)"});
@@ -116,6 +128,12 @@ void check_operands(const ir::Kernel& kernel, const Launch& launch) {
     else
       check_table(kernel, s, launch.maps[s]->group_sources(), 2 * order.groups);
   }
+}
+
+}  // namespace
+
+void check_operands(const Plan& plan) {
+  for (const Launch& launch : plan.parts) check_operands(launch, plan);
 }
 
 ir::Kernel nan_kernel(int lanes, ir::Type word, int components, bool listed) {

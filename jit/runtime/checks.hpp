@@ -18,7 +18,7 @@ namespace jit {
 std::string describe_operand(const ir::Kernel& kernel, std::size_t leaf);
 
 /// Throws UserError if a field to be read was never written; InternalError if a table points outside of the lattice.
-void check_operands(const ir::Kernel& kernel, const Launch& launch);
+void check_operands(const Plan& plan);
 
 /// Looks for results that are not a number. The device goes through what was written, by kernels made once per shape;
 /// only when it finds one does the host read the field, to name the site.

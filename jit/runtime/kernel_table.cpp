@@ -9,9 +9,7 @@ KernelHandle::KernelHandle(const TableKey& its_key, ir::Kernel kernel)
     : key(its_key.bytes.begin(), its_key.bytes.end()),
       key_hash(its_key.hash),
       ir(std::move(kernel)),
-      cost(jit::cost(ir)),
-      addresses(ir.leaves.size()),
-      tables(ir.slots.size()) {}
+      cost(jit::cost(ir)) {}
 
 const SizeClass* KernelHandle::largest_class() const {
   for (std::size_t i = classes.size(); i-- > 0;)

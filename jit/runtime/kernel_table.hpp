@@ -62,12 +62,6 @@ class KernelHandle {
   double compile_seconds = 0, costliest_compile = 0;
   int compiled = 0, from_cache = 0;  ///< variants
   std::string plain_hash;            ///< of the code without options, made or not
-
-  // Room for the arguments of a launch, so that a launch allocates nothing.
-  std::vector<void*> addresses;
-  std::vector<const std::int32_t*> tables;
-  const std::int32_t* groups = nullptr;
-  const std::uint64_t* masks = nullptr;
 };
 
 /// Open addressing by the key's hash; the bytes decide. Handles never move.

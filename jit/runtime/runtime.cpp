@@ -72,40 +72,61 @@ void* behind(void* field, int component, const Field& f) {
   return static_cast<std::byte*>(field) + words * ir::bytes(f.word());
 }
 
-/// Addresses and tables of a launch, in the kernel's own arrays. No contents are given up yet: claim() does that when
-/// the kernel is on its way.
-void bind(KernelHandle& kernel, const Launch& launch) {
-  const bool whole = launch.domain->whole;
-  const std::size_t leaves = kernel.ir.leaves.size();
+/// What a part of a plan becomes before it is launched.
+struct BoundPart {
+  std::size_t size_class;
+  double bytes;                   ///< moved
+  std::size_t addresses, tables;  ///< where its own begin
+  bool new_results = true;        ///< they are not those of a part before
+  const std::int32_t* groups = nullptr;
+  const std::uint64_t* masks = nullptr;
+};
+
+/// Those of a plan. The room is kept from one to the next, so that a statement allocates nothing.
+struct BoundParts {
+  std::vector<BoundPart> parts;
+  std::vector<void*> addresses;
+  std::vector<const std::int32_t*> tables;
+};
+
+/// Fills in addresses and tables of a part. No contents are given up yet: claim() does that when the kernels are on their
+/// way.
+void bind(const Launch& launch, bool whole, BoundParts& bound, BoundPart& part) {
+  const ir::Kernel& kernel = launch.kernel->ir;
+  void** const addresses = bound.addresses.data() + part.addresses;
+  const std::int32_t** const tables = bound.tables.data() + part.tables;
   std::size_t i = 0;
   try {
-    for (; i < leaves; ++i) {
-      const ir::Leaf& leaf = kernel.ir.leaves[i];
+    for (; i < kernel.leaves.size(); ++i) {
+      const ir::Leaf& leaf = kernel.leaves[i];
       Field& field = *launch.fields[i];
-      if (field.word() != leaf.word || field.components() != leaf.components || field.order().lanes != kernel.ir.lanes)
-        reject_shape(kernel, i, field);
-      if (leaf.read) kernel.addresses[i] = const_cast<void*>(field.device_read());
-      if (leaf.written) kernel.addresses[i] = field.device_reserve(whole && !leaf.read);
-      if (launch.component != 0) kernel.addresses[i] = behind(kernel.addresses[i], launch.component, field);
+      if (field.word() != leaf.word || field.components() != leaf.components || field.order().lanes != kernel.lanes)
+        reject_shape(*launch.kernel, i, field);
+      void* address = nullptr;
+      if (leaf.read) address = const_cast<void*>(field.device_read());
+      if (leaf.written) address = field.device_reserve(whole && !leaf.read);
+      addresses[i] = launch.component == 0 ? address : behind(address, launch.component, field);
     }
-    for (std::size_t s = 1; s < kernel.tables.size(); ++s) {
+    tables[0] = nullptr;
+    for (std::size_t s = 1; s < kernel.slots.size(); ++s) {
       const SiteMap& map = *launch.maps[s];
-      kernel.tables[s] = kernel.ir.slots[s].gathered ? map.sources_on_device() : map.group_sources_on_device();
+      tables[s] = kernel.slots[s].gathered ? map.sources_on_device() : map.group_sources_on_device();
     }
-    kernel.groups = launch.domain->listed ? launch.domain->groups_on_device() : nullptr;
-    kernel.masks = launch.domain->listed ? launch.domain->masks_on_device() : nullptr;
+    part.groups = launch.domain->listed ? launch.domain->groups_on_device() : nullptr;
+    part.masks = launch.domain->listed ? launch.domain->masks_on_device() : nullptr;
   } catch (const DeviceError& error) {
     const std::string what =
-        i < leaves ? describe_operand(kernel.ir, i) : "tables of sites of kernel " + kernel.ir.name;
+        i < kernel.leaves.size() ? describe_operand(kernel, i) : "tables of sites of kernel " + kernel.name;
     throw DeviceError(std::string(error.what()) + " [" + what + "]");
   }
 }
 
-/// What a launched kernel writes is valid on the device alone. INVARIANT: cannot fail after bind(), and comes after the
-/// launch, so that a statement that fails leaves its destination as it was.
-void claim(const KernelHandle& kernel, const Launch& launch) {
-  for (std::size_t i = 0; i < kernel.ir.leaves.size(); ++i)
-    if (kernel.ir.leaves[i].written) launch.fields[i]->device_write(launch.domain->whole);
+/// What launched kernels write is valid on the device alone. INVARIANT: cannot fail after bind(), and comes after the
+/// last launch, so that a statement that fails leaves its destination as it was.
+void claim(const Plan& plan) {
+  for (const Launch& launch : plan.parts)
+    for (std::size_t i = 0; i < launch.kernel->ir.leaves.size(); ++i)
+      if (launch.kernel->ir.leaves[i].written) launch.fields[i]->device_write(plan.whole);
 }
 
 }  // namespace
@@ -122,7 +143,8 @@ struct Runtime::State {
   std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
   bool timing = device.marks_are_free() || !env().profile.empty();
   std::int64_t launches = 0, trials = 0;
-  std::vector<ReductionValue> found;  ///< of the launch at hand, not rounded yet
+  BoundParts bound;                         ///< of the plan at hand
+  std::vector<ReductionValue> found, more;  ///< its results, not rounded yet, and those of a part that joins them
 
   /// Launches whose time is not asked for yet.
   struct Pending {
@@ -133,6 +155,10 @@ struct Runtime::State {
   std::vector<Pending> pending;
 
   void collect_times(std::size_t leave = 0);
+
+  void prepare(const Plan& plan);
+  BoundPart prepare(const Launch& launch, std::size_t addresses, std::size_t tables);
+  void start(const Launch& launch, const BoundPart& part, ReductionValue* results);
 
   KernelInfo dropped;  ///< the counters of kernels that have left the table
   void drop_kernels();
@@ -197,83 +223,136 @@ KernelHandle* Runtime::add(const TableKey& key, ir::Kernel kernel) {
   return made;
 }
 
-void Runtime::launch(const Launch& launch) {
-  const RuntimeLock lock;
-  State& state = *state_;
+/// Makes the parts ready but for their operands.
+void Runtime::State::prepare(const Plan& plan) {
+  std::size_t addresses = 0, tables = 0, filled = 0;
+  bound.parts.clear();
+  for (const Launch& launch : plan.parts) {
+    const ir::Kernel& kernel = launch.kernel->ir;
+    const auto first = static_cast<std::size_t>(launch.result), end = first + kernel.reductions.size();
+    const bool new_results = first == filled;
+    if (new_results ? end > plan.results.size() : end > filled)
+      throw InternalError({.what = "results of " + kernel.name,
+                           .expected = "new ones, or those of a part before, of " + std::to_string(plan.results.size()),
+                           .got = std::to_string(first) + ".." + std::to_string(end)});
+    bound.parts.push_back(prepare(launch, addresses, tables));
+    bound.parts.back().new_results = new_results;
+    addresses += kernel.leaves.size();
+    tables += kernel.slots.size();
+    if (new_results) filled = end;
+  }
+  if (filled != plan.results.size())
+    throw InternalError({.what = "results of a plan",
+                         .expected = std::to_string(plan.results.size()),
+                         .got = std::to_string(filled) + " that its parts give"});
+  if (bound.addresses.size() < addresses) bound.addresses.resize(addresses);
+  if (bound.tables.size() < tables) bound.tables.resize(tables);
+}
+
+BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addresses, std::size_t tables) {
   KernelHandle& kernel = *launch.kernel;
   const Domain& domain = *launch.domain;
-  const std::int64_t groups = domain.end - domain.begin;
-  const double bytes_per_site = domain.whole ? kernel.cost.bytes : kernel.cost.bytes_of_part;
-  const double bytes = static_cast<double>(domain.sites) * bytes_per_site;
   if (kernel.ir.listed != domain.listed)
     throw InternalError({.what = "launch of " + kernel.ir.name,
                          .expected = kernel.ir.listed ? "a list of groups" : "a range of groups",
                          .got = domain.listed ? "a list" : "a range"});
-
-  const auto number = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(groups)));
+  const double bytes_per_site = domain.whole ? kernel.cost.bytes : kernel.cost.bytes_of_part;
+  const double bytes = static_cast<double>(domain.sites) * bytes_per_site;
+  const auto number = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(domain.end - domain.begin)));
   if (kernel.classes.size() <= number) kernel.classes.resize(number + 1);
-  SizeClass& size = kernel.classes[number];
-  if (size.variant == nullptr) state.variants.prepare(kernel, number, bytes);
-  if (state.check) check_operands(kernel.ir, launch);
-  if (state.separate) {
-    Residency::instance().begin_statement();
-    std::size_t needed = 0;
-    for (const Field* field : launch.fields) needed += field->device_bytes();
-    state.largest_statement = std::max(state.largest_statement, needed);
-  }
-  bind(kernel, launch);
-  if (state.separate && env().spill) Residency::instance().spill_others();
+  if (kernel.classes[number].variant == nullptr) variants.prepare(kernel, number, bytes);
+  return {.size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
+}
+
+void Runtime::State::start(const Launch& launch, const BoundPart& part, ReductionValue* results) {
+  KernelHandle& kernel = *launch.kernel;
+  const Domain& domain = *launch.domain;
+  const std::int64_t groups = domain.end - domain.begin;
+  SizeClass& size = kernel.classes[part.size_class];
 
   DeviceLaunch run;
   run.kernel = &kernel.ir;
   apply(size, run);
-  run.fields = kernel.addresses;
-  run.tables = kernel.tables;
+  run.fields = {bound.addresses.data() + part.addresses, kernel.ir.leaves.size()};
+  run.tables = {bound.tables.data() + part.tables, kernel.ir.slots.size()};
   run.scalars = launch.scalars;
-  run.groups = kernel.groups;
-  run.masks = kernel.masks;
+  run.groups = part.groups;
+  run.masks = part.masks;
   run.begin = domain.begin;
   run.end = domain.end;
   run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().first_odd;
   run.parallel = kernel.cost.operations * kNanosecondsPerOperation * static_cast<double>(groups) > kParallelNanoseconds;
-  state.found.resize(kernel.ir.reductions.size());
-  run.results = state.found.data();
+  run.results = results;
 
-  const bool trial = size.trial, timed = state.timing || trial;
+  const bool trial = size.trial, timed = timing || trial;
   constexpr Device::Mark kNone = ~Device::Mark{0};
   Device::Mark start = kNone, end = kNone;
   if (timed) {
-    start = state.device.mark();
+    start = device.mark();
     run.finished = &end;
   }
   try {
-    if (!state.device.launch(run)) state.variants.retry(kernel, number, bytes, run);
-    claim(kernel, launch);
-    if (state.check) state.check_results(kernel.ir, launch);
+    if (!device.launch(run)) variants.retry(kernel, part.size_class, part.bytes, run);
   } catch (...) {
     for (const Device::Mark mark : {start, end})
-      if (mark != kNone) state.device.drop(mark);
+      if (mark != kNone) device.drop(mark);
     throw;
   }
-  for (std::size_t r = 0; r < state.found.size(); ++r) launch.results[r] = state.found[r].value();
 
-  ++state.launches;
-  state.trials += trial;
+  ++launches;
+  trials += trial;
   ++kernel.calls;
-  kernel.bytes += bytes;
+  kernel.bytes += part.bytes;
   kernel.flops += static_cast<double>(domain.sites) * kernel.cost.flops;
   std::optional<double> seconds;
   if (timed) {
-    if (trial || state.device.marks_are_free()) {
-      seconds = state.device.seconds_between(start, end);
+    if (trial || device.marks_are_free()) {
+      seconds = device.seconds_between(start, end);
       kernel.seconds += *seconds;
     } else {
-      state.pending.push_back({&kernel, start, end});
+      pending.push_back({&kernel, start, end});
       // Not the newest half: to ask for them would be to wait, and the device would run out of work.
-      if (state.pending.size() >= State::kMostPending) state.collect_times(State::kMostPending / 2);
+      if (pending.size() >= kMostPending) collect_times(kMostPending / 2);
     }
   }
-  if (size.tuner) state.variants.launched(kernel, number, bytes, seconds);
+  if (size.tuner) variants.launched(kernel, part.size_class, part.bytes, seconds);
+}
+
+void Runtime::run(const Plan& plan) {
+  const RuntimeLock lock;
+  State& state = *state_;
+  state.prepare(plan);
+  if (state.check) check_operands(plan);
+  if (state.separate) {
+    Residency::instance().begin_statement();
+    std::size_t needed = 0;
+    const void* counted = nullptr;  // parts often have the same fields
+    for (const Launch& launch : plan.parts) {
+      if (std::exchange(counted, launch.fields.data()) == launch.fields.data()) continue;
+      for (const Field* field : launch.fields) needed += field->device_bytes();
+    }
+    state.largest_statement = std::max(state.largest_statement, needed);
+  }
+  for (std::size_t p = 0; p < plan.parts.size(); ++p)
+    bind(plan.parts[p], plan.whole, state.bound, state.bound.parts[p]);
+  if (state.separate && env().spill) Residency::instance().spill_others();
+
+  if (state.found.size() < plan.results.size()) state.found.resize(plan.results.size());
+  for (std::size_t p = 0; p < plan.parts.size(); ++p) {
+    const Launch& launch = plan.parts[p];
+    const std::size_t count = launch.kernel->ir.reductions.size(), first = static_cast<std::size_t>(launch.result);
+    if (state.bound.parts[p].new_results) {
+      state.start(launch, state.bound.parts[p], state.found.data() + first);
+    } else {
+      if (state.more.size() < count) state.more.resize(count);
+      state.start(launch, state.bound.parts[p], state.more.data());
+      for (std::size_t r = 0; r < count; ++r) state.found[first + r].add(state.more[r]);
+    }
+  }
+  claim(plan);
+  for (std::size_t r = 0; r < plan.results.size(); ++r) plan.results[r] = state.found[r].value();
+  if (state.check)
+    for (const Launch& launch : plan.parts) state.check_results(launch.kernel->ir, launch);
 }
 
 int Runtime::lanes() const { return state_->lanes; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "qdp/expr/node.hpp"
@@ -26,9 +27,9 @@ const LatticeState& lattice_of(const Node& expression);
 void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs);
 
 enum class Reduce { sum, max, min };
-/// results[c] = sum (max, min) of component c over the sites of `domain`, in double precision. Sums are the same bits for
-/// any number of threads, lanes or ranks.
-void reduce(Expr rhs, const jit::Domain& domain, Reduce kind, double* results);
+/// results[d][c] = sum (max, min) of component c over the sites of domain d, in double precision: one step of the run
+/// time for all domains. Sums are the same bits for any number of threads, lanes or ranks.
+void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, double* results);
 
 struct HostOperand {
   const void* components;

@@ -1,7 +1,7 @@
 #include "qdp/expr/inspect.hpp"
 
 #include "jit/memory/field.hpp"
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 #include "qdp/expr/lowering.hpp"
 #include "qdp/expr/statement.hpp"
 #include "qdp/layout/lattice.hpp"

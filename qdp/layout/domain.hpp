@@ -1,7 +1,7 @@
 // From colours of sites to what kernels visit: groups of lanes.
 #pragma once
 
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 #include "qdp/util/multi.hpp"
 
 #include <vector>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "jit/memory/field.hpp"
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 #include "jit/support/on_demand.hpp"
 #include "qdp/layout/geometry.hpp"
 #include "qdp/util/multi.hpp"

@@ -1,7 +1,7 @@
 // Maps as tables: for every site, the site that its value comes from.
 #pragma once
 
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 #include "qdp/layout/geometry.hpp"
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 // sites of a sub-lattice in host order: even ones first.
 #pragma once
 
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 #include "qdp/layout/geometry.hpp"
 
 #include <optional>

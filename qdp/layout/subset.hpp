@@ -9,7 +9,7 @@
 // made.
 #pragma once
 
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 #include "jit/support/on_demand.hpp"
 #include "qdp/layout/lattice.hpp"
 #include "qdp/util/multi.hpp"

@@ -143,7 +143,8 @@ void launch(Draw kind, jit::Field& field, Trips trips, const jit::Domain& domain
   const auto multipliers = multiplier_field(lattice_of(field), trips);
   jit::Field* const fields[] = {&field, multipliers.get()};
   const jit::SiteMap* const maps[] = {nullptr};
-  runtime.launch({.kernel = kernel, .fields = fields, .maps = maps, .scalars = seeds, .domain = &domain});
+  const jit::Launch launch{.kernel = kernel, .fields = fields, .maps = maps, .scalars = seeds, .domain = &domain};
+  runtime.run({.parts = {&launch, 1}, .whole = domain.whole, .results = {}});
 }
 
 }  // namespace

@@ -39,10 +39,23 @@ concept InnerPair = (LatticeLike<A> || LatticeLike<B>) && Binary<Op::local_inner
 
 template <class R> R reduced(Expr e, const Subset& s, Reduce kind) {
   double x[shape_of<typename R::Site>.components()];
-  const jit::Domain& domain = s.domain_for(lattice_of(*e));
-  reduce(std::move(e), domain, kind, x);
+  const jit::Domain* const domain = &s.domain_for(lattice_of(*e));
+  reduce(std::move(e), {&domain, 1}, kind, x);
   R r;
   from_double(x, r);
+  return r;
+}
+
+/// One sum per subset of a set.
+template <class R> multi1d<R> sums_over(Expr e, const Set& set) {
+  constexpr int kComponents = shape_of<typename R::Site>.components();
+  const int n = set.numSubsets();
+  multi1d<const jit::Domain*> domains(n);
+  for (int k = 0; k < n; ++k) domains[k] = &set[k].domain_for(lattice_of(*e));
+  multi1d<double> x(n * kComponents);
+  if (n > 0) reduce(std::move(e), {&domains[0], static_cast<std::size_t>(n)}, Reduce::sum, &x[0]);
+  multi1d<R> r(n);
+  for (int k = 0; k < n; ++k) from_double(&x[k * kComponents], r[k]);
   return r;
 }
 
@@ -130,9 +143,7 @@ template <class T> Double innerProductReal(const multi1d<OLattice<T>>& a, const 
 
 /// One sum per subset of a set: the time-slice sums of a correlator.
 template <class X> requires detail::LatticeLike<X> multi1d<detail::sum_result<X>> sumMulti(const X& x, const Set& set) {
-  multi1d<detail::sum_result<X>> r(set.numSubsets());
-  for (int i = 0; i < set.numSubsets(); ++i) r[i] = sum(x, set[i]);
-  return r;
+  return detail::sums_over<detail::sum_result<X>>(detail::to_expr(x), set);
 }
 template <class X> requires detail::ScalarLike<X> multi1d<detail::sum_result<X>> sumMulti(const X& x, const Set& set) {
   multi1d<detail::sum_result<X>> r(set.numSubsets());
@@ -142,8 +153,10 @@ template <class X> requires detail::ScalarLike<X> multi1d<detail::sum_result<X>>
 /// r(i, k) = sum of x[i] over subset k.
 template <class T> multi2d<detail::sum_result<OLattice<T>>> sumMulti(const multi1d<OLattice<T>>& x, const Set& set) {
   multi2d<detail::sum_result<OLattice<T>>> r(x.size(), set.numSubsets());
-  for (int i = 0; i < x.size(); ++i)
-    for (int k = 0; k < set.numSubsets(); ++k) r(i, k) = sum(x[i], set[k]);
+  for (int i = 0; i < x.size(); ++i) {
+    const auto sums = sumMulti(x[i], set);
+    for (int k = 0; k < set.numSubsets(); ++k) r(i, k) = sums[k];
+  }
   return r;
 }
 

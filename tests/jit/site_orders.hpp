@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 
 namespace tests {
 

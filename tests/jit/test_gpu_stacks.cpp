@@ -72,11 +72,12 @@ struct Fields {
     std::vector<Field*> operands;
     for (const int i : which) operands.push_back(fields[static_cast<std::size_t>(i)].get());
     const Domain domain = tests::everything(*order);
-    runtime().launch({.kernel = sum_of(static_cast<int>(which.size())),
-                      .fields = operands,
-                      .maps = {},
-                      .scalars = {},
-                      .domain = &domain});
+    const Launch launch{.kernel = sum_of(static_cast<int>(which.size())),
+                        .fields = operands,
+                        .maps = {},
+                        .scalars = {},
+                        .domain = &domain};
+    runtime().run({{&launch, 1}, domain.whole, {}});
   }
 
   Runtime& ready = runtime();

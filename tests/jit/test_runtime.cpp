@@ -95,8 +95,8 @@ void run(KernelHandle* kernel, const std::vector<Field*>& fields, const Domain& 
   std::vector<std::uint64_t> words(scalars.size());
   if (!scalars.empty()) std::memcpy(words.data(), scalars.data(), 8 * scalars.size());
   const SiteMap* maps[] = {nullptr, map};
-  rt().launch(
-      {.kernel = kernel, .fields = fields, .maps = maps, .scalars = words, .domain = &domain, .results = results});
+  const Launch launch{.kernel = kernel, .fields = fields, .maps = maps, .scalars = words, .domain = &domain};
+  rt().run({{&launch, 1}, domain.whole, {results, results == nullptr ? 0 : kernel->ir.reductions.size()}});
 }
 
 std::vector<double> random_numbers(std::size_t n, unsigned seed) {
@@ -426,12 +426,13 @@ TEST_CASE("a launch on a tiny lattice costs less than twenty readings of the clo
                       .maps = {},
                       .scalars = {&scalar, 1},
                       .domain = &domain};
-  rt().launch(launch);
+  const Plan plan{{&launch, 1}, true, {}};
+  rt().run(plan);
   using Clock = std::chrono::steady_clock;
   auto best_launch = Clock::duration::max(), best_clock = best_launch;
   for (int batch = 0; batch < 50; ++batch) {
     auto start = Clock::now();
-    for (int i = 0; i < 200; ++i) rt().launch(launch);
+    for (int i = 0; i < 200; ++i) rt().run(plan);
     best_launch = std::min(best_launch, Clock::now() - start);
     start = Clock::now();
     for (int i = 0; i < 200; ++i) (void)Clock::now();

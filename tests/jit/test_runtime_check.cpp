@@ -59,7 +59,8 @@ KernelHandle* quotient(bool shifted, bool gathered, bool listed) {
 void run(KernelHandle* kernel, Field& x, Field& y, const Domain& domain, const SiteMap* map = nullptr) {
   Field* fields[] = {&x, &y};
   const SiteMap* maps[] = {nullptr, map};
-  checked_runtime().launch({.kernel = kernel, .fields = fields, .maps = maps, .scalars = {}, .domain = &domain});
+  const Launch launch{.kernel = kernel, .fields = fields, .maps = maps, .scalars = {}, .domain = &domain};
+  checked_runtime().run({{&launch, 1}, domain.whole, {}});
 }
 
 }  // namespace

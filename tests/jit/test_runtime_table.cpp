@@ -69,7 +69,8 @@ struct Statements {
     KernelHandle* kernel = ready.find(table_key(name));
     if (kernel == nullptr) kernel = ready.add(table_key(name), plus(number, additions));
     Field* fields[] = {&x, &y};
-    ready.launch({.kernel = kernel, .fields = fields, .maps = {}, .scalars = {}, .domain = &domain});
+    const Launch launch{.kernel = kernel, .fields = fields, .maps = {}, .scalars = {}, .domain = &domain};
+    ready.run({{&launch, 1}, domain.whole, {}});
     return static_cast<const double*>(y.host_read())[63];
   }
 };

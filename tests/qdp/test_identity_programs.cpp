@@ -68,7 +68,8 @@ class World {
       return contents(*dest);
     }
     std::vector<double> sums(static_cast<std::size_t>(shape.components()));
-    detail::reduce(rhs, domain(s), static_cast<detail::Reduce>(s.reduction - 1), sums.data());
+    const jit::Domain* const where = &domain(s);
+    detail::reduce(rhs, {&where, 1}, static_cast<detail::Reduce>(s.reduction - 1), sums.data());
     return sums;
   }
 
@@ -154,7 +155,8 @@ TEST_CASE("200 programs of 20 statements give the bits of each statement by itse
         const auto aside = detail::new_field(shape);
         detail::assign(aside, shape, all.domain(), world.fields().expression(s.rhs));
         expected.resize(n);
-        detail::reduce(detail::make_field(aside, shape), world.domain(s), static_cast<detail::Reduce>(s.reduction - 1),
+        const jit::Domain* const where = &world.domain(s);
+        detail::reduce(detail::make_field(aside, shape), {&where, 1}, static_cast<detail::Reduce>(s.reduction - 1),
                        expected.data());
       } else {
         const auto& dest = world.fields().field(s.rhs->kind, s.dest);

@@ -1,4 +1,4 @@
-#include "jit/runtime/sites.hpp"
+#include "jit/memory/sites.hpp"
 
 #include <utility>
 

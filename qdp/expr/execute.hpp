@@ -1,0 +1,27 @@
+// Assignments, from a statement to launches: by one kernel, or in steps if it is too large for one.
+#pragma once
+
+#include "jit/runtime.hpp"
+#include "qdp/expr/statement.hpp"
+
+namespace QDP::detail {
+
+/// Where the value of a statement goes, whose field 0 is the destination.
+struct Assignment {
+  jit::Field* dest;
+  Shape shape;
+  const LatticeState& lattice;
+  const jit::Domain& domain;
+};
+
+/// The right-hand side may read the destination at the site itself, at other sites not. The statement may be used anew
+/// afterwards.
+void execute(Statement& statement, const Assignment& how);
+
+/// Whether one kernel would be too long to take all of it, whatever its purpose.
+bool needs_pieces(const Statement& statement);
+
+/// The kernel on the operands that the statement at hand refers to.
+jit::Launch launch_of(jit::KernelHandle* kernel, const Statement& statement, const jit::Domain& domain);
+
+}  // namespace QDP::detail
