@@ -38,4 +38,9 @@ const std::vector<std::int32_t>& SiteMap::derived_sources() const {
   });
 }
 
+std::size_t SiteMap::bytes() const {
+  const std::size_t derived = derived_.made() != nullptr ? derived_.made()->size() : 0;
+  return (positions_.size() + groups_.size() + derived) * sizeof(std::int32_t);
+}
+
 }  // namespace jit

@@ -50,6 +50,9 @@ class SiteMap {
   const std::vector<std::int32_t>& sources() const { return groups_.empty() ? positions_ : derived_sources(); }
   const std::vector<std::int32_t>& group_sources() const { return groups_; }
 
+  /// Of the tables made so far.
+  std::size_t bytes() const;
+
   const std::int32_t* sources_on_device() const { return on_device(sources(), positions_copy_); }
   const std::int32_t* group_sources_on_device() const { return on_device(groups_, groups_copy_); }
 

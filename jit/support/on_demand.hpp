@@ -30,6 +30,9 @@ class OnDemand {
     return first(std::forward<Make>(make));
   }
 
+  /// The value if it has been made, else nullptr.
+  const T* made() const { return made_.load(std::memory_order_acquire); }
+
  private:
   template <class Make>
   [[gnu::noinline]] const T& first(Make&& make) const {

@@ -80,6 +80,16 @@ std::shared_ptr<jit::Field> LatticeState::constant_field(const void* owner, int 
   return {std::const_pointer_cast<LatticeState>(shared_from_this()), field.get()};
 }
 
+std::size_t LatticeState::table_bytes() const {
+  std::size_t bytes = (host_index.size() + position.size()) * sizeof(std::int32_t);
+  for (const auto& one : sets_)
+    if (const SetTables* made = one.made()) bytes += made->bytes();
+  for (const auto& sign : neighbours_)
+    for (const auto& one : sign)
+      if (const auto* made = one.made()) bytes += (*made)->bytes();
+  return bytes;
+}
+
 std::string describe(const LatticeState& lattice) { return "lattice " + to_string(lattice.whole().extents()); }
 
 Coord to_coord(const multi1d<int>& x, const char* what) {

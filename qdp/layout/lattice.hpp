@@ -56,6 +56,10 @@ class LatticeState : public jit::SiteOrder, public std::enable_shared_from_this<
   std::shared_ptr<jit::Field> constant_field(const void* owner, int number, jit::ir::Type word, int components,
                                              const std::function<void(void* host)>& make) const;
 
+  /// Bytes of the tables that exist by now: the order of sites, domains and lists of sets, shifts. Constant fields count
+  /// as fields.
+  std::size_t table_bytes() const;
+
  private:
   LatticeState(const Geometry& whole, const RankGrid& grid, int rank, int lanes);
 

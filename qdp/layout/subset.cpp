@@ -97,6 +97,16 @@ const HostSites& SetTables::host_sites(int color) const {
   })[static_cast<std::size_t>(color)];
 }
 
+std::size_t SetTables::bytes() const {
+  std::size_t bytes = 0;
+  for (const SubsetTables& subset : subsets)
+    bytes += subset.domain.groups.size() * sizeof(std::int32_t) + subset.domain.masks.size() * sizeof(std::uint64_t);
+  if (const auto* made = all_colors.made()) bytes += static_cast<std::size_t>(made->size()) * sizeof(int);
+  if (const auto* made = all_sites.made())
+    for (const HostSites& one : *made) bytes += static_cast<std::size_t>(one.sites.size()) * sizeof(int);
+  return bytes;
+}
+
 std::unique_ptr<SetTables> make_default_set(const LatticeState& lattice, DefaultSet which) {
   const Definition& definition = kDefinitions[static_cast<int>(which)];
   auto set = std::make_unique<SetTables>();

@@ -59,6 +59,8 @@ struct SetTables {
 
   const multi1d<int>& colors() const;
   const HostSites& host_sites(int color) const;
+  /// Of what has been made so far.
+  std::size_t bytes() const;
 };
 
 std::unique_ptr<SetTables> make_default_set(const LatticeState& lattice, DefaultSet which);

@@ -281,6 +281,34 @@ TEST_CASE("boxes of any grid of ranks share out the lattice; parity is that of t
         std::string::npos);
 }
 
+TEST_CASE(
+    "what statements need of a lattice takes 24 bytes per site if it is cut, 48 otherwise; lists for the host come later") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents written out");
+  for (const Extents& extents :
+       {Extents{16, 16, 16, 16}, Extents{12, 12, 12, 12}, Extents{10, 14, 10, 14}, Extents{9, 11, 7, 13}}) {
+    CAPTURE(detail::to_string(extents));
+    tests::create_lattice(extents);
+    const auto lattice = detail::present_lattice("test");
+    const auto per_site = [&] {
+      return static_cast<double>(lattice->table_bytes()) / static_cast<double>(lattice->sites);
+    };
+    CHECK(per_site() >= 8);
+    CHECK(per_site() < 9);
+    LatticeReal x, y;
+    x[rb[0]] = 1;
+    x[rb[1]] = 2;
+    y = 0;
+    for (int mu = 0; mu < Nd; ++mu) y += shift(x, FORWARD, mu) + shift(x, BACKWARD, mu);
+    const bool cut = detail::find_lane_cut(extents, lattice->lanes).has_value();
+    CHECK(per_site() <= (cut ? 24 : 48));
+    if (!cut) CHECK(per_site() >= 40);  // else something is not counted
+    const double before = per_site();
+    (void)rb[0].siteTable();
+    (void)rb.latticeColoring();
+    CHECK(per_site() >= before + 8);
+  }
+}
+
 TEST_CASE("numbers of sites have 64 bits") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("extents written out");
   const detail::Coord huge{4096, 4096, 4096, 8192};
