@@ -38,7 +38,8 @@ struct Launch {
 struct Plan {
   std::span<const Launch> parts;
   bool whole = false;         ///< the parts together write every site of what they write: old contents need not be kept
-  std::span<double> results;  ///< those that the parts name, each part new ones or, all of them, those of a part before
+  /// Those that the parts name, each part new ones or, all of them, those of a part before; over the domains of all ranks.
+  std::span<double> results;
 };
 
 /// A row of the kernel table, for bench, tests and the profile.
@@ -66,6 +67,7 @@ class Runtime {
   /// Registers the IR under the key, which is copied (compiled at its first launch, per variant).
   KernelHandle* add(const TableKey& key, ir::Kernel kernel);
   /// Runs a plan. Fields written are made valid on the device. Blocks until done: on the CPU, and with results, yes.
+  /// Collective if it has results: those of the ranks are combined once for all, and rounded last.
   /// Throws UserError if a field to be read was never written (TESSERA_CHECK=1), DeviceError when memory runs out: then
   /// nothing has been launched, and all fields are as they were.
   void run(const Plan& plan);

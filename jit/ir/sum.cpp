@@ -179,16 +179,17 @@ void ReductionValue::add(const SumBins& bins) {
 }
 
 void ReductionValue::add(const ReductionValue& other) {
-  if (kind_ != other.kind_)
-    throw InternalError({.what = "joining what two parts of a domain have found",
-                         .expected = "the same kind of reduction (sum, largest, smallest)",
-                         .got = std::to_string(int(kind_)) + " and " + std::to_string(int(other.kind_)),
-                         .what_now = "If the parts are ranks: they must run the same statements in the same order"});
+  mixed_ |= other.mixed_ || kind_ != other.kind_;
   sum_.add(other.sum_);
   extremum_ = std::max(extremum_, other.extremum_);
 }
 
 double ReductionValue::value() const {
+  if (mixed_)
+    throw InternalError({.what = "a reduction over parts of a domain",
+                         .expected = "sums, largest or smallest values from all of them",
+                         .got = "some of each",
+                         .what_now = "If the parts are ranks: they must run the same statements in the same order"});
   if (kind_ == Kind::sum) return sum_.value();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (extremum_ == 0) return kind_ == Kind::max ? -infinity : infinity;

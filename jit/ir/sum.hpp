@@ -81,9 +81,9 @@ class ReductionValue {
   void add(double x);
   void add(const SumAccumulator& acc);
   void add(const SumBins& bins);
-  /// Throws InternalError if `other` is of another kind: then ranks are at different statements.
   void add(const ReductionValue& other);
   /// The sum as ExactSum gives it; the largest (-inf of nothing), the smallest (+inf of nothing).
+  /// Throws InternalError if values of different kinds were joined: on every rank, if ranks were at different statements.
   double value() const;
 
  private:
@@ -92,6 +92,7 @@ class ReductionValue {
   ExactSum sum_;
   std::uint64_t extremum_ = 0;  ///< as in SumBins: 0, or larger for what is to be kept
   Kind kind_;
+  bool mixed_ = false;  ///< values of another kind have joined
 };
 
 }  // namespace jit

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jit/codegen/codegen.hpp"
+#include "jit/comm/collectives.hpp"
 #include "jit/device/cpu_device.hpp"
 #include "jit/device/processor.hpp"
 #include "jit/gpu/process_device.hpp"
@@ -144,7 +145,7 @@ struct Runtime::State {
   bool timing = device.marks_are_free() || !env().profile.empty();
   std::int64_t launches = 0, trials = 0;
   BoundParts bound;                         ///< of the plan at hand
-  std::vector<ReductionValue> found, more;  ///< its results, not rounded yet, and those of a part that joins them
+  std::vector<ReductionValue> found, more;  ///< its results, not rounded yet, and those of a part that joins them; ranks join last
 
   /// Launches whose time is not asked for yet.
   struct Pending {
@@ -350,6 +351,7 @@ void Runtime::run(const Plan& plan) {
     }
   }
   claim(plan);
+  if (!plan.results.empty()) combine(process_communicator(), {state.found.data(), plan.results.size()});
   for (std::size_t r = 0; r < plan.results.size(); ++r) plan.results[r] = state.found[r].value();
   if (state.check)
     for (const Launch& launch : plan.parts) state.check_results(launch.kernel->ir, launch);

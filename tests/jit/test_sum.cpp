@@ -414,6 +414,10 @@ TEST_CASE("nothing is neutral, and has the value of nothing") {
 }
 
 TEST_CASE("a sum and a maximum do not join: ranks that are at different statements are found out") {
-  ReductionValue sum(Kind::sum);
-  CHECK_THROWS_WITH_AS(sum.add(ReductionValue(Kind::max)), doctest::Contains("same statements"), jit::InternalError);
+  for (bool sum_first : {true, false}) {
+    ReductionValue sum(Kind::sum), most(Kind::max), total(Kind::sum);
+    (sum_first ? sum : most).add(sum_first ? most : sum);
+    total.add(sum_first ? sum : most);  // a third rank
+    CHECK_THROWS_WITH_AS(total.value(), doctest::Contains("same statements"), jit::InternalError);
+  }
 }

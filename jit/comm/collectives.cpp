@@ -1,0 +1,68 @@
+#include "jit/comm/collectives.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace jit {
+namespace {
+
+template <class T>
+void reduce_floats(Communicator& ranks, std::span<T> values, ReductionValue::Kind kind) {
+  std::vector<ReductionValue> found(values.size(), ReductionValue(kind));
+  for (std::size_t i = 0; i < values.size(); ++i) found[i].add(double{values[i]});
+  combine(ranks, found);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(found[i].value());
+}
+
+}  // namespace
+
+void combine(Communicator& ranks, std::span<ReductionValue> found) {
+  combine(ranks, found, [](ReductionValue a, const ReductionValue& b) {
+    a.add(b);
+    return a;
+  });
+}
+
+void reduce(Communicator& ranks, std::span<double> values, ReductionValue::Kind kind) {
+  reduce_floats(ranks, values, kind);
+}
+void reduce(Communicator& ranks, std::span<float> values, ReductionValue::Kind kind) {
+  reduce_floats(ranks, values, kind);
+}
+
+bool all_of(Communicator& ranks, bool here) {
+  combine(ranks, std::span(&here, 1), [](bool a, bool b) { return a && b; });
+  return here;
+}
+
+bool any_of(Communicator& ranks, bool here) {
+  combine(ranks, std::span(&here, 1), [](bool a, bool b) { return a || b; });
+  return here;
+}
+
+void broadcast(Communicator& ranks, std::string& text, int root) {
+  std::uint64_t size = text.size();
+  ranks.broadcast(&size, sizeof size, root);
+  text.resize(size);
+  ranks.broadcast(text.data(), size, root);
+}
+
+Host place_on_host(Communicator& ranks) {
+  const std::string name = ranks.host();
+  const auto size = static_cast<std::size_t>(ranks.size()), rank = static_cast<std::size_t>(ranks.rank());
+  std::uint64_t longest = name.size();
+  reduce(ranks, std::span(&longest, 1), ReductionValue::Kind::max);
+  std::string padded = name, all(size * longest, '\0');
+  padded.resize(longest);
+  ranks.gather(padded.data(), longest, all.data());
+  Host host{name, 0, 0};
+  for (std::size_t r = 0; r < size; ++r) {
+    if (all.compare(r * longest, longest, padded) != 0) continue;
+    ++host.ranks;
+    host.rank += r < rank;
+  }
+  return host;
+}
+
+}  // namespace jit
