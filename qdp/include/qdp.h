@@ -4,6 +4,7 @@
 #include "qdp/expr/sym.hpp"
 #include "qdp/init/flop_counter.hpp"
 #include "qdp/init/init.hpp"
+#include "qdp/init/internal.hpp"
 #include "qdp/io/archive.hpp"
 #include "qdp/io/map_obj.hpp"
 #include "qdp/io/qdp_file.hpp"

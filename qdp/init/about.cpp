@@ -1,7 +1,6 @@
 #include "qdp/init/about.hpp"
 
-#include <unistd.h>
-
+#include "jit/comm/communicator.hpp"
 #include "jit/runtime.hpp"
 #include "qdp_config.h"
 
@@ -10,12 +9,10 @@ extern const char* const tessera_commit;  // generated, cmake/TesseraCommit.cmak
 namespace QDP {
 
 ProgramAbout about_program() {
-  char host[256] = "unknown";
-  if (gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   const jit::Runtime& runtime = jit::Runtime::instance();
   return {.version = TESSERA_VERSION,
           .commit = tessera_commit,
-          .host = host,
+          .host = jit::process_communicator().host(),
           .device = runtime.device(),
           .device_model = runtime.device_model(),
           .threads = runtime.threads(),

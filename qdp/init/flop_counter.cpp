@@ -3,11 +3,14 @@
 #include <ostream>
 
 #include "qdp/io/stdio.hpp"
+#include "qdp/layout/layout.hpp"
 #include "qdp/util/primary.hpp"
 
 namespace QDP {
 
-void FlopCounter::addSiteFlops(unsigned long long flops) { count_ += flops * io::process().sites; }
+void FlopCounter::addSiteFlops(unsigned long long flops) {
+  count_ += flops * static_cast<unsigned long long>(Layout::sitesOnNode());
+}
 
 void FlopCounter::report(const std::string& name, double seconds) const {
   const double mflops = static_cast<double>(count_) / (1e6 * seconds);

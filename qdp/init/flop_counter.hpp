@@ -9,7 +9,7 @@ class FlopCounter {
  public:
   void reset() { count_ = 0; }
   void addFlops(unsigned long long flops) { count_ += flops; }
-  /// flops for each site of this process's lattice.
+  /// flops for each site of this process's lattice. Throws jit::UserError before Layout::create.
   void addSiteFlops(unsigned long long flops);
   /// flops for each site of this process that lies in the subset.
   template <class Subset>

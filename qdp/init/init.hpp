@@ -1,9 +1,8 @@
-// Start and end of a program, its command line, threads, profiling hooks and global operations over ranks.
+// Start and end of a program, its command line, threads and profiling hooks.
 #pragma once
 
 #include <string>
 
-#include "qdp/util/primary.hpp"
 #include "qdp/util/terminate.hpp"
 
 namespace QDP {
@@ -43,20 +42,6 @@ inline void popProfileInfo() {}
 inline void initProfile(const std::string&, const std::string&, int) {}
 inline void closeProfile() {}
 inline void printProfile() {}
-
-namespace QDPInternal {
-// One rank: sums and maxima over ranks leave values as they are.
-template <class T> void globalSum(T&) {}
-template <class T> void globalSumArray(T*, int) {}
-template <class T> void globalMax(T&) {}
-template <class T> void globalMaxValue(T*) {}
-template <class T> void globalMinValue(T*) {}
-inline void globalAnd(bool&) {}
-inline void globalOr(bool&) {}
-template <class T> void broadcast(T&) {}
-inline void broadcast(void*, std::size_t) {}
-inline void broadcast_str(std::string&) {}
-}  // namespace QDPInternal
 
 }  // namespace QDP
 

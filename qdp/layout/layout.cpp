@@ -60,6 +60,11 @@ std::shared_ptr<const detail::LatticeState> make_lattice(const char* what, const
                           .got = numbers.empty() ? "none" : numbers,
                           .what_now = "give the extents with Layout::setLattSize first"});
   }
+  if (const int ranks = jit::process_communicator().size(); ranks != 1)
+    throw jit::UserError({.what = what,
+                          .expected = "one rank: a lattice is not shared out over several yet",
+                          .got = std::to_string(ranks) + " ranks",
+                          .what_now = "start one process"});
   const jit::RuntimeLock lock;
   auto made = detail::LatticeState::make(what, detail::to_coord(extents, what), jit::Runtime::instance().lanes());
   jit::log_info("layout", describe(*made), ": ", made->whole().volume(), " sites in ", made->groups, " groups of ",
@@ -198,9 +203,9 @@ const multi1d<int>& logicalSize() { return present("Layout::logicalSize").ranks;
 std::size_t vol() { return static_cast<std::size_t>(lattice("Layout::vol").whole().volume()); }
 int sitesOnNode() { return static_cast<int>(lattice("Layout::sitesOnNode").sites); }
 
-int numNodes() { return 1; }
-int nodeNumber() { return 0; }
-bool primaryNode() { return true; }
+int numNodes() { return jit::process_communicator().size(); }
+int nodeNumber() { return jit::process_communicator().rank(); }
+bool primaryNode() { return io::is_primary(); }
 
 int nodeNumber(const multi1d<int>& coord) {
   return rank_of(checked_site(coord, "Layout::nodeNumber"), "Layout::nodeNumber");

@@ -1,35 +1,20 @@
 #include "qdp/util/primary.hpp"
 
-#include <cstdint>
+#include <span>
 
+#include "jit/comm/collectives.hpp"
 #include "jit/support/error.hpp"
 
 namespace QDP::io {
-namespace {
 
-Process& state() {
-  static Process current;
-  return current;
+void broadcast(void* data, std::size_t bytes) { jit::process_communicator().broadcast(data, bytes, kPrimary); }
+
+void broadcast(std::string& text) { jit::broadcast(jit::process_communicator(), text, kPrimary); }
+
+double sum(double value) {
+  jit::reduce(jit::process_communicator(), std::span(&value, 1), jit::ReductionValue::Kind::sum);
+  return value;
 }
-
-}  // namespace
-
-const Process& process() { return state(); }
-void set_process(const Process& process) { state() = process; }
-
-void broadcast(void* data, std::size_t bytes) {
-  if (process().broadcast != nullptr && bytes > 0) process().broadcast(data, bytes);
-}
-
-void broadcast(std::string& text) {
-  if (process().broadcast == nullptr) return;
-  std::uint64_t size = text.size();
-  broadcast(&size, sizeof size);
-  text.resize(size);
-  broadcast(text.data(), size);
-}
-
-double sum(double value) { return process().sum != nullptr ? process().sum(value) : value; }
 
 void throw_everywhere(std::string failure) {
   broadcast(failure);

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "qdp/util/primary.hpp"
+#include "jit/comm/communicator.hpp"
 
 namespace QDP {
 namespace {
@@ -41,7 +41,7 @@ int QDP_error(const char* format, ...) {
 void QDP_abort(int status) {
   std::fprintf(stderr, "QDP abort: the program ends with status %d\n", status);
   std::fflush(nullptr);
-  if (io::process().abort_all != nullptr) io::process().abort_all(status);
+  jit::process_communicator().abort(status);
   std::exit(status);
 }
 
