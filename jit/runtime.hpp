@@ -37,7 +37,7 @@ struct Launch {
 /// the last, and reductions are rounded when all parts have joined.
 struct Plan {
   std::span<const Launch> parts;
-  bool whole = false;         ///< the parts together write every site of what they write: old contents need not be kept
+  bool whole = false;  ///< the parts together write every site of what they write: old contents need not be kept
   /// Those that the parts name, each part new ones or, all of them, those of a part before; over the domains of all ranks.
   std::span<double> results;
 };

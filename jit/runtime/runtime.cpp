@@ -144,8 +144,9 @@ struct Runtime::State {
   std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
   bool timing = device.marks_are_free() || !env().profile.empty();
   std::int64_t launches = 0, trials = 0;
-  BoundParts bound;                         ///< of the plan at hand
-  std::vector<ReductionValue> found, more;  ///< its results, not rounded yet, and those of a part that joins them; ranks join last
+  BoundParts bound;  ///< of the plan at hand
+  std::vector<ReductionValue> found,
+      more;  ///< its results, not rounded yet, and those of a part that joins them; ranks join last
 
   /// Launches whose time is not asked for yet.
   struct Pending {

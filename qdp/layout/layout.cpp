@@ -1,10 +1,12 @@
 #include "qdp/layout/layout.hpp"
 
+#include "jit/comm/communicator.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 #include "jit/support/log.hpp"
 #include "qdp/rng/random_state.hpp"
+#include "qdp/util/primary.hpp"
 
 #include <algorithm>
 #include <string>

@@ -45,6 +45,19 @@ TEST_CASE("Layout tells how many ranks there are, and which one this is") {
   for (int r = 0; r < 3; ++r) CHECK(told[static_cast<std::size_t>(r)] == std::vector<int>{3, r, r == 0, r == 0});
 }
 
+TEST_CASE("a lattice over several ranks does not exist yet, and says so on every one") {
+  const auto told = texts_on_ranks(2, [](Communicator&) {
+    multi1d<int> nrow(Nd);
+    nrow = 4;
+    Layout::setLattSize(nrow);
+    return thrown_by([] { Layout::create(); });
+  });
+  for (const std::string& text : told) {
+    CHECK(text.find("UserError: Layout::create") == 0);
+    CHECK(text.find("2 ranks") != std::string::npos);
+  }
+}
+
 TEST_CASE("on_primary: one rank acts, and what it throws is thrown on every rank") {
   const auto told = texts_on_ranks(3, [](Communicator& ranks) {
     int acted = 0;
