@@ -165,7 +165,7 @@ void CpuDevice::reduce(const DeviceLaunch& launch, LaunchArguments arguments) {
 }
 
 Device::Mark CpuDevice::mark() { return ticks(); }
-double CpuDevice::seconds_between(Mark from, Mark to) { return static_cast<double>(to - from) * seconds_per_tick(); }
+double CpuDevice::seconds_between(Mark from, Mark to) { return static_cast<double>(to - from) * seconds_per_tick(to); }
 
 void CpuDevice::parallel_for(std::span<const Range> ranges,
                              const std::function<void(std::int64_t, std::int64_t)>& body) {

@@ -20,8 +20,8 @@ inline std::uint64_t ticks() {
 #endif
 }
 
-/// Seconds per tick: measured against the system's clock since start_clock(), to 1e-6 after a second.
-double seconds_per_tick();
+/// Seconds per tick: measured against the system's clock since start_clock(), to 1e-6 after a second. `now`: a reading just taken.
+double seconds_per_tick(std::uint64_t now = ticks());
 /// Sets the origin of that measurement; called once when the run time starts.
 void start_clock();
 
