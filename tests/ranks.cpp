@@ -85,7 +85,7 @@ class SocketRanks : public jit::Communicator {
       char* from = of_ranks.data() + static_cast<std::size_t>((rank_ + step) % size()) * all;
       if (step % 2 == 0) {
         join(from, values, count);
-        std::memcpy(values, from, all);
+        std::copy_n(from, all, static_cast<char*>(values));
       } else {
         join(values, from, count);
       }
