@@ -45,16 +45,27 @@ struct Statistics {
   double of[3] = {};
 };
 
-Statistics launch(const ir::Kernel& kernel, const std::vector<Field*>& fields, const Domain& domain) {
+/// The kernel as a plan of one part, or of `parts` that share the domain.
+Statistics run(const ir::Kernel& kernel, const std::vector<Field*>& fields, const Domain& domain,
+               std::int64_t parts = 1) {
+  Runtime& rt = Runtime::instance();
   const std::string text = ir::print(kernel);
-  Statistics found;
+  const TableKey key = table_key(text);
+  KernelHandle* const known = rt.find(key);
+  KernelHandle* const handle = known != nullptr ? known : rt.add(key, kernel);
   const SiteMap* maps[] = {nullptr};
-  Runtime::instance().launch({.kernel = Runtime::instance().add(table_key(text), kernel),
-                              .fields = fields,
-                              .maps = maps,
-                              .scalars = {},
-                              .domain = &domain,
-                              .results = found.of});
+  std::vector<Domain> shares(static_cast<std::size_t>(parts), domain);
+  std::vector<Launch> launches;
+  for (std::int64_t p = 0; p < parts; ++p) {
+    Domain& share = shares[static_cast<std::size_t>(p)];
+    const std::int64_t groups = domain.end - domain.begin;
+    share.begin = domain.begin + groups * p / parts;
+    share.end = domain.begin + groups * (p + 1) / parts;
+    share.whole = domain.whole && parts == 1;
+    launches.push_back({.kernel = handle, .fields = fields, .maps = maps, .scalars = {}, .domain = &share});
+  }
+  Statistics found;
+  rt.run({launches, domain.whole, {found.of, kernel.reductions.size()}});
   return found;
 }
 
@@ -89,7 +100,7 @@ bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::b
 }  // namespace
 
 TEST_CASE(
-    "reductions have the bits of one rank, whatever the shares, lanes and threads of the ranks; all ranks have them") {
+    "reductions have the bits of one rank, whatever the shares, parts, lanes and threads of the ranks; all ranks have them") {
   std::mt19937_64 engine(31);
   std::uniform_real_distribution<double> exponent(-300, 300), mantissa(-2, 2);
   constexpr std::int64_t kSites = 3000;
@@ -116,8 +127,8 @@ TEST_CASE(
         const auto order = tests::random_order(lanes, std::max<std::int64_t>(sites, 1), 1);
         Domain domain = tests::everything(*order);  // with padding: a list
         if (sites == 0) domain.end = domain.begin, domain.sites = 0;
-        return std::vector{launch(kernel(lanes, domain.listed, true),
-                                  {field_of(order, &x[static_cast<std::size_t>(cut[r])]).get()}, domain)};
+        return std::vector{run(kernel(lanes, domain.listed, true),
+                               {field_of(order, &x[static_cast<std::size_t>(cut[r])]).get()}, domain, 1 + comm.rank())};
       });
       REQUIRE(told.size() == cut.size() - 1);
       for (const auto& found : told)
@@ -131,7 +142,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("ranks meet once for a launch with reductions, and not for one without") {
+TEST_CASE("ranks meet once for a plan with reductions, of however many parts, and not for one without") {
   const auto told = tests::on_ranks<int>(2, [](Communicator&) {
     auto counting = std::make_unique<Counting>(replace_process_communicator(nullptr));
     const int& calls = counting->calls;
@@ -141,12 +152,14 @@ TEST_CASE("ranks meet once for a launch with reductions, and not for one without
     const auto x = field_of(order, ones.data()), y = field_of(order, ones.data());
     const Domain domain = tests::everything(*order);
     std::vector<int> seen;
-    launch(kernel(8, false, false), {x.get(), y.get()}, domain);
+    run(kernel(8, false, false), {x.get(), y.get()}, domain);
     seen.push_back(calls);
-    const Statistics found = launch(kernel(8, false, true), {x.get()}, domain);
-    seen.push_back(calls);
-    seen.push_back(static_cast<int>(found.of[0]));
+    const ir::Kernel statistics = kernel(8, false, true);
+    for (const int parts : {1, 3}) {
+      seen.push_back(static_cast<int>(run(statistics, {x.get()}, domain, parts).of[0]));
+      seen.push_back(calls);
+    }
     return seen;
   });
-  for (const auto& seen : told) CHECK(seen == std::vector{0, 1, 128});
+  for (const auto& seen : told) CHECK(seen == std::vector{0, 128, 1, 128, 2});
 }
