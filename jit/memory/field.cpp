@@ -60,6 +60,14 @@ Field::~Field() {
   release_image();
 }
 
+void Field::reorder(std::shared_ptr<const SiteOrder> order) {
+  const RuntimeLock lock;
+  if (ever_written())
+    throw InternalError({.what = "Field::reorder", .expected = "a field that was never written", .got = shape(*this)});
+  release_host(), release_device(), release_image();
+  order_ = std::move(order);
+}
+
 std::size_t Field::host_bytes() const { return words_to_bytes(order_->sites, components_, word_); }
 std::size_t Field::device_bytes() const { return words_to_bytes(order_->groups * order_->lanes, components_, word_); }
 

@@ -34,6 +34,8 @@ class Field {
   int components() const { return components_; }
   const SiteOrder& order() const { return *order_; }
   const std::shared_ptr<const SiteOrder>& order_ptr() const { return order_; }
+  /// Another order of sites for a field that was never written. Throws InternalError for one that was.
+  void reorder(std::shared_ptr<const SiteOrder> order);
   std::size_t host_bytes() const;    ///< sites * components * bytes(word)
   std::size_t device_bytes() const;  ///< with padding
 

@@ -22,7 +22,7 @@ class TwistedShift : public FermionOperator<F> {
   void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
     m_->add_derivative(g, y, x, weight);
   }
-  double flops() const override { return m_->flops() + 48.0 * domain().numSiteTable(); }
+  double flops() const override { return m_->flops() + 48.0 * static_cast<double>(globalSites(domain())); }
 
  private:
   std::unique_ptr<FermionOperator<F>> m_;

@@ -113,15 +113,10 @@ void combine(F& x, const QDP::Subset& sites, std::span<const HostComplex> c,
   }
 }
 
-/// Sites of the subset on all processes.
-inline double global_sites(const QDP::Subset& sites) {
-  return static_cast<double>(sites.numSiteTable()) / QDP::Layout::sitesOnNode() * QDP::Layout::vol();
-}
-
 /// Floating-point operations of `n` updates y += a x with a real, or of n norms: 4 per complex component.
 template <class F>
 double axpy_flops(const QDP::Subset& sites, double n) {
-  return n * 4 * QDP::NumSpins<F>::value * QDP::NumColors<F>::value * global_sites(sites);
+  return n * 4 * QDP::NumSpins<F>::value * QDP::NumColors<F>::value * static_cast<double>(globalSites(sites));
 }
 
 [[noreturn]] inline void throw_breakdown(const std::string& where, const std::string& expected, double got,
@@ -192,9 +187,9 @@ class DirectMatrix {
  public:
   /// Throws ShapeError unless M maps its sites to themselves.
   DirectMatrix(const FermionOperator<F>& m, Sign sign) : m_(m), sign_(sign) {
-    if (m.domain().numSiteTable() != m.range().numSiteTable())
+    if (globalSites(m.domain()) != globalSites(m.range()))
       throw ShapeError("direct solver: expected an operator from some sites to the same sites, got one from " +
-                       std::to_string(m.domain().numSiteTable()) + " to " + std::to_string(m.range().numSiteTable()) +
+                       std::to_string(globalSites(m.domain())) + " to " + std::to_string(globalSites(m.range())) +
                        ". Solve the normal equation instead.");
   }
 

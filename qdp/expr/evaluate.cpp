@@ -50,19 +50,34 @@ std::shared_ptr<jit::Field> new_field(Shape shape) {
   return std::make_shared<jit::Field>(present_lattice("lattice field"), shape.word, shape.components());
 }
 
-const LatticeState& lattice_of(const Node& expression) {
+namespace {
+
+/// The lattice of some field of the tree, nullptr if there is none.
+const LatticeState* lattice_of_fields(const Node& expression) {
   // Down the first operands, past a field beside them: trees without any field at their edge do not come up in practice.
   for (const Node* n = &expression; n != nullptr;) {
-    if (n->op == Op::field) return lattice_of(*n->load.field);
+    if (n->op == Op::field) return &lattice_of(*n->load.field);
     const Node* next = nullptr;
     for (const Expr& kid : n->kid) {
       if (!kid) break;
-      if (kid->op == Op::field) return lattice_of(*kid->load.field);
+      if (kid->op == Op::field) return &lattice_of(*kid->load.field);
       if (next == nullptr && kid->op != Op::value && kid->op != Op::zero) next = kid.get();
     }
     n = next;
   }
-  return *present_lattice("expression");
+  return nullptr;
+}
+
+}  // namespace
+
+const LatticeState& lattice_of(const Node& expression) {
+  const LatticeState* found = lattice_of_fields(expression);
+  return found != nullptr ? *found : *present_lattice("expression");
+}
+
+void adopt_lattice(jit::Field& field, const Node& value) {
+  const LatticeState* lattice = lattice_of_fields(value);
+  if (lattice != nullptr && lattice != &field.order()) field.reorder(lattice->shared_from_this());
 }
 
 void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs) {

@@ -21,6 +21,8 @@ std::shared_ptr<jit::Field> new_field(Shape shape);
 
 /// The lattice of an expression: that of the first of its fields that is found, the present one if it has none.
 const LatticeState& lattice_of(const Node& expression);
+/// Moves a field that nothing has been assigned to yet to the lattice of its first value, if that has one.
+void adopt_lattice(jit::Field& field, const Node& value);
 
 /// dest = rhs on the sites of `domain`. The right-hand side may contain the destination, shifted or not. Throws UserError
 /// if the operands do not share one lattice.

@@ -52,7 +52,7 @@ LatticeState::LatticeState(const Geometry& whole, const RankGrid& grid, int rank
 
 LatticeState::~LatticeState() = default;
 
-const SetTables& LatticeState::set(DefaultSet which) const {
+const SetTables& LatticeState::make_set(DefaultSet which) const {
   return sets_[static_cast<std::size_t>(which)].get([&] { return make_default_set(*this, which); });
 }
 

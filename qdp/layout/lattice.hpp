@@ -46,7 +46,10 @@ class LatticeState : public jit::SiteOrder, public std::enable_shared_from_this<
   int rank() const { return rank_; }
 
   /// Made at the first call, as all that follows.
-  const SetTables& set(DefaultSet which) const;
+  const SetTables& set(DefaultSet which) const {
+    const SetTables* made = sets_[static_cast<std::size_t>(which)].made();
+    return made != nullptr ? *made : make_set(which);
+  }
   /// The domain of every site.
   const jit::Domain& everything() const;
   /// result(x) = source(x + sign mu), periodic; sign is 1 or -1.
@@ -62,6 +65,7 @@ class LatticeState : public jit::SiteOrder, public std::enable_shared_from_this<
 
  private:
   LatticeState(const Geometry& whole, const RankGrid& grid, int rank, int lanes);
+  const SetTables& make_set(DefaultSet which) const;
 
   Geometry whole_, here_;
   RankGrid grid_;

@@ -1,10 +1,12 @@
 #include "qdp/layout/subset.hpp"
 
+#include "jit/comm/collectives.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/layout/domain.hpp"
 #include "qdp/layout/layout.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace QDP {
@@ -39,12 +41,16 @@ std::vector<HostSites> host_sites_of(const multi1d<int>& colors, std::size_t n) 
   return all;
 }
 
-/// The domains of a set whose sites have these colours.
+/// The domains of a set whose sites have these colours. Collective: ranks learn how many sites there are in all.
 void fill_domains(SetTables& set, const multi1d<int>& colors, int n) {
   std::vector<jit::Domain> domains = detail::make_domains(*set.lattice, colors, n);
+  std::vector<std::int64_t> sites;
+  for (const jit::Domain& domain : domains) sites.push_back(domain.sites);
+  jit::reduce(jit::process_communicator(), std::span(sites), jit::ReductionValue::Kind::sum);
   set.subsets.resize(n);
   for (int color = 0; color < n; ++color)
-    set.subsets[color] = {.color = color, .domain = std::move(domains[color]), .set = &set};
+    set.subsets[color] = {
+        .color = color, .domain = std::move(domains[color]), .global_sites = sites[color], .set = &set};
 }
 
 int parity_of_first_three(const Coord& x) {

@@ -43,7 +43,8 @@ struct HostSites {
 /// What is known of the sites of one colour.
 struct SubsetTables {
   int color = 0;
-  jit::Domain domain;  ///< as a kernel visits them
+  jit::Domain domain;             ///< as a kernel visits them
+  std::int64_t global_sites = 0;  ///< of all ranks
   const SetTables* set = nullptr;
 };
 
@@ -85,12 +86,14 @@ class Subset {
   int end() const { return host_sites().end; }
   /// Host indices, ascending.
   const multi1d<int>& siteTable() const { return host_sites().sites; }
+  /// Sites on this rank; globalSites() has those of all.
   int numSiteTable() const { return static_cast<int>(domain().sites); }
   Set getSet() const;
 
   // ---- for the expression language
 
   const jit::Domain& domain() const { return tables().domain; }
+  std::int64_t global_sites() const { return tables().global_sites; }
   /// On the lattice of a field. Throws jit::UserError if the set was made for another one.
   const jit::Domain& domain_for(const jit::SiteOrder& field_order) const { return tables_for(field_order).domain; }
   /// Its sites on the host, likewise.
@@ -154,6 +157,9 @@ class Set {
   std::shared_ptr<const detail::SetTables> tables_;  ///< of the user's sets
   std::vector<Subset> subsets_;
 };
+
+/// Sites of the subset on all ranks.
+inline std::int64_t globalSites(const Subset& s) { return s.global_sites(); }
 
 /// Every site.
 extern Subset all;

@@ -192,7 +192,7 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
                 "a site type has at most 32767 components (64 x 64 complex colour matrices have 8192)");
 
   /// On the present lattice (Layout::create(), Layout::Scope), or on the one given; copies and values of expressions live
-  /// where these do.
+  /// where these do, and so does a field without contents once it is assigned one of them.
   OLattice() : field_(detail::new_field(kShape)) {}
   explicit OLattice(const Layout::Lattice& lattice) : field_(detail::new_field(kShape, *lattice.state())) {}
   OLattice(const OLattice& x) : field_(detail::new_field(kShape, detail::lattice_of(*x.field()))) { *this = x; }
@@ -209,7 +209,8 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
 
   OLattice& operator=(const OLattice& x) { return set(detail::to_expr(x)); }
   OLattice& operator=(OLattice&& x) {
-    if (field_ && x.field_ && &field_->order() != &x.field_->order()) return *this = std::as_const(x);  // an error
+    if (field_ && field_->ever_written() && x.field_ && &field_->order() != &x.field_->order())
+      return *this = std::as_const(x);  // an error
     if (this != &x) std::swap(field_, x.field_);
     return *this;
   }
@@ -249,6 +250,8 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
     field_ = detail::new_field(kShape);
   }  // apart: it makes loops over elem() slower
   OLattice& set(detail::Expr rhs) {
+    if (!field()->ever_written()) [[unlikely]]
+      detail::adopt_lattice(*field_, *rhs);
     detail::assign(field(), kShape, all.domain_for(field()->order()), std::move(rhs));
     return *this;
   }

@@ -61,6 +61,7 @@ void check_set(const Set& set, int colors, const std::function<int(const Extents
     const Subset& subset = set[c];
     CHECK(subset.color() == c);
     CHECK(subset.numSiteTable() == static_cast<int>(expected.size()));
+    CHECK(globalSites(subset) == static_cast<std::int64_t>(expected.size()));
     CHECK(std::vector<int>(subset.siteTable().begin(), subset.siteTable().end()) == expected);
     CHECK(visited(subset.domain(), *detail::present_lattice("test")) == expected);
     CHECK(subset.domain().sites == static_cast<int>(expected.size()));

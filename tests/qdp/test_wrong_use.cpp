@@ -205,7 +205,7 @@ TEST_CASE("things of two lattices do not mix") {
   CHECK(toDouble(sum(old)) == 512.0);
   // a second lattice of the same extents is another lattice too
   create_lattice({2, 2, 2, 2});
-  LatticeReal third;
+  LatticeReal third = Real(3);
   CHECK_THROWS_WITH_AS(third = now, doctest::Contains("another lattice"), UserError);
 }
 
