@@ -295,6 +295,34 @@ TEST_CASE("a kernel is compiled once, found by its key, and counted") {
   CHECK(rt().profile_report().find("counted") == std::string::npos);
 }
 
+TEST_CASE("a profile that is reset counts the same launches alike, number by number") {
+  ir::Kernel kernel = axpy(8, 3, false);
+  kernel.name = "counted again";
+  KernelHandle* made = rt().add(table_key("axpy counted again"), kernel);
+  const auto order = tests::random_order(8, 1024);
+  const Domain domain = tests::everything(*order);
+  const auto x = field_of(order, 3, random_numbers(3 * 1024, 1)), y = field_of(order, 3, random_numbers(3 * 1024, 2));
+  const auto info_of = [&] {
+    for (const KernelInfo& info : rt().kernels())
+      if (info.name == "counted again") return info;
+    return KernelInfo{};
+  };
+  for (int round = 0; round < 3; ++round) {
+    rt().reset_profile();
+    for (const KernelInfo& info : rt().kernels()) {
+      CHECK(info.calls == 0);
+      CHECK(info.seconds == 0);
+      CHECK(info.bytes == 0);
+      CHECK(info.flops == 0);
+    }
+    for (int i = 0; i < 5; ++i) run(made, {x.get(), y.get()}, domain, {1.0});
+    CHECK(info_of().calls == 5);
+    CHECK(info_of().bytes == 5.0 * 1024 * 3 * 3 * 8);
+    CHECK(info_of().flops == 5.0 * 1024 * 3 * 2);
+    CHECK(info_of().seconds > 0);
+  }
+}
+
 TEST_CASE("the kernel table finds thousands of keys and no other") {
   KernelTable table;
   const ir::Kernel kernel = axpy(4, 1, false);

@@ -21,7 +21,6 @@ namespace {
 
 constexpr int kTime = 1;     // t_dir of the anisotropic rows
 constexpr double kXi = 2.3;  // xi_0
-constexpr int kDecay = 0;    // decay_dir
 constexpr double kUs = 0.85, kUt = 0.95;
 
 using Weight = std::function<double(int mu, int nu)>;
@@ -104,13 +103,18 @@ std::map<std::string, std::vector<Row>> rows() {
   const std::string pair = element("beta_F", 3.1) + element("beta_A", -0.7);
   const auto adjoint = [](C t) { return 3.1 * (1 - t.real()) - 0.7 * (1 - std::norm(t)); };
   const auto two_plaquettes = [](C t) { return -3.1 * t.real() + 0.7 / 2 * t.real() * t.real(); };
-  const auto on_boundary = [](const auto& f) {
-    return [f](const Links& u) {
-      return of_traces(u, [&](C t, int x, int mu, int nu) {
-        const int at = u.coordinates(x)[kDecay], last = u.extents()[kDecay] - 1;
-        return f(t) * (mu != kDecay && nu != kDecay && (at == 0 || at == last) ? 0.5 : 1);
-      });
-    };
+  // One row for each decay_dir.
+  const auto on_boundary = [&](const auto& f) {
+    std::vector<Row> all;
+    for (int decay = 0; decay < 4; ++decay)
+      all.push_back({pair + tag("decay_dir", std::to_string(decay)), [f, decay](const Links& u) {
+                       return of_traces(u, [&](C t, int x, int mu, int nu) {
+                         const auto d = static_cast<std::size_t>(decay);
+                         const int at = u.coordinates(x)[d], last = u.extents()[d] - 1;
+                         return f(t) * (mu != decay && nu != decay && (at == 0 || at == last) ? 0.5 : 1);
+                       });
+                     }});
+    return all;
   };
   const auto everywhere = [](const auto& f) {
     return [f](const Links& u) { return of_traces(u, [&](C t, int, int, int) { return f(t); }); };
@@ -211,9 +215,9 @@ std::map<std::string, std::vector<Row>> rows() {
            return -1.7 * loops + 5 * 1.7 * 3 / (6 * us8 * kXi) * neighbours(u);
          }}}},
       {"PLAQ_PLUS_ADJOINT", {{pair, everywhere(adjoint)}}},
-      {"SF_PLAQ_PLUS_ADJOINT", {{pair + tag("decay_dir", std::to_string(kDecay)), on_boundary(adjoint)}}},
+      {"SF_PLAQ_PLUS_ADJOINT", on_boundary(adjoint)},
       {"PLAQ_PLUS_TWO_PLAQ", {{pair, everywhere(two_plaquettes)}}},
-      {"SF_PLAQ_PLUS_TWO_PLAQ", {{pair + tag("decay_dir", std::to_string(kDecay)), on_boundary(two_plaquettes)}}},
+      {"SF_PLAQ_PLUS_TWO_PLAQ", on_boundary(two_plaquettes)},
       {"CHARACTER",  // chi_S = [(tr P)^2 + tr P^2]/2, 6 at P = 1
        {{pair + element("beta_S", -2.3),
          [=](const Links& u) {

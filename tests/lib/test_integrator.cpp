@@ -11,6 +11,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 using namespace QDP;
 using namespace qcd;
@@ -257,4 +259,46 @@ TEST_CASE("energy violations from conf.00200 with P = 0, computed by another pro
   CHECK(toDouble(average_plaquette(end.u)) == doctest::Approx(0.8497286358).epsilon(base_tol(1e-9)));
   const double shift = 4.0 * Nd * static_cast<double>(Layout::vol());  // conv. 2: the mean is subtracted
   CHECK(toDouble(kinetic_energy(end.p)) + shift == doctest::Approx(2435.3697367).epsilon(base_tol(1e-9)));
+}
+
+namespace {
+
+/// Notes the steps of the links.
+class Drifts : public DynamicsObserver {
+ public:
+  std::vector<double> steps;
+  void force(int, double, double, double) override {}
+  void begin_run(int) override {}
+  void drift(double dt) override { steps.push_back(dt); }
+};
+
+}  // namespace
+
+TEST_CASE("no step of a scheme with delta_tau_max is longer, forward or backward, below whichever scheme it stands") {
+  tests::use_lattice({2, 2, 2, 2});
+  const System system(5.7);
+  const double limit = 0.03, tau = 0.2;
+  int backward = 0;
+  for (const Scheme& outer : schemes())
+    for (const Scheme& inner : schemes()) {
+      if (outer.step_from_delta_tau || !inner.step_from_delta_tau) continue;
+      CAPTURE(outer.name);
+      CAPTURE(inner.name);
+      const std::string limited = "<SubIntegrator><Name>" + inner.name + "</Name><delta_tau_max>" +
+                                  std::to_string(limit) +
+                                  "</delta_tau_max><monomial_ids><elem>gauge</elem></monomial_ids></SubIntegrator>";
+      Drifts drifts;
+      PhaseSpace state = random_start();
+      make("<tau0>" + std::to_string(tau) + "</tau0><Integrator>" + scheme(outer.name, 1, limited) + "</Integrator>",
+           system.monomials)
+          .run(state, {}, false, &drifts);
+      double total = 0;
+      for (const double dt : drifts.steps) {
+        CHECK(std::fabs(dt) <= limit * (1 + 1e-12));
+        total += dt;
+        backward += dt < 0;
+      }
+      CHECK(total == doctest::Approx(tau).epsilon(1e-12));
+    }
+  CHECK(backward > 0);
 }

@@ -2,7 +2,7 @@
 
 #include "lib/meas/gauge_fix.hpp"
 #include "lib/meas/glue.hpp"
-#include "tests/lib/lattice.hpp"
+#include "tests/lib/plain.hpp"
 
 #include <doctest/doctest.h>
 
@@ -112,4 +112,36 @@ TEST_CASE("gauge fixing that cannot work is refused, and an unfinished one is re
   CHECK(result.sweeps == 2);
   GaugeField few(1);
   CHECK_THROWS_AS(fix_gauge(few, turn, {}), ShapeError);
+}
+
+TEST_CASE("functional and theta are the sums that define them, for every direction left out and for none") {
+  TESSERA_NEEDS_QCD("plain links");
+  tests::use_lattice({4, 2, 4, 6});
+  const GaugeField u = tests::random_field();
+  const reference::Links plain = tests::plain_links(u);
+  for (int j_decay = -1; j_decay <= Nd; ++j_decay) {
+    CAPTURE(j_decay);
+    double theta = 0, functional = 0, links = 0;
+    for (int x = 0; x < plain.volume(); ++x) {
+      reference::Color divergence{};
+      for (int mu = 0; mu < Nd; ++mu) {
+        if (mu == j_decay) continue;
+        divergence = divergence + plain.at(x, mu) + reference::Complex(-1) * plain.at(plain.neighbour(x, mu, -1), mu);
+        functional += trace(plain.at(x, mu)).real() / 3;
+        ++links;
+      }
+      const reference::Color delta = algebra_part(divergence);
+      theta += trace(delta * adjoint(delta)).real() / (3 * plain.volume());
+    }
+    CHECK(gauge_divergence(u, j_decay) == doctest::Approx(theta).epsilon(base_tol(1e-12)));
+    GaugeFixing none;
+    none.j_decay = j_decay;
+    none.max_sweeps = 0;
+    GaugeField same = u;
+    LatticeColorMatrix g;
+    const GaugeFixingResult result = fix_gauge(same, g, none);
+    CHECK(result.sweeps == 0);
+    CHECK(result.theta == doctest::Approx(theta).epsilon(base_tol(1e-10)));
+    CHECK(std::fabs(result.functional - functional / links) < base_tol(1e-13));
+  }
 }

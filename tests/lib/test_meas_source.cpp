@@ -3,10 +3,19 @@
 #include "lib/meas/mesons.hpp"
 #include "lib/meas/source.hpp"
 #include "tests/lib/lattice.hpp"
+#include "tests/reference/from_site.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <complex>
+#include <functional>
+#include <map>
+#include <numbers>
+#include <string>
+#include <utility>
 
 using namespace QDP;
 using namespace qcd;
@@ -191,4 +200,114 @@ TEST_CASE("sources refuse sites off the lattice and names that do not exist") {
                        doctest::Contains("SmearingParam"), InputError);
   CHECK_THROWS_WITH_AS(source_from("<SourceType>WALL_SOURCE</SourceType><j_decay>7</j_decay><t_source>0</t_source>"),
                        doctest::Contains("from 0 to 3"), InputError);
+}
+
+namespace {
+
+/// The input of a source with a place, in slice t of direction j, and what it is at x.
+struct PlacedSource {
+  std::string input;
+  std::function<std::complex<double>(const multi1d<int>& x)> at;
+};
+
+/// All sources without noise, around the site `origin`.
+std::map<std::string, PlacedSource> placed_sources(const multi1d<int>& origin, int j) {
+  const auto numbers = [](const auto& list) {
+    std::string text;
+    for (const int n : list) text += std::to_string(n) + ' ';
+    return text;
+  };
+  const std::string decay = "<j_decay>" + std::to_string(j) + "</j_decay>";
+  const std::string site = decay + "<t_srce>" + numbers(origin) + "</t_srce>";
+  const std::string slice = decay + "<t_source>" + std::to_string(origin[j]) + "</t_source>";
+  const int across = (j + 2) % Nd;
+  const auto fixed = [&](int mu) {
+    return "<elem><dir>" + std::to_string(mu) + "</dir><coord>" + std::to_string(origin[mu]) + "</coord></elem>";
+  };
+  const std::array<int, 3> momentum{1, -1, 2};
+  const auto in_slice = [origin, j](const multi1d<int>& x) { return x[j] == origin[j] ? 1.0 : 0.0; };
+  const auto wave = [=](const multi1d<int>& x) {
+    double angle = 0;
+    std::size_t k = 0;
+    for (int mu = 0; mu < Nd; ++mu)
+      if (mu != j) angle += 2 * std::numbers::pi * momentum[k++] * (x[mu] - origin[mu]) / Layout::lattSize()[mu];
+    return in_slice(x) * std::complex<double>(std::cos(angle), std::sin(angle));
+  };
+  return {{"POINT_SOURCE", {site, [origin](const multi1d<int>& x) { return x == origin ? 1.0 : 0.0; }}},
+          {"SHELL_SOURCE",
+           {site + "<SmearingParam><wvf_kind>NONE</wvf_kind></SmearingParam>",
+            [origin](const multi1d<int>& x) { return x == origin ? 1.0 : 0.0; }}},
+          {"WALL_SOURCE", {slice, in_slice}},
+          {"PARTIAL_WALL_SOURCE",
+           {slice + "<FixedDirs>" + fixed(j) + fixed(across) + "</FixedDirs>",
+            [=](const multi1d<int>& x) { return in_slice(x) * (x[across] == origin[across] ? 1 : 0); }}},
+          {"MOMENTUM_WALL_SOURCE", {site + "<mom>" + numbers(momentum) + "</mom>", wave}}};
+}
+
+/// Whether values are those of a named noise.
+const std::map<std::string, std::pair<std::string, std::function<bool(std::complex<double>)>>>& noises() {
+  const auto near = [](std::complex<double> a, std::complex<double> b) { return std::abs(a - b) < base_tol(1e-12); };
+  static const std::map<std::string, std::pair<std::string, std::function<bool(std::complex<double>)>>> known = {
+      {"RAND_Z2_WALL_SOURCE", {"", [=](std::complex<double> z) { return near(z * z * z * z, -1); }}},
+      {"RAND_ZN_WALL_SOURCE", {"<N>3</N>", [=](std::complex<double> z) { return near(z * z * z, 1); }}},
+      {"RAND_U1_WALL_SOURCE", {"", [=](std::complex<double> z) { return near(std::norm(z), 1); }}}};
+  return known;
+}
+
+/// The largest difference between a source and f(x) times the unit matrix of spin and colour.
+template <class F>
+double distance_from(const Q& source, const F& f) {
+  double most = 0;
+  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+    const reference::SiteValue s = reference::value(source.elem(i));
+    const std::complex<double> expected = f(Layout::siteCoords(0, i));
+    for (int a = 0; a < Ns; ++a)
+      for (int b = 0; b < Ns; ++b)
+        for (int c = 0; c < Nc; ++c)
+          for (int d = 0; d < Nc; ++d) {
+            const reference::Number z = s.at(a, b, c, d);
+            most = std::max(most, std::abs(std::complex<double>(z.re, z.im) - (a == b && c == d ? expected : 0.0)));
+          }
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "every source is its formula at every site, on unequal extents, wherever it is and whichever direction is time") {
+  tests::use_lattice({4, 3, 6, 5});
+  GaugeField u(Nd);
+  unit_start(u);
+  const multi1d<int> origin = coordinates(3, 1, 4, 2);
+  for (int j = 0; j < Nd; ++j) {
+    CAPTURE(j);
+    const auto placed = placed_sources(origin, j);
+    for (const auto& row : source_table().rows()) {
+      CAPTURE(row.name);
+      const std::string type = "<SourceType>" + row.name + "</SourceType>";
+      if (const auto found = placed.find(row.name); found != placed.end()) {
+        const QuarkSource<Q> source = source_from(type + found->second.input);
+        CHECK(distance_from(source(u), found->second.at) < base_tol(1e-13));
+        CHECK(source.j_decay == j);
+        CHECK(source.t_source == origin[j]);
+        continue;
+      }
+      REQUIRE(noises().contains(row.name));
+      const auto& [more, is_noise] = noises().at(row.name);
+      const QuarkSource<Q> source = source_from(type + more + kSeed + "<j_decay>" + std::to_string(j) +
+                                                "</j_decay><t_source>" + std::to_string(origin[j]) + "</t_source>");
+      const Q wall = source(u);
+      bool right = true;
+      const double distance = distance_from(wall, [&](const multi1d<int>& x) {
+        const reference::Number z = reference::value(wall.elem(Layout::linearSiteIndex(x))).at(0, 0, 0, 0);
+        const std::complex<double> number(z.re, z.im);
+        right = right && (x[j] == origin[j] ? is_noise(number) : number == 0.0);
+        return number;
+      });
+      CHECK(right);
+      CHECK(distance == 0);
+      CHECK(source.t_source == origin[j]);
+    }
+  }
 }

@@ -1,7 +1,9 @@
 // Hadron correlators: Chroma's hadspec test as an input document, and identities.
 
 #include "lib/meas/baryons.hpp"
+#include "lib/meas/measurement.hpp"
 #include "lib/meas/mesons.hpp"
+#include "lib/meas/quark_record.hpp"
 #include "tests/lib/measurements.hpp"
 #include "tests/reference/from_site.hpp"
 
@@ -10,7 +12,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 using namespace QDP;
 using namespace qcd;
@@ -418,4 +424,163 @@ TEST_CASE("propagators from different slices do not make a hadron") {
           "<avg_equiv_mom>true</avg_equiv_mom></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
           "<sink_pairs><elem><first_id>pa</first_id><second_id>pb</second_id></elem></sink_pairs></NamedObject>");
   CHECK_THROWS_WITH_AS(run_measurements(text, u), doctest::Contains("same slice"), InputError);
+}
+
+namespace {
+
+/// Objects of random components with the records that propagators of a point source at `site` have.
+struct RandomQuarks {
+  LatticePropagator first, second;
+  LatticeStaggeredPropagator staggered;
+  NamedObjects objects;
+  ObjectPlan plan;
+
+  RandomQuarks(const GaugeField& u, const std::string& site, int j_decay) {
+    gaussian(first);
+    gaussian(second);
+    gaussian(staggered);
+    objects.set_default_gauge_field(u, "<Cfg/>");
+    QuarkRecord record;
+    record.source = "<version>6</version><Source><version>2</version><SourceType>POINT_SOURCE</SourceType><t_srce>" +
+                    site + "</t_srce><j_decay>" + std::to_string(j_decay) + "</j_decay></Source>";
+    const auto add = [&](const char* id, const auto& field, const char* mass) {
+      record.forward = "<FermionAction>" + xml_element("Mass", mass) + "</FermionAction>";
+      const InputFile ids = tests::input("<ids>" + xml_element("id", id) + "</ids>");
+      plan.makes<std::remove_cvref_t<decltype(field)>>(ids.root(), "id");
+      objects.create(id, field, {"<file/>", record.xml()});
+    };
+    add("first", first, "0.125");
+    add("second", second, "0.25");
+    add("staggered", staggered, "0.5");
+  }
+
+  /// What the measurement writes, in an element <out>.
+  std::string measure(const std::string& name, const std::string& content) {
+    const InputFile file = tests::input(measurement(name, content));
+    const auto* row = measurement_table().find(file.root());
+    const auto made = row->make(file.root(), plan);
+    file.require_valid();
+    XMLBufferWriter out;
+    push(out, "out");
+    made->measure(0, objects, Log{&out});
+    pop(out);
+    return out.str();
+  }
+};
+
+/// The plain sum of f(host index) over slice t.
+template <class F>
+std::complex<double> slice_sum(int j, int t, const F& f) {
+  std::complex<double> total = 0;
+  for (int i = 0; i < Layout::sitesOnNode(); ++i)
+    if (Layout::siteCoords(0, i)[j] == t) {
+      const reference::Number z = f(i);
+      total += std::complex<double>(z.re, z.im);
+    }
+  return total;
+}
+
+/// Gamma(n) on neither, the left or the right side of a matrix, with its name in inputs.
+struct Side {
+  const char* name;
+  std::function<SiteValue(const SiteValue& matrix, int n)> insert;
+};
+const std::vector<Side>& sides() {
+  static const std::vector<Side> all = {
+      {"NONE", [](const SiteValue& m, int) { return m; }},
+      {"LEFT_GAMMA_INSERTION", [](const SiteValue& m, int n) { return multiply(reference::gamma(n), m); }},
+      {"RIGHT_GAMMA_INSERTION", [](const SiteValue& m, int n) { return multiply(m, reference::gamma(n)); }}};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "MESON_SPECTRUM is the plain trace for every pair of insertions, counted from the source, whichever direction is "
+    "time") {
+  const std::vector<int> extents = {2, 3, 4, 5};
+  const int at_source = 6, at_sink = 9;
+  for (int j = 0; j < Nd; ++j) {
+    CAPTURE(j);
+    tests::use_lattice(extents);
+    GaugeField u(Nd);
+    unit_start(u);
+    RandomQuarks quarks(u, "1 2 3 4", j);
+    const int length = extents[static_cast<std::size_t>(j)], t0 = j + 1;
+    std::string correlators;
+    const auto insertion = [](const std::string& end, const Side& side, int gamma) {
+      const std::string which =
+          side.name == std::string("NONE") ? std::string() : xml_element("gamma", std::to_string(gamma));
+      return xml_element(end + "SpinInsertion", xml_element("SpinInsertionType", side.name) + which);
+    };
+    for (const Side& source : sides())
+      for (const Side& sink : sides())
+        correlators +=
+            "<elem><source_particle>a</source_particle><source_wavetype>1</source_wavetype><sink_particle>b"
+            "</sink_particle><sink_wavetype>1</sink_wavetype><correlator_terms><elem><first_id>first"
+            "</first_id><second_id>second</second_id><factor>1.5</factor>" +
+            insertion("Source", source, at_source) + insertion("Sink", sink, at_sink) +
+            "</elem></correlator_terms></elem>";
+    Output xml(quarks.measure("MESON_SPECTRUM",
+                              "<Param><version>1</version><mom2_max>0</mom2_max><avg_equiv_mom>true</avg_equiv_mom>"
+                              "</Param><NamedObject><gauge_id>default_gauge_field</gauge_id><correlators>" +
+                                  correlators + "</correlators></NamedObject>"));
+    int number = 0;
+    for (const Side& source : sides())
+      for (const Side& sink : sides()) {
+        CAPTURE(source.name);
+        CAPTURE(sink.name);
+        const std::string elem = "//Wilson_hadron_measurements/elem[" + std::to_string(++number) + "]";
+        CHECK(xml.number(elem + "/Mass_1") == 0.125);
+        CHECK(xml.number(elem + "/Mass_2") == 0.25);
+        CHECK(xml.number(elem + "/t0") == t0);
+        for (int t = 0; t < length; ++t) {
+          const auto expected = slice_sum(j, (t + t0) % length, [&](int i) {
+            const SiteValue g5 = reference::gamma(15);
+            const SiteValue back = multiply(multiply(g5, adjoint(reference::value(quarks.second.elem(i)))), g5);
+            return trace(multiply(sink.insert(back, at_sink),
+                                  source.insert(reference::value(quarks.first.elem(i)), at_source)),
+                         true, true)
+                .components.at(0);
+          });
+          const std::string path = elem + "/Mesons/momenta/elem/mesprop/elem[" + std::to_string(t + 1) + "]";
+          const std::complex<double> got(xml.number(path + "/re"), xml.number(path + "/im"));
+          CHECK(std::abs(got - 1.5 * expected) < base_tol(1e-11) * static_cast<double>(Layout::vol()));
+        }
+      }
+  }
+}
+
+TEST_CASE(
+    "pions of HADRON_SPECTRUM and SPECTRUM_STAG are sums of squares counted from the source, along any direction") {
+  const std::vector<int> extents = {2, 3, 4, 5};
+  for (int j = 0; j < Nd; ++j) {
+    CAPTURE(j);
+    tests::use_lattice(extents);
+    GaugeField u(Nd);
+    unit_start(u);
+    RandomQuarks quarks(u, "1 2 3 4", j);
+    const int length = extents[static_cast<std::size_t>(j)], t0 = j + 1;
+    Output wilson(quarks.measure(
+        "HADRON_SPECTRUM",
+        "<Param><version>1</version><MesonP>true</MesonP><BaryonP>false</BaryonP><mom2_max>0</mom2_max>"
+        "<avg_equiv_mom>true</avg_equiv_mom></Param><NamedObject><gauge_id>default_gauge_field</gauge_id><sink_pairs>" +
+            pair("first") + "</sink_pairs></NamedObject>"));
+    Output staggered(quarks.measure("SPECTRUM_STAG", "<NamedObject><prop_id>staggered</prop_id></NamedObject>"));
+    const std::vector<double> goldstone = staggered.numbers("//goldstone_pion");
+    REQUIRE(goldstone.size() == static_cast<std::size_t>(length));
+    CHECK(wilson.number("//Wilson_hadron_measurements/elem/t0") == t0);
+    CHECK(staggered.number("//t0") == t0);
+    for (int t = 0; t < length; ++t) {
+      const auto squares = [&](const auto& field) {
+        return slice_sum(j, (t + t0) % length,
+                         [&](int i) { return local_norm2(reference::value(field.elem(i))).components.at(0); })
+            .real();
+      };
+      CHECK(at(wilson, "Point_Point_Wilson_Mesons", "mesprop", 15, 0, t) ==
+            doctest::Approx(squares(quarks.first)).epsilon(base_tol(1e-12)));
+      CHECK(goldstone[static_cast<std::size_t>(t)] ==
+            doctest::Approx(squares(quarks.staggered)).epsilon(base_tol(1e-12)));
+    }
+  }
 }

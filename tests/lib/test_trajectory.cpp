@@ -3,11 +3,13 @@
 #include "lib/action/gauge_actions.hpp"
 #include "lib/action/gauge_monomial.hpp"
 #include "lib/hmc/trajectory.hpp"
-#include "tests/lib/lattice.hpp"
+#include "tests/lib/measurements.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 using namespace QDP;
 using namespace qcd;
@@ -152,4 +154,41 @@ TEST_CASE("in equilibrium <exp(-dH)> = 1 and <1/2 sum F^2> = 16 V beta <P>, and 
   };
   check_mean(exponentials, 1);
   check_mean(differences, 0);
+}
+
+TEST_CASE("the numbers of a trajectory's record follow from each other, whether H rose or fell") {
+  tests::use_lattice({2, 2, 2, 2});
+  GaugeField u = tests::random_field();
+  System coarse(5.0, 2, 1.0);
+  int rose = 0, fell = 0;
+  for (int n = 0; n < 40; ++n) {
+    CAPTURE(n);
+    const GaugeField before = u;
+    TrajectoryOptions options;
+    options.warm_up = n % 8 == 7;
+    XMLBufferWriter xml;
+    push(xml, "out");
+    const TrajectoryResult result =
+        run_trajectory(u, *coarse.hamiltonian, *coarse.integrator, options, Log{&xml}, Log{});
+    pop(xml);
+    tests::Output record(xml.str());
+    const auto number = [&](const std::string& name) { return record.number("/out/HMCTrajectory/" + name); };
+    const double size = 1 + std::fabs(number("H_new/PE_new")) + std::fabs(number("H_new/KE_new"));
+    const auto close = [&](double a, double b) { return std::fabs(a - b) < tests::base_tol(1e-13) * size; };
+    CHECK(close(number("deltaKE"), number("H_new/KE_new") - number("H_old/KE_old")));
+    CHECK(close(number("deltaPE"), number("H_new/PE_new") - number("H_old/PE_old")));
+    CHECK(close(number("deltaH"), number("deltaKE") + number("deltaPE")));
+    CHECK(close(number("deltaKE"), result.delta_kinetic));
+    CHECK(close(number("deltaPE"), result.delta_potential));
+    CHECK(close(number("deltaH"), result.delta_h));
+    const double dh = number("deltaH");
+    CHECK(number("AccProb") == doctest::Approx(std::min(1.0, std::exp(-dh))).epsilon(tests::base_tol(1e-10)));
+    CHECK(record.text("/out/HMCTrajectory/WarmUpP") == (options.warm_up ? "true" : "false"));
+    CHECK(record.text("/out/HMCTrajectory/AcceptP") == (result.accepted ? "true" : "false"));
+    CHECK((tests::distance(u, before) != 0) == result.accepted);
+    if (dh <= 0 || options.warm_up) CHECK(result.accepted);
+    ++(dh > 0 ? rose : fell);
+  }
+  CHECK(rose > 5);
+  CHECK(fell > 0);
 }

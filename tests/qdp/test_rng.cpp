@@ -204,6 +204,29 @@ TEST_CASE("random fields are the numbers of the serial generator, on any lattice
   }
 }
 
+TEST_CASE("nothing of one layout is left in the next, be it of the same volume") {
+  for (const Extents& extents : {Extents{4, 2, 6, 8}, {8, 6, 2, 4}, {6, 8, 4, 2}, {4, 2, 6, 8}, {2, 2, 12, 8}}) {
+    tests::create_lattice(extents);
+    CAPTURE(extents[0]);
+    check_random(LatticeRealD(), extents);
+    check_random(LatticeColorMatrixF(), extents);
+    check_gaussian(LatticeFermionD(), extents);
+    bool right = true;
+    for (int mu = 0; mu < Nd; ++mu) {
+      const LatticeInteger x = Layout::latticeCoordinate(mu), ahead = shift(x, FORWARD, mu);
+      for (int site = 0; site < Layout::sitesOnNode(); ++site) {
+        const int here = Layout::siteCoords(0, site)[mu];
+        right = right && x.elem(site).elem().elem().elem() == here &&
+                ahead.elem(site).elem().elem().elem() == (here + 1) % extents[mu];
+      }
+    }
+    CHECK(right);
+    FlopCounter flops;
+    flops.addSiteFlops(3);
+    CHECK(flops.getFlops() == 3ull * static_cast<unsigned long long>(tests::volume(extents)));
+  }
+}
+
 TEST_CASE("a propagator draws its 288 components in order: spin, colour row, colour column, re, im") {
   const Extents extents{2, 2, 2, 4};
   tests::create_lattice(extents);

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
@@ -497,4 +498,105 @@ TEST_CASE("text files: written, read, closed, missing") {
   CHECK_FALSE(in.is_open());
   std::filesystem::remove(path);
   CHECK(contains(error_of([&] { in.open(path); }), path));
+}
+
+TEST_CASE("a reader or writer that is opened again is like a new one, whatever it did before and however it ended") {
+  const std::string first = scratch("again_first"), second = scratch("again_second");
+  const std::string a = bytes_of(1) + bytes_of(2) + bytes_of(3), b = bytes_of(40) + bytes_of(50);
+  const auto put = [](const std::string& path, const std::string& bytes) {
+    std::ofstream(path, std::ios_base::binary) << bytes;
+  };
+  /// What a reader of b finds: position, numbers, checksum, state.
+  const auto read_b = [&](BinaryReader& in) {
+    CHECK_FALSE(in.fail());
+    CHECK(in.getChecksum() == 0);
+    CHECK(in.currentPosition() == BinaryReader::pos_type(0));
+    int n = 0, m = 0;
+    read(in, n);
+    read(in, m);
+    CHECK(n == 40);
+    CHECK(m == 50);
+    CHECK(in.getChecksum() == QDPUtil::crc32(0, b.data(), b.size()));
+  };
+  const auto write_b = [&](BinaryWriter& out) {
+    CHECK_FALSE(out.fail());
+    CHECK(out.getChecksum() == 0);
+    CHECK(out.currentPosition() == BinaryWriter::pos_type(0));
+    write(out, 40);
+    write(out, 50);
+    CHECK(out.getChecksum() == QDPUtil::crc32(0, b.data(), b.size()));
+  };
+  for (const bool past_the_end : {false, true}) {
+    CAPTURE(past_the_end);
+    const auto use = [&](BinaryReader& in) {
+      int n = 0;
+      for (int i = 0; i < 3; ++i) read(in, n);
+      if (past_the_end) CHECK(contains(error_of([&] { read(in, n); }), "expected 4 bytes"));
+    };
+    put(first, a);
+    put(second, b);
+    BinaryBufferReader buffer(a);
+    use(buffer);
+    buffer.open(b);
+    read_b(buffer);
+    BinaryFileReader file(first);
+    use(file);
+    file.open(second);
+    read_b(file);
+    file.close();
+    file.open(second);
+    read_b(file);
+
+    BinaryBufferReaderWriter both(a);
+    use(both);
+    both.open(b);
+    read_b(both);
+    BinaryFileReaderWriter both_file(first);
+    use(both_file);
+    both_file.open(second);
+    read_b(both_file);
+    write(both_file, 6);
+    both_file.open(first, std::ios_base::in | std::ios_base::out | std::ios_base::trunc);
+    write_b(both_file);
+    both_file.rewind();
+    read_b(both_file);
+  }
+
+  BinaryBufferWriter out;
+  write(out, 7);
+  out.open({});
+  write_b(out);
+  CHECK(out.str() == b);
+  BinaryFileWriter out_file(first);
+  write(out_file, 7);
+  out_file.open(second);
+  write_b(out_file);
+  out_file.close();
+  CHECK(jit::read_file(first) == bytes_of(7));
+  CHECK(jit::read_file(second) == b);
+
+  TextBufferReader words("1 word");
+  int n = 0;
+  words.read(n);
+  CHECK(error_of([&] { words.read(n); }) != "no error");
+  words.open("5");
+  CHECK_FALSE(words.fail());
+  words.read(n);
+  CHECK(n == 5);
+  put(first, "1 word");
+  put(second, "6");
+  TextFileReader word_file(first);
+  word_file.read(n);
+  CHECK(error_of([&] { word_file.read(n); }) != "no error");
+  word_file.open(second);
+  CHECK_FALSE(word_file.fail());
+  word_file.read(n);
+  CHECK(n == 6);
+  TextBufferWriter text("before");
+  text << 1;
+  text.open("after");
+  text << 2;
+  CHECK(text.str() == "after2");
+  std::filesystem::remove(first);
+  std::filesystem::remove(second);
 }
