@@ -69,7 +69,7 @@ void FieldSource::get(std::uint64_t begin, std::uint64_t count, void* words) {
 void FieldSink::put(std::uint64_t begin, std::uint64_t count, const void* words) {
   walk(
       fields_, begin, count, static_cast<char*>(const_cast<void*>(words)),
-      [](jit::Field* f) { return static_cast<char*>(f->host_overwrite()); },
+      [](jit::Field* f) { return static_cast<char*>(f->host_write()); },  // a box leaves the other sites alone
       [](char* site, char* stream, std::size_t n) { std::memcpy(site, stream, n); });
 }
 

@@ -88,11 +88,23 @@ QDPFileReader::QDPFileReader(XMLReader& xml, const std::string& path, QDP_serial
 }
 
 void QDPFileReader::open(XMLReader& xml, const std::string& path, QDP_serialparallel_t) {
-  state_ = QDPIO_goodbit;
+  note(nullptr);
   file_ = std::make_unique<File>(path);
   put_xml(xml, file_->scidac.file_xml());
 }
 void QDPFileReader::close() { file_.reset(); }
+
+/// What the data of the last record said; nothing where no data were read.
+void QDPFileReader::note(const io::ReadReport* report) {
+  checksum_ = report ? report->computed : "";
+  verdict_ = report ? report->verdict() : "";
+  state_ = !report                                            ? QDPIO_goodbit
+           : !report->good()                                  ? QDPIO_badbit
+           : report->checksum == io::ChecksumStatus::verified ? QDPIO_goodbit
+                                                              : QDPIO_failbit;
+  if (report && !report->warning.empty()) QDPIO::cerr << "warning: " << report->warning << "\n";
+}
+
 bool QDPFileReader::eof() const { return !file_ || file_->position >= file_->scidac.records().size(); }
 
 int QDPFileReader::next_count(detail::Shape shape) const {
@@ -115,12 +127,7 @@ void QDPFileReader::read_record(XMLReader& xml, const detail::RecordTarget& to) 
     report = file_->scidac.read_field(record, io::lattice_geometry(), sink);
   }
   ++file_->position;
-  checksum_ = report.computed;
-  verdict_ = report.verdict();
-  state_ = !report.good()                                    ? QDPIO_badbit
-           : report.checksum == io::ChecksumStatus::verified ? QDPIO_goodbit
-                                                             : QDPIO_failbit;
-  if (!report.warning.empty()) QDPIO::cerr << "warning: " << report.warning << "\n";
+  note(&report);
   put_xml(xml, record.xml);
 }
 
@@ -128,8 +135,9 @@ void QDPFileReader::read(XMLReader& xml, BinaryBufferReader& bytes) {
   if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
   const io::ScidacRecord& record = file_->next("bytes");
   std::string text(record.info.bytes(), '\0');
-  file_->scidac.read_global(record, io::Word::bytes, text.data(), text.size());
+  const io::ReadReport report = file_->scidac.read_global(record, io::Word::bytes, text.data(), text.size());
   ++file_->position;
+  note(&report);
   bytes.open(text);
   put_xml(xml, record.xml);
 }
@@ -138,6 +146,7 @@ void QDPFileReader::read(XMLReader& xml) {
   if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
   put_xml(xml, file_->next("a record").xml);
   ++file_->position;
+  note(nullptr);
 }
 
 // ---- writing
@@ -167,6 +176,7 @@ void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volf
   file_.reset(new File{io::ScidacWriter(path, io::lattice_geometry(), text_of(xml),
                                         mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace)});
   file_->scidac.set_lfn(data_LFN);
+  checksum_.clear();
   exceptions_ = std::uncaught_exceptions();
 }
 

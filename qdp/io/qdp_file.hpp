@@ -18,6 +18,10 @@
 
 namespace QDP {
 
+namespace io {
+struct ReadReport;
+}
+
 enum QDP_serialparallel_t { QDPIO_SERIAL, QDPIO_PARALLEL };
 enum QDP_volfmt_t { QDPIO_SINGLEFILE, QDPIO_MULTIFILE, QDPIO_PARTFILE };
 enum QDP_filemode_t { QDPIO_CREATE, QDPIO_OPEN, QDPIO_APPEND };
@@ -39,7 +43,7 @@ template <class T> RecordTarget target(multi1d<OLattice<T>>& x) {
 }
 template <class T> RecordTarget target(OScalar<T>& x) { return {shape_of<T>, {}, &x, 1}; }
 template <class T> RecordTarget target(multi1d<OScalar<T>>& x) {
-  return {shape_of<T>, {}, x.slice(), static_cast<std::size_t>(x.size())};
+  return {shape_of<T>, {}, x.size() > 0 ? &x[0] : nullptr, static_cast<std::size_t>(x.size())};
 }
 template <class X> RecordTarget source(const X& x) { return target(const_cast<X&>(x)); }
 }  // namespace detail
@@ -61,7 +65,7 @@ class QDPFileReader {
   bool eof() const;
   void clear(QDP_iostate_t state = QDPIO_goodbit) { state_ = state; }
   /// Of the last record: the checksum of its data as computed, "suma sumb" in hexadecimal, and how it compares with the
-  /// stored one: "verified", "absent", or "wrong: ...".
+  /// stored one: "verified", "absent", or "wrong: ...". Empty before the first and of one that was skipped.
   const std::string& checksum() const { return checksum_; }
   const std::string& verdict() const { return verdict_; }
 
@@ -84,6 +88,7 @@ class QDPFileReader {
  private:
   void read_record(XMLReader& xml, const detail::RecordTarget& to);
   int next_count(detail::Shape shape) const;
+  void note(const io::ReadReport* report);
   struct File;
   std::unique_ptr<File> file_;
   int state_ = QDPIO_goodbit;
