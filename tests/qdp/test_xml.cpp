@@ -610,3 +610,54 @@ TEST_CASE("MapObjectMemory finds keys by their binary form and goes to XML and b
   CHECK_FALSE(nothing.exist(1));
   CHECK(nothing.size() == 0);
 }
+
+TEST_CASE("a writer or reader of XML that is opened again is like a new one") {
+  const std::string first = scratch("first.xml"), second = scratch("second.xml"), fresh = scratch("new.xml");
+  const auto fill = [](XMLWriter& xml) {
+    push(xml, "b");
+    write(xml, "two", 2);
+    push(xml, "inner");
+    pop(xml);
+    pop(xml);
+  };
+  {
+    XMLFileWriter like_this(fresh);
+    fill(like_this);
+    XMLFileWriter file(first);
+    push(file, "a");
+    push(file, "open");
+    write(file, "one", 1);
+    jit::configure_log("error");  // the warning about the open tags is expected
+    file.open(second);
+    jit::configure_log("warn");
+    fill(file);
+  }
+  CHECK(jit::read_file(second) == jit::read_file(fresh));
+  XMLReader of_first(first);
+  int n = 0;
+  read(of_first, "/a/open/one", n);
+  CHECK(n == 1);
+
+  XMLBufferWriter like_this, buffer;
+  fill(like_this);
+  push(buffer, "a");
+  write(buffer, "one", 1);
+  buffer.open("");
+  fill(buffer);
+  CHECK(buffer.str() == like_this.str());
+
+  XMLReader reader(of_first, "/a/open");
+  read(reader, "one", n);
+  reader.open(second);
+  CHECK(reader.count("/a") == 0);
+  CHECK(reader.count("one") == 0);
+  read(reader, "/b/two", n);
+  CHECK(n == 2);
+  std::ostringstream again, anew;
+  reader.print(again);
+  XMLReader(second).print(anew);
+  CHECK(again.str() == anew.str());
+  CHECK(contains(error_of([&] { reader.open(scratch("none.xml")); }), "none.xml"));
+  CHECK_FALSE(reader.is_open());
+  for (const std::string& path : {first, second, fresh}) std::filesystem::remove(path);
+}
