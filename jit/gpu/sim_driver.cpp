@@ -333,7 +333,8 @@ class SimDriver final : public GpuDriver {
         uses.push_back(&pinned_.require(parameter, 1, "parameter of a launch"));
         read.push_back({uses.back(), false});
         watched = true;
-      } else if (pinned_.find(parameter) != nullptr) {
+      } else if (const SimBlock* block = pinned_.find(parameter); block != nullptr && block->address == parameter) {
+        // Only where it begins: numbers are parameters too, and the seed of a draw once lay inside.
         throw InternalError({.what = "simulated GPU: launch",
                              .expected = "pinned memory as device_address() names it",
                              .got = "the host's address " + format_address(parameter)});

@@ -76,7 +76,7 @@ F trace_source(TraceNoise kind) {
 template <class F>
 Condensate estimate_condensate(const QuarkInverter<F>& inverse, const F& source, std::vector<SolveResult>* results) {
   const F psi = inverse(source, results);
-  const Double per_site = Double(1) / Double(Layout::vol());
+  const Double per_site = Double(1) / Double(source.lattice().vol());
   return {per_site * innerProduct(source, psi), per_site * innerProduct(source, parity(psi))};
 }
 

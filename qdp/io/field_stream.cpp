@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "jit/memory/field.hpp"
+#include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 #include "qdp/layout/layout.hpp"
 
@@ -47,15 +48,37 @@ template <class Base, class Move> void walk(const std::vector<jit::Field*>& fiel
                                             std::uint64_t count, char* words, Base base, Move move) {
   const jit::RuntimeLock lock;
   const std::size_t bytes = site_bytes(*fields[0]);
+  const detail::LatticeState& lattice = detail::lattice_of(*fields[0]);
   std::vector<char*> start;
   for (jit::Field* f : fields) start.push_back(base(f));
   for (std::uint64_t r = 0; r < count; ++r) {
-    const auto site = static_cast<std::size_t>(Layout::linearSiteIndex(static_cast<int>(begin + r)));
+    const detail::Coord x = lattice.whole().from_lexicographic(static_cast<std::int64_t>(begin + r));
+    const auto site = static_cast<std::size_t>(lattice.here().index(x));
     for (std::size_t i = 0; i < fields.size(); ++i, words += bytes) move(start[i] + site * bytes, words, bytes);
   }
 }
 
+/// The fields, if their lattice is that of the file.
+std::vector<jit::Field*> checked(const char* what, std::vector<jit::Field*> fields, const SiteGeometry& of_file) {
+  for (const jit::Field* f : fields) {
+    const detail::Coord& extents = detail::lattice_of(*f).whole().extents();
+    if (const SiteGeometry own{{extents.begin(), extents.end()}}; own != of_file)
+      throw jit::UserError({.what = what,
+                            .expected = "a field on a lattice of " + of_file.text() + " sites, as the file",
+                            .got = "one on " + own.text(),
+                            .what_now =
+                                "files are of the lattice that is present when they are opened: make that of the "
+                                "field present with Layout::Scope"});
+  }
+  return fields;
+}
+
 }  // namespace
+
+FieldSource::FieldSource(std::vector<jit::Field*> fields, const SiteGeometry& of_file)
+    : fields_(checked("writing a field", std::move(fields), of_file)) {}
+FieldSink::FieldSink(std::vector<jit::Field*> fields, const SiteGeometry& of_file)
+    : fields_(checked("reading a field", std::move(fields), of_file)) {}
 
 SiteFormat FieldSource::format() const { return format_of(fields_); }
 SiteFormat FieldSink::format() const { return format_of(fields_); }

@@ -20,10 +20,11 @@ SiteGeometry lattice_geometry();
 Word file_word(jit::ir::Type word);
 
 /// Fields of equal shape, interleaved per site: site rank r gives fields[0](r), fields[1](r), ...
+/// Throw jit::UserError for fields whose lattice has other extents than the file.
 /// The host side of the fields is given back when the stream is destroyed, so a field is never held twice for long.
 class FieldSource : public SiteSource {
  public:
-  explicit FieldSource(std::vector<jit::Field*> fields) : fields_(std::move(fields)) {}
+  explicit FieldSource(std::vector<jit::Field*> fields, const SiteGeometry& of_file = lattice_geometry());
   ~FieldSource() override;
   SiteFormat format() const override;
   void get(std::uint64_t begin, std::uint64_t count, void* words) override;
@@ -33,7 +34,7 @@ class FieldSource : public SiteSource {
 };
 class FieldSink : public SiteSink {
  public:
-  explicit FieldSink(std::vector<jit::Field*> fields) : fields_(std::move(fields)) {}
+  explicit FieldSink(std::vector<jit::Field*> fields, const SiteGeometry& of_file = lattice_geometry());
   ~FieldSink() override;
   SiteFormat format() const override;
   void put(std::uint64_t begin, std::uint64_t count, const void* words) override;

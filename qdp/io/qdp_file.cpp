@@ -153,6 +153,7 @@ void QDPFileReader::read(XMLReader& xml) {
 
 struct QDPFileWriter::File {
   io::ScidacWriter scidac;
+  io::SiteGeometry geometry;
 };
 
 QDPFileWriter::QDPFileWriter() = default;
@@ -173,8 +174,10 @@ QDPFileWriter::~QDPFileWriter() {
 void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t, QDP_serialparallel_t,
                          QDP_filemode_t mode, const std::string& data_LFN) {
   // One rank writes one file in each of the volume formats.
-  file_.reset(new File{io::ScidacWriter(path, io::lattice_geometry(), text_of(xml),
-                                        mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace)});
+  const io::SiteGeometry geometry = io::lattice_geometry();
+  file_.reset(new File{io::ScidacWriter(path, geometry, text_of(xml),
+                                        mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace),
+                       geometry});
   file_->scidac.set_lfn(data_LFN);
   checksum_.clear();
   exceptions_ = std::uncaught_exceptions();
@@ -200,7 +203,7 @@ void QDPFileWriter::write_record(XMLBufferWriter& xml, const detail::RecordTarge
     info.lower.assign(lower->slice(), lower->slice() + lower->size());
     info.upper.assign(upper->slice(), upper->slice() + upper->size());
   }
-  io::FieldSource source(from.fields);
+  io::FieldSource source(from.fields, file_->geometry);
   checksum_ = file_->scidac.write_field(info, text_of(xml), source).text();
 }
 

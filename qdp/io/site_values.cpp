@@ -4,6 +4,7 @@
 
 #include "qdp/io/field_stream.hpp"
 #include "qdp/layout/layout.hpp"
+#include "qdp/types/shift.hpp"
 
 namespace QDP {
 
@@ -165,7 +166,7 @@ void read_lattice(BinaryReader& bin, Shape shape, jit::Field& field) {
 
 void write_lattice_site(BinaryWriter& bin, Shape shape, jit::Field& field, const multi1d<int>& coord) {
   std::vector<char> site(shape.bytes());
-  field.read_site(Layout::linearSiteIndex(coord), site.data());
+  field.read_site(checked_site(field, coord, "write"), site.data());
   bin.writeArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)),
                  static_cast<std::size_t>(shape.components()));
 }
@@ -173,7 +174,7 @@ void read_lattice_site(BinaryReader& bin, Shape shape, jit::Field& field, const 
   std::vector<char> site(shape.bytes());
   bin.readArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)),
                 static_cast<std::size_t>(shape.components()));
-  field.write_site(Layout::linearSiteIndex(coord), site.data());
+  field.write_site(checked_site(field, coord, "read"), site.data());
 }
 
 }  // namespace detail

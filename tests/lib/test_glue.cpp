@@ -131,3 +131,25 @@ TEST_CASE("plaquette, rectangle and Polyakov loop of conf.00200") {
   CHECK(toDouble(real(loop)) == doctest::Approx(-0.11349672123636857).epsilon(base_tol(1e-12)));
   CHECK(toDouble(imag(loop)) == doctest::Approx(0.22828243566855227).epsilon(base_tol(1e-12)));
 }
+
+TEST_CASE("links on a lattice that is not the present one are refused by name: averages are over the present volume") {
+  tests::use_lattice(std::vector<int>(Nd, 4));
+  multi1d<int> extents(Nd);
+  extents = 2;
+  const Layout::Lattice small(extents);
+  GaugeField u(Nd);
+  {
+    const Layout::Scope here(small);
+    for (int mu = 0; mu < Nd; ++mu) u[mu] = LatticeColorMatrix(Real(1));
+    CHECK(toDouble(average_plaquette(u)) == doctest::Approx(1));
+    CHECK(toDouble(average_link(u)) == doctest::Approx(1));
+  }
+  CHECK_THROWS_WITH_AS(average_plaquette(u), doctest::Contains("present lattice"), ShapeError);
+  CHECK_THROWS_WITH_AS(measure_plaquettes(u), doctest::Contains("present lattice"), ShapeError);
+  CHECK_THROWS_WITH_AS(average_link(u), doctest::Contains("present lattice"), ShapeError);
+  CHECK_THROWS_WITH_AS(polyakov_loop(u, 0), doctest::Contains("present lattice"), ShapeError);
+  CHECK_THROWS_WITH_AS(sum_rectangles(u), doctest::Contains("present lattice"), ShapeError);
+  GaugeField mixed(Nd);
+  for (int mu = 0; mu < Nd; ++mu) mixed[mu] = mu == 1 ? u[mu] : LatticeColorMatrix(Real(1));
+  CHECK_THROWS_WITH_AS(average_link(mixed), doctest::Contains("present lattice"), ShapeError);
+}

@@ -4,6 +4,7 @@
 #include "jit/support/error.hpp"
 #include "qdp.h"
 #include "qdp/layout/site_order.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -358,4 +359,47 @@ TEST_CASE("numbers of sites have 64 bits") {
   CHECK(whole.from_lexicographic(whole.volume() - 1) == last);
   CHECK(whole.coord(whole.index(last)) == last);
   CHECK(whole.coord(whole.volume(0)) == detail::Coord{1, 0, 0, 0});
+}
+
+TEST_CASE("files are of the lattice that was present when they were opened; other fields are refused") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents written out");
+  tests::create_lattice({4, 4, 4, 8});
+  const Layout::Lattice fine = Layout::Lattice::present(), coarse = lattice_of_extents({2, 2, 2, 4});
+  const LatticeReal x = noise(fine), y = noise(coarse);
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("field");
+  const auto refused = [](const std::string& message) {
+    return message.find("4 x 4 x 4 x 8") != std::string::npos && message.find("2 x 2 x 2 x 4") != std::string::npos;
+  };
+  BinaryBufferWriter buffer;
+  CHECK(refused(message_of([&] { write(buffer, y); })));
+  write(buffer, x);
+  BinaryBufferReader whole(buffer.str());
+  LatticeReal into(coarse);
+  CHECK(refused(message_of([&] { read(whole, into); })));
+  XMLBufferWriter xml;
+  push(xml, "fields");
+  CHECK(refused(message_of([&] { write(xml, "y", y); })));
+  multi1d<int> site(Nd);
+  site = 3;  // of the fine lattice only
+  CHECK(message_of([&] { write(buffer, y, site); }) != "no error");
+
+  XMLBufferWriter file_xml, record_xml;
+  push(file_xml, "file");
+  pop(file_xml);
+  push(record_xml, "record");
+  pop(record_xml);
+  QDPFileWriter writer(file_xml, path, QDPIO_SINGLEFILE, QDPIO_SERIAL, QDPIO_OPEN);
+  CHECK(refused(message_of([&] { write(writer, record_xml, y); })));
+  {
+    const Layout::Scope here(coarse);
+    CHECK(refused(message_of([&] { write(writer, record_xml, y); })));
+    BinaryBufferWriter small;
+    write(small, y);
+    BinaryBufferReader reader(small.str());
+    LatticeReal back;
+    read(reader, back);
+    CHECK(toDouble(norm2(back - y)) == 0);
+    CHECK(back.lattice() == coarse);
+  }
 }
