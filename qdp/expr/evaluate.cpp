@@ -12,18 +12,16 @@
 #include "qdp/expr/site_function.hpp"
 #include "qdp/expr/statement.hpp"
 #include "qdp/layout/layout.hpp"
-#include "qdp/layout/subset.hpp"
 
 namespace QDP::detail {
 
 namespace {
 
-void check_lattices(const Statement& statement) {
-  const auto& fields = statement.fields();
-  for (const jit::Field* f : fields)
-    if (&f->order() != &fields[0]->order())
+void check_lattices(const Statement& statement, const LatticeState& lattice) {
+  for (const jit::Field* f : statement.fields())
+    if (&f->order() != &lattice)
       throw jit::UserError({.what = "statement",
-                            .expected = "operands on one lattice, as the first: " + describe(lattice_of(*fields[0])),
+                            .expected = "operands on one lattice, as the first: " + describe(lattice),
                             .got = "a field on another lattice, " + describe(lattice_of(*f)),
                             .what_now = "fields made before a second Layout::create() stay on their lattice; make them "
                                         "anew, or in a Layout::Scope"});
@@ -54,16 +52,24 @@ namespace {
 
 /// The lattice of some field of the tree, nullptr if there is none.
 const LatticeState* lattice_of_fields(const Node& expression) {
-  // Down the first operands, past a field beside them: trees without any field at their edge do not come up in practice.
+  // Down the first operands, past a field beside them: where nearly every tree has one, found without a list.
   for (const Node* n = &expression; n != nullptr;) {
     if (n->op == Op::field) return &lattice_of(*n->load.field);
     const Node* next = nullptr;
     for (const Expr& kid : n->kid) {
-      if (!kid) break;
+      if (!kid || kid->op == Op::value || kid->op == Op::zero) continue;
       if (kid->op == Op::field) return &lattice_of(*kid->load.field);
-      if (next == nullptr && kid->op != Op::value && kid->op != Op::zero) next = kid.get();
+      if (next == nullptr) next = kid.get();
     }
     n = next;
+  }
+  std::vector<const Node*> waiting{&expression};
+  while (!waiting.empty()) {
+    const Node* n = waiting.back();
+    waiting.pop_back();
+    if (n->op == Op::field) return &lattice_of(*n->load.field);
+    for (const Expr& kid : n->kid)
+      if (kid) waiting.push_back(kid.get());
   }
   return nullptr;
 }
@@ -88,7 +94,7 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   const LatticeState& lattice = lattice_of(*dest);
   statement.clear(lattice, dest.get());
   statement.walk(*rhs);
-  check_lattices(statement);
+  check_lattices(statement, lattice);
   if (must_be_computed_aside(statement, shape)) {
     auto aside = new_field(shape, lattice);
     assign(aside, shape, domain, std::move(rhs));
@@ -141,7 +147,7 @@ void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, 
     if (shape.components() > kReductionsPerKernel && rhs->op != Op::field) return false;
     statement.clear(lattice);
     statement.walk(*rhs);
-    check_lattices(statement);
+    check_lattices(statement, lattice);
     return reduce_at_once(statement, domains, {.dest = {}, .lanes = lattice.lanes, .reduction = static_cast<int>(kind)},
                           shape.components(), results);
   };

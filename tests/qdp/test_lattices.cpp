@@ -252,6 +252,28 @@ TEST_CASE("coordinates outlive the layout as an expression") {
   CHECK(toInt(sum(expression)) == 8);
 }
 
+TEST_CASE("the lattice of an expression is found wherever its only field stands") {
+  tests::create_lattice({4, 4, 4, 8});
+  const Layout::Lattice coarse = lattice_of_extents({2, 2, 2, 4});
+  LatticeReal x(coarse);
+  x = 1;
+  using detail::Expr;
+  using detail::Op;
+  const detail::Shape shape = detail::shape_of<LatticeReal::Site>;
+  const auto number = [&] { return detail::to_expr(Real(3)); };
+  const auto sum_of = [&](Expr a, Expr b) { return detail::make_node(Op::add, shape, 0, std::move(a), std::move(b)); };
+  const auto negative = [&](Expr a) { return detail::make_node(Op::neg, shape, 0, std::move(a)); };
+  const Expr none = negative(sum_of(number(), number()));  // a part without fields, deep
+  for (const Expr& tree : {sum_of(none, detail::to_expr(x)), sum_of(none, negative(negative(detail::to_expr(x)))),
+                           sum_of(sum_of(none, none), sum_of(none, negative(detail::to_expr(x)))),
+                           negative(sum_of(negative(detail::to_expr(x)), none))})
+    CHECK(&detail::lattice_of(*tree) == coarse.state().get());
+  CHECK(&detail::lattice_of(*none) == detail::present_lattice("test").get());
+  // Summed, it is on that lattice: -6 + 1 at 32 sites.
+  CHECK(toDouble(sum(QDPExpr<LatticeReal::Site, LatticeReal>(sum_of(none, negative(negative(detail::to_expr(x))))))) ==
+        -160);
+}
+
 TEST_CASE("numbers of an expression without fields are on the present lattice") {
   tests::create_lattice({2, 2, 2, 2});
   const LatticeReal x = Real(2) * Real(3);
