@@ -4,6 +4,7 @@
 #include "jit/support/error.hpp"
 #include "qdp.h"
 #include "qdp/layout/site_order.hpp"
+#include "tests/message_of.hpp"
 #include "tests/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -17,6 +18,7 @@
 
 using namespace QDP;
 using tests::Extents;
+using tests::message_of;
 
 namespace {
 
@@ -118,16 +120,6 @@ void check_statements(const Layout::Lattice& lattice, const Alone& alone) {
   LatticePropagator q(lattice);
   q = 1;
   CHECK(toDouble(norm2(q)) == n * Nc * Ns);
-}
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const jit::UserError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "jit/support/error.hpp"
 #include "qdp/layout/site_order.hpp"
 #include "qdp/types/shift.hpp"
+#include "tests/message_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,25 +12,15 @@
 #include <string>
 
 using namespace QDP;
+using tests::contains;
 using tests::Extents;
+using tests::message_of;
 
 namespace {
 
 const std::vector<int> kLanes{1, 2, 4, 8, 16, 32, 64};
 
 int parity(const Extents& x) { return (x[0] + x[1] + x[2] + x[3]) & 1; }
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const jit::UserError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include "qdp/layout/map_sites.hpp"
 #include "qdp/layout/site_order.hpp"
 #include "qdp/types/primitives.hpp"
+#include "tests/message_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +15,9 @@
 #include <string>
 
 using namespace QDP;
+using tests::contains;
 using tests::Extents;
+using tests::message_of;
 
 namespace {
 
@@ -88,18 +91,6 @@ jit::SiteMap map_of(const jit::SiteOrder& order, const Sources& source, const Ex
     host[i] = static_cast<std::int32_t>(lattice.index(source(lattice.coord(i))));
   return detail::make_map(order, host);
 }
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const jit::UserError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Stands for the expression language: make_shift is found by the type of the family.
 struct Probe {};

@@ -4,6 +4,7 @@
 #include "jit/support/error.hpp"
 #include "qdp.h"
 #include "qdp/rng/rng.hpp"
+#include "tests/message_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +17,9 @@
 #include <vector>
 
 using namespace QDP;
+using tests::contains;
 using tests::Extents;
+using tests::message_of;
 
 namespace {
 
@@ -136,18 +139,6 @@ void check_gaussian(OLattice<T> x, const Extents& extents) {
   CHECK(gaussian_error(x, r1, r2, all) < 8);
   CHECK(present_seed() == seed);
 }
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const jit::UserError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Kinetic energy sum(|P|^2 - 4) over links of momenta P = taproj(sqrt(1/2) gaussian), drawn direction by direction.
 double start_kinetic_energy(const Extents& extents) {

@@ -5,6 +5,7 @@
 #include "qdp/layout/site_order.hpp"
 #include "qdp/layout/subset.hpp"
 #include "qdp/types/primitives.hpp"
+#include "tests/message_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,7 +15,9 @@
 #include <string>
 
 using namespace QDP;
+using tests::contains;
 using tests::Extents;
+using tests::message_of;
 
 namespace {
 
@@ -74,18 +77,6 @@ void check_set(const Set& set, int colors, const std::function<int(const Extents
   }
   for (int i = 0; i < static_cast<int>(sites.size()); ++i) CHECK(set.latticeColoring()[i] == color(sites[i]));
 }
-
-template <class F>
-std::string message_of(F&& f) {
-  try {
-    f();
-  } catch (const jit::UserError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
