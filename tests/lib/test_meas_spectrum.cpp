@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <complex>
 #include <functional>
@@ -435,7 +436,8 @@ struct RandomQuarks {
   NamedObjects objects;
   ObjectPlan plan;
 
-  RandomQuarks(const GaugeField& u, const std::string& site, int j_decay) {
+  /// `action`: what is said of the quarks besides their masses.
+  RandomQuarks(const GaugeField& u, const std::string& site, int j_decay, const std::string& action = "") {
     gaussian(first);
     gaussian(second);
     gaussian(staggered);
@@ -444,7 +446,7 @@ struct RandomQuarks {
     record.source = "<version>6</version><Source><version>2</version><SourceType>POINT_SOURCE</SourceType><t_srce>" +
                     site + "</t_srce><j_decay>" + std::to_string(j_decay) + "</j_decay></Source>";
     const auto add = [&](const char* id, const auto& field, const char* mass) {
-      record.forward = "<FermionAction>" + xml_element("Mass", mass) + "</FermionAction>";
+      record.forward = xml_element("FermionAction", xml_element("Mass", mass) + action);
       const InputFile ids = tests::input("<ids>" + xml_element("id", id) + "</ids>");
       plan.makes<std::remove_cvref_t<decltype(field)>>(ids.root(), "id");
       objects.create(id, field, {"<file/>", record.xml()});
@@ -583,4 +585,294 @@ TEST_CASE(
             doctest::Approx(squares(quarks.staggered)).epsilon(base_tol(1e-12)));
     }
   }
+}
+
+namespace {
+
+/// f at host index i times exp(i p (x - origin)), summed over each slice across j and counted from that of the origin; the
+/// momentum n has a component for each direction but j.
+template <class F>
+std::vector<std::complex<double>> plain_correlator(int j, const std::vector<int>& origin, const std::vector<double>& n,
+                                                   const F& f) {
+  const int length = Layout::lattSize()[j];
+  std::vector<std::complex<double>> sums(static_cast<std::size_t>(length));
+  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+    const multi1d<int> x = Layout::siteCoords(0, i);
+    double turns = 0;
+    std::size_t component = 0;
+    for (int mu = 0; mu < Nd; ++mu)
+      if (mu != j) turns += n[component++] * (x[mu] - origin[static_cast<std::size_t>(mu)]) / Layout::lattSize()[mu];
+    sums[static_cast<std::size_t>((x[j] - origin[static_cast<std::size_t>(j)] + length) % length)] +=
+        std::polar(1.0, 2 * M_PI * turns) * f(i);
+  }
+  return sums;
+}
+
+std::complex<double> traced(const SiteValue& m) {
+  const reference::Number z = trace(m, true, true).components.at(0);
+  return {z.re, z.im};
+}
+
+/// Whether a correlator that was written is the expected one.
+bool written(Output& xml, const std::string& path, const std::vector<std::complex<double>>& expected, double size) {
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    const std::string elem = path + "/elem[" + std::to_string(t + 1) + "]";
+    const std::complex<double> got(xml.number(elem + "/re"), xml.number(elem + "/im"));
+    if (!(std::abs(got - expected[t]) < base_tol(1e-11) * size)) return false;
+  }
+  return xml.count(path + "/elem") == static_cast<int>(expected.size());
+}
+
+std::string spectrum_of(const std::string& flags, const std::string& pairs) {
+  return "<Param><version>1</version>" + flags +
+         "<avg_equiv_mom>false</avg_equiv_mom></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
+         "<sink_pairs>" +
+         pairs + "</sink_pairs></NamedObject>";
+}
+const std::string kTwo = "<elem><first_id>first</first_id><second_id>second</second_id></elem>";
+
+}  // namespace
+
+TEST_CASE("mesons of two different quarks are plain sums at every momentum about the source, along any direction") {
+  const std::vector<int> origin = {1, 2, 3, 4};
+  for (int j = 0; j < Nd; ++j) {
+    CAPTURE(j);
+    tests::use_lattice({2, 3, 4, 5});
+    GaugeField u(Nd);
+    unit_start(u);
+    RandomQuarks quarks(u, "1 2 3 4", j);
+    Output xml(quarks.measure(
+        "HADRON_SPECTRUM", spectrum_of("<MesonP>true</MesonP><BaryonP>false</BaryonP><mom2_max>1</mom2_max>", kTwo)));
+    const std::string list = "//Point_Point_Wilson_Mesons/elem";
+    REQUIRE(xml.count(list) == 16);
+    REQUIRE(xml.count(list + "[1]/momenta/elem") == 7);
+    for (int n = 0; n < 16; ++n) {
+      CAPTURE(n);
+      std::vector<std::complex<double>> local;
+      for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+        const SiteValue g5 = reference::gamma(15), g = reference::gamma(n);
+        const SiteValue back = multiply(multiply(g5, reference::value(quarks.second.elem(i))), g5);
+        local.push_back(
+            traced(multiply(adjoint(back), multiply(multiply(g, reference::value(quarks.first.elem(i))), g))));
+      }
+      for (int k = 1; k <= 7; ++k) {
+        const std::string here = list + "[" + std::to_string(n + 1) + "]/momenta/elem[" + std::to_string(k) + "]";
+        const auto expected = plain_correlator(j, origin, xml.numbers(here + "/sink_mom"),
+                                               [&](int i) { return local[static_cast<std::size_t>(i)]; });
+        CHECK(xml.number(here + "/sink_mom_num") == k - 1);
+        CHECK(written(xml, here + "/mesprop", expected, 120));
+      }
+      CHECK(xml.number(list + "[" + std::to_string(n + 1) + "]/gamma_value") == n);
+    }
+    const auto slices = [&](const LatticePropagator& s) {  // those of the lattice, not counted from the source
+      std::vector<double> norms(static_cast<std::size_t>(Layout::lattSize()[j]));
+      for (int i = 0; i < Layout::sitesOnNode(); ++i)
+        norms[static_cast<std::size_t>(Layout::siteCoords(0, i)[j])] +=
+            local_norm2(reference::value(s.elem(i))).components.at(0).re;
+      return norms;
+    };
+    int number = 0;
+    for (const LatticePropagator* s : {&quarks.first, &quarks.second}) {
+      const std::vector<double> expected = slices(*s),
+                                got = xml.numbers("//forward_prop_corr_" + std::to_string(++number));
+      REQUIRE(got.size() == expected.size());
+      for (std::size_t t = 0; t < got.size(); ++t)
+        CHECK(got[t] == doctest::Approx(expected[t]).epsilon(base_tol(1e-12)));
+    }
+  }
+}
+
+TEST_CASE("meson currents of two different quarks are their formulas on any links, along any direction") {
+  for (int j = 0; j < Nd; ++j) {
+    CAPTURE(j);
+    tests::use_lattice({2, 3, 4, 5});
+    const GaugeField u = tests::random_field();
+    RandomQuarks quarks(u, "1 2 3 4", j);
+    Output xml(quarks.measure(
+        "HADRON_SPECTRUM",
+        spectrum_of("<MesonP>false</MesonP><BaryonP>false</BaryonP><CurrentP>true</CurrentP><mom2_max>0</mom2_max>",
+                    kTwo)));
+    const SiteValue g5 = reference::gamma(15);
+    const auto gamma = [](int n) { return reference::gamma(n); };
+    const auto s1 = [&](int i) { return reference::value(quarks.first.elem(i)); };
+    const auto b = [&](int i) { return multiply(multiply(g5, reference::value(quarks.second.elem(i))), g5); };
+    const auto ahead = [](int i, int mu) {
+      multi1d<int> x = Layout::siteCoords(0, i);
+      x[mu] = (x[mu] + 1) % Layout::lattSize()[mu];
+      return Layout::linearSiteIndex(x);
+    };
+    /// The neighbour's value, brought here.
+    const auto brought = [&](const auto& f, int i, int mu) {
+      return multiply(reference::value(u[mu].elem(i)), f(ahead(i, mu)));
+    };
+    const auto check = [&](const std::string& path, const std::function<double(int)>& f) {
+      CAPTURE(path);
+      const auto expected =
+          plain_correlator(j, {1, 2, 3, 4}, {0, 0, 0}, [&](int i) { return std::complex<double>(f(i)); });
+      const std::vector<double> got = xml.numbers("//Point_Point_Meson_Currents" + path);
+      REQUIRE(got.size() == expected.size());
+      for (std::size_t t = 0; t < got.size(); ++t) CHECK(std::fabs(got[t] - expected[t].real()) < base_tol(1e-9));
+    };
+    const auto product = [](const auto& first, const auto&... more) {
+      SiteValue p = first;
+      ((p = multiply(p, more)), ...);
+      return p;
+    };
+    int number = 0;
+    for (int k = 0; k < Nd; ++k) {
+      if (k == j) continue;
+      const SiteValue gk = gamma(1 << k), gkd = gamma((1 << k) ^ (1 << j));
+      const auto split = [&, k](int i) {
+        return 0.5 * (traced(product(adjoint(b(i)), gk, brought(s1, i, k), gk)) +
+                      traced(product(adjoint(product(gk, brought(b, i, k), gk)), s1(i))))
+                         .real();
+      };
+      const auto conserved = [&, k](int i) {
+        return split(i) + 0.5 * (traced(product(adjoint(product(brought(b, i, k), gk)), s1(i))) -
+                                 traced(product(adjoint(b(i)), brought(s1, i, k), gk)))
+                                    .real();
+      };
+      const auto tensor = [&](int i) { return -traced(product(adjoint(b(i)), gkd, s1(i), gk)).real(); };
+      const auto path = [&](int which) {
+        return "/Vector_currents/elem[" + std::to_string(3 * which + number + 1) + "]/vector_current";
+      };
+      check(path(0), split);
+      check(path(1), conserved);
+      check(path(2), tensor);
+      ++number;
+    }
+    const SiteValue axial = gamma(15 ^ (1 << j));
+    check("/Axial_currents/elem[1]/axial_current", [&](int i) {
+      return -0.5 * (traced(product(adjoint(b(i)), axial, brought(s1, i, j), g5)) -
+                     traced(product(adjoint(product(axial, brought(b, i, j), g5)), s1(i))))
+                        .real();
+    });
+    check("/Axial_currents/elem[2]/axial_current",
+          [&](int i) { return -traced(product(adjoint(b(i)), axial, s1(i), g5)).real(); });
+    CHECK(xml.number("//num_vec_cur") == 3);
+  }
+}
+
+TEST_CASE(
+    "baryons of HADRON_SPECTRUM: a pair of the first quark and one of the second, with momenta, boundary, reverse") {
+  const std::vector<int> origin = {1, 2, 1, 2};
+  const auto bc = [](const std::string& factors) {
+    return "<FermState><Name>SIMPLE_FERM_STATE</Name><FermionBC><FermBC>SIMPLE_FERMBC</FermBC><boundary>" + factors +
+           "</boundary></FermionBC></FermState>";
+  };
+  struct Case {
+    int j;
+    std::string action;
+    double sign;  ///< of a baryon that went around
+    bool reverse;
+  };
+  for (const Case& c : {Case{3, bc("1 1 1 -1"), -1, true}, Case{3, bc("-1 -1 -1 1"), 1, true},
+                        Case{1, "<boundary>1 -1 1 1</boundary>", -1, false}}) {
+    CAPTURE(c.j);
+    CAPTURE(c.sign);
+    tests::use_lattice({2, 3, 2, 4});
+    GaugeField u(Nd);
+    unit_start(u);
+    RandomQuarks quarks(u, "1 2 1 2", c.j, c.action);
+    const std::string time_rev = c.reverse ? "<time_rev>true</time_rev>" : "";
+    Output xml(quarks.measure(
+        "HADRON_SPECTRUM",
+        spectrum_of("<MesonP>false</MesonP><BaryonP>true</BaryonP><mom2_max>1</mom2_max>" + time_rev, kTwo)));
+    const auto operators = named_baryons();
+    const std::string list = "//Point_Point_Wilson_Baryons/elem";
+    REQUIRE(xml.count(list) == static_cast<int>(operators.size()));
+    const int length = Layout::lattSize()[c.j], t0 = origin[static_cast<std::size_t>(c.j)];
+    const SiteValue g7 = reference::gamma(7);
+    for (std::size_t n = 0; n < operators.size(); n += c.j == 3 ? 1 : 5) {
+      CAPTURE(n);
+      std::vector<std::complex<double>> there, back;
+      double size = 0;
+      for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+        const SiteValue s = reference::value(quarks.second.elem(i)), pair = reference::value(quarks.first.elem(i));
+        const auto reversed = [&](const SiteValue& q) { return negate(multiply(multiply(g7, q), g7)); };
+        there.push_back(plain_baryon(operators[n], s, pair));
+        if (c.reverse) back.push_back(plain_baryon(operators[n], reversed(s), reversed(pair)));
+        size += std::abs(there.back());
+      }
+      for (int k = 1; k <= 7; k += 2) {
+        const std::string here = list + "[" + std::to_string(n + 1) + "]/momenta/elem[" + std::to_string(k) + "]";
+        const std::vector<double> momentum = xml.numbers(here + "/sink_mom");
+        const auto of = [&](const auto& values) {
+          return plain_correlator(c.j, origin, momentum, [&](int i) { return values[static_cast<std::size_t>(i)]; });
+        };
+        auto expected = of(there);
+        for (int t = 0; t < length; ++t)
+          if (t0 + t >= length) expected[static_cast<std::size_t>(t)] *= c.sign;
+        if (c.reverse) {
+          const auto reverse = of(back);
+          for (int t = 0; t < length; ++t)  // t steps back from the source, through the boundary where t > t0
+            expected[static_cast<std::size_t>(t)] =
+                0.5 * (expected[static_cast<std::size_t>(t)] +
+                       (t > t0 ? c.sign : 1) * reverse[static_cast<std::size_t>((length - t) % length)]);
+        }
+        CHECK(written(xml, here + "/barprop", expected, size));
+      }
+      CHECK(xml.number(list + "[" + std::to_string(n + 1) + "]/baryon_num") == static_cast<double>(n));
+    }
+  }
+}
+
+TEST_CASE("the record of a quark tells its mass, boundary, ends and displacements, and survives being written") {
+  tests::use_lattice({2, 2, 2, 2});
+  const auto source = [](const std::string& place, const std::string& more = "") {
+    return "<version>6</version><Source><SourceType>SHELL_SOURCE</SourceType><j_decay>1</j_decay>" + place + more +
+           "</Source>";
+  };
+  const auto displaced = [](const std::string& type) {
+    return "<Displacement><DisplacementType>" + type + "</DisplacementType></Displacement>";
+  };
+  QuarkRecord record;
+  record.source = source("<t_source>1</t_source>", displaced("SIMPLE_DISPLACEMENT"));
+  record.config = "<Cfg><cfg_type>UNIT</cfg_type></Cfg>";
+  const auto action = [&](const std::string& content) { record.forward = xml_element("FermionAction", content); };
+
+  action("<Kappa>0.1</Kappa>");
+  CHECK(record.mass() == doctest::Approx(1 / 0.2 - 4));
+  action("<Mass>-0.3</Mass>");
+  CHECK(record.mass() == -0.3);
+
+  const std::string list = "<boundary>1 -1 0.5 -1</boundary>", bc = xml_element("FermionBC", list);
+  for (const std::string& where : {list, bc, xml_element("FermState", bc), xml_element("FermState", list)}) {
+    CAPTURE(where);
+    action(where);
+    CHECK(record.boundary(0) == 1);
+    CHECK(record.boundary(1) == -1);
+    CHECK(record.boundary(2) == 0);
+    CHECK(record.boundary(3) == -1);
+  }
+  action("<Mass>1</Mass>");
+  CHECK(record.boundary(3) == 0);
+
+  CHECK(record.sink_type() == "POINT_SINK");
+  CHECK(record.sink_displacement() == "NONE");
+  CHECK(record.source_displacement() == "SIMPLE_DISPLACEMENT");
+  CHECK(record.read_source().type == "SHELL_SOURCE");
+  CHECK(record.read_source().j_decay == 1);
+  CHECK(record.read_source().t_source == 1);
+  CHECK(record.read_source().origin == std::vector<int>{0, 1, 0, 0});
+  CHECK(QuarkRecord::parse(record.xml(), "q").sink.empty());
+  record.sink = "<Sink><SinkType>WALL_SINK</SinkType>" + displaced("OTHER") + "</Sink>";
+  const QuarkRecord again = QuarkRecord::parse(record.xml(), "q");
+  CHECK(again.sink_type() == "WALL_SINK");
+  CHECK(again.sink_displacement() == "OTHER");
+  const auto packed = [](std::string text) {  // written with other blanks
+    std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
+    return text;
+  };
+  CHECK(packed(again.source) == record.source);
+  CHECK(packed(again.forward) == record.forward);
+  CHECK(packed(again.sink) == record.sink);
+  CHECK(packed(again.config) == record.config);
+  record.source = source("<t_source>-1</t_source>");  // noise in every slice
+  CHECK(record.read_source().t_source == -1);
+  CHECK(record.read_source().origin == std::vector<int>{0, 0, 0, 0});
+  CHECK(record.source_displacement() == "NONE");
+  record.source = source("<t_srce>0 1 1 0</t_srce>");
+  CHECK(record.read_source().t_source == 1);
+  CHECK(record.read_source().origin == std::vector<int>{0, 1, 1, 0});
 }
