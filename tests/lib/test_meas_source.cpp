@@ -2,6 +2,7 @@
 
 #include "lib/meas/mesons.hpp"
 #include "lib/meas/source.hpp"
+#include "lib/smear/ape.hpp"
 #include "tests/lib/lattice.hpp"
 #include "tests/reference/from_site.hpp"
 
@@ -16,6 +17,7 @@
 #include <numbers>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace QDP;
 using namespace qcd;
@@ -310,4 +312,208 @@ TEST_CASE(
       CHECK(source.t_source == origin[j]);
     }
   }
+}
+
+namespace {
+
+using Plain = std::vector<reference::SiteValue>;  // by host index
+
+Plain plain_of(const Q& psi) {
+  Plain f;
+  for (int i = 0; i < Layout::sitesOnNode(); ++i) f.push_back(reference::value(psi.elem(i)));
+  return f;
+}
+
+/// U_mu(x) psi(x + mu), or U_mu(x - mu)^+ psi(x - mu) for sign -1.
+Plain hopped(const Plain& psi, const GaugeField& u, int mu, int sign) {
+  Plain f;
+  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+    multi1d<int> x = Layout::siteCoords(0, i);
+    const int length = Layout::lattSize()[mu];
+    x[mu] = (x[mu] + sign + length) % length;
+    const int from = Layout::linearSiteIndex(x);
+    const auto link = sign > 0 ? reference::value(u[mu].elem(i)) : adjoint(reference::value(u[mu].elem(from)));
+    f.push_back(multiply(link, psi[static_cast<std::size_t>(from)]));
+  }
+  return f;
+}
+
+Plain sum_of(double a, const Plain& x, double b, const Plain& y) {
+  Plain f;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    f.push_back(add(multiply(reference::real_number(a), x[i]), multiply(reference::real_number(b), y[i])));
+  return f;
+}
+
+double largest_difference(const Plain& a, const Plain& b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, std::sqrt(local_norm2(subtract(a[i], b[i])).components.at(0).re));
+  return most;
+}
+
+/// What an input calls for between the source and the field: elements, and the same on plain arrays.
+struct PlainStep {
+  std::string input;
+  std::function<Plain(const Plain&, const GaugeField&)> apply;
+};
+
+Plain neighbours(const Plain& psi, const GaugeField& u, int without) {
+  Plain total = sum_of(0, psi, 0, psi);
+  for (int mu = 0; mu < Nd; ++mu)
+    for (int sign : {+1, -1})
+      if (mu != without) total = sum_of(1, total, 1, hopped(psi, u, mu, sign));
+  return total;
+}
+
+std::string smearing_input(const std::string& kind, const std::string& param, int steps, int without) {
+  return "<SmearingParam><wvf_kind>" + kind + "</wvf_kind><wvf_param>" + param + "</wvf_param><wvfIntPar>" +
+         std::to_string(steps) + "</wvfIntPar><no_smear_dir>" + std::to_string(without) +
+         "</no_smear_dir></SmearingParam>";
+}
+
+/// (1 + (w^2/4n) Laplacian)^n, the Laplacian over the directions but one.
+PlainStep gaussian_step(int without) {
+  const int steps = 3, directions = without < 0 || without >= Nd ? Nd : Nd - 1;
+  return {smearing_input("GAUGE_INV_GAUSSIAN", "1.3", steps, without), [=](const Plain& psi, const GaugeField& u) {
+            Plain f = psi;
+            const double weight = 1.3 * 1.3 / (4 * steps);
+            for (int k = 0; k < steps; ++k)
+              f = sum_of(1 - 2 * directions * weight, f, weight, neighbours(f, u, without));
+            return f;
+          }};
+}
+
+/// sum_k (kappa H)^k up to k = steps.
+PlainStep jacobi_step(int without) {
+  return {smearing_input("GAUGE_INV_JACOBI", "0.2", 3, without), [=](const Plain& psi, const GaugeField& u) {
+            Plain term = psi, f = psi;
+            for (int k = 1; k <= 3; ++k) {
+              const Plain hop = neighbours(term, u, without);
+              term = sum_of(0.2, hop, 0, hop);
+              f = sum_of(1, f, 1, term);
+            }
+            return f;
+          }};
+}
+
+/// At sinks; at sources the other way.
+PlainStep displacement_step(int length, int mu, int sign) {
+  return {"<Displacement><DisplacementType>SIMPLE_DISPLACEMENT</DisplacementType><disp_length>" +
+              std::to_string(length) + "</disp_length><disp_dir>" + std::to_string(mu) + "</disp_dir></Displacement>",
+          [=](const Plain& psi, const GaugeField& u) {
+            Plain f = psi;
+            for (int k = 0; k < std::abs(length); ++k) f = hopped(f, u, mu, length * sign > 0 ? 1 : -1);
+            return f;
+          }};
+}
+
+}  // namespace
+
+TEST_CASE("smearing and displacement of sources and sinks are their formulas on any links, in the order of the input") {
+  tests::use_lattice({3, 4, 2, 5});
+  const GaugeField u = tests::random_field();
+  const std::string site = "<j_decay>2</j_decay><t_srce>2 3 1 4</t_srce>";
+  const Plain point = plain_of(source_from("<SourceType>POINT_SOURCE</SourceType>" + site)(u));
+  Q psi;
+  gaussian(psi);
+  const auto sink = [&](const std::string& input) {
+    const InputFile file = tests::input("<Sink><j_decay>2</j_decay>" + input + "</Sink>");
+    Q s = psi;
+    read_quark_sink<Q>(file.root())(s, u);
+    file.require_valid();
+    return plain_of(s);
+  };
+  const auto same = [](const Plain& a, const Plain& b) { return largest_difference(a, b) < base_tol(1e-11); };
+  for (const PlainStep& smear :
+       {gaussian_step(3), gaussian_step(0), gaussian_step(-1), gaussian_step(Nd), jacobi_step(1), jacobi_step(-1)}) {
+    CAPTURE(smear.input);
+    for (const int length : {2, -1}) {
+      const PlainStep at_source = displacement_step(length, 1, -1), at_sink = displacement_step(length, 3, +1);
+      const std::string shell = "<SourceType>SHELL_SOURCE</SourceType>" + site + smear.input + at_source.input;
+      const Plain smeared_last = smear.apply(at_source.apply(point, u), u),
+                  smeared_first = at_source.apply(smear.apply(point, u), u);
+      REQUIRE(!same(smeared_last, smeared_first));
+      CHECK(same(plain_of(source_from(shell)(u)), smeared_last));
+      CHECK(same(plain_of(source_from(shell + "<quark_smear_lastP>true</quark_smear_lastP>")(u)), smeared_last));
+      CHECK(same(plain_of(source_from(shell + "<quark_smear_lastP>false</quark_smear_lastP>")(u)), smeared_first));
+
+      const std::string shell_sink = "<SinkType>SHELL_SINK</SinkType>" + smear.input + at_sink.input;
+      const Plain first = at_sink.apply(smear.apply(plain_of(psi), u), u),
+                  last = smear.apply(at_sink.apply(plain_of(psi), u), u);
+      CHECK(same(sink(shell_sink), first));
+      CHECK(same(sink(shell_sink + "<quark_smear_firstP>true</quark_smear_firstP>"), first));
+      CHECK(same(sink(shell_sink + "<quark_smear_firstP>false</quark_smear_firstP>"), last));
+      CHECK(same(sink("<SinkType>POINT_SINK</SinkType>" + at_sink.input), at_sink.apply(plain_of(psi), u)));
+    }
+    // Walls are smeared where SmearingParam asks for it, and their links before.
+    const std::string
+        wall = "<j_decay>2</j_decay><t_source>1</t_source>",
+        ape =
+            "<LinkSmearing><LinkSmearingType>APE_SMEAR</LinkSmearingType><link_smear_fact>1.5</link_smear_fact>"
+            "<link_smear_num>1</link_smear_num></LinkSmearing>";
+    ApeSmearing how;
+    how.factor = 1.5;
+    how.projection = {1e-5, 100};
+    const GaugeField v = ape_smeared(u, how);
+    for (const std::string& type : {"<SourceType>WALL_SOURCE</SourceType>" + wall,
+                                    "<SourceType>RAND_ZN_WALL_SOURCE</SourceType><N>5</N>" + kSeed + wall,
+                                    "<SourceType>RAND_U1_WALL_SOURCE</SourceType>" + kSeed + wall}) {
+      CAPTURE(type);
+      const Plain plain = plain_of(source_from(type)(u));
+      CHECK(same(plain_of(source_from(type + smear.input)(u)), smear.apply(plain, u)));
+      CHECK(same(plain_of(source_from(type + smear.input + ape)(u)), smear.apply(plain, v)));
+    }
+  }
+}
+
+TEST_CASE("noise of N roots has each of them equally often, anywhere, and everywhere for t_source -1") {
+  tests::use_lattice({8, 8, 8, 8});
+  for (const int n : {2, 3, 4, 5}) {
+    CAPTURE(n);
+    const LatticeComplex eta = zn_noise(n);
+    std::vector<int> count(static_cast<std::size_t>(n));
+    for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+      const reference::Number z = reference::value(eta.elem(i)).components.at(0);
+      const double k = std::atan2(z.im, z.re) * n / (2 * std::numbers::pi) + n;
+      REQUIRE(std::fabs(k - std::round(k)) < base_tol(1e-10));
+      ++count[static_cast<std::size_t>(std::lround(k)) % count.size()];
+    }
+    for (const int c : count) CHECK(std::fabs(c - 4096.0 / n) < 5 * std::sqrt(4096.0 / n));
+  }
+  // Both parts of Z(2) noise, and all angles of U(1).
+  const LatticeComplex z2 = noise(Noise::z2), u1 = noise(Noise::u1);
+  std::array<int, 4> quadrants{}, turns{};
+  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+    const auto quadrant = [&](const LatticeComplex& eta) {
+      const reference::Number z = reference::value(eta.elem(i)).components.at(0);
+      return static_cast<std::size_t>((z.re > 0 ? 1 : 0) + (z.im > 0 ? 2 : 0));
+    };
+    ++quadrants[quadrant(z2)];
+    ++turns[quadrant(u1)];
+  }
+  for (const int c : quadrants) CHECK(std::abs(c - 1024) < 5 * 32);
+  for (const int c : turns) CHECK(std::abs(c - 1024) < 5 * 32);
+
+  tests::use_lattice({2, 3, 2, 5});
+  const GaugeField u = tests::random_field();
+  for (const char* type : {"RAND_ZN_WALL_SOURCE</SourceType><N>3</N>", "RAND_U1_WALL_SOURCE</SourceType>"}) {
+    const QuarkSource<Q> source =
+        source_from(std::string("<SourceType>") + type + kSeed + "<j_decay>1</j_decay><t_source>-1</t_source>");
+    CHECK(source.t_source == -1);
+    CHECK(toDouble(norm2(source(u))) == doctest::Approx(12 * 60).epsilon(base_tol(1e-12)));
+  }
+}
+
+TEST_CASE("the seed of a random wall is that of the input, digit by digit") {
+  tests::use_lattice({2, 3, 2, 5});
+  GaugeField u(Nd);
+  unit_start(u);
+  const Q wall = source_from("<SourceType>RAND_U1_WALL_SOURCE</SourceType>" + kSeed +
+                             "<j_decay>3</j_decay><t_source>2</t_source>")(u);
+  RNG::setrn(make_seed({1, 2, 3, 4}));
+  const LatticeComplex eta = slice_profile(noise(Noise::u1), 3, 2);
+  Q expected;
+  expected = eta;
+  CHECK(difference(wall, expected) == 0);
 }
