@@ -3,8 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "jit/support/error.hpp"
@@ -299,4 +304,276 @@ TEST_CASE("SingletonHolder makes one object, at the first use") {
   CHECK(made == 1);
   CHECK(&SingletonHolder<Counted, CreateStatic>::Instance() == &SingletonHolder<Counted, CreateStatic>::Instance());
   CHECK(made == 2);
+}
+
+namespace {
+
+/// Extents, slowest first, all different.
+template <int Rank>
+constexpr std::array<int, Rank> different_extents() {
+  std::array<int, Rank> n{};
+  for (int k = 0; k < Rank; ++k) n[static_cast<std::size_t>(k)] = 2 + (3 * k + 1) % 5;
+  return n;
+}
+
+/// f(indices...) for each element in the order of memory.
+template <int Rank, class F>
+void for_all_indices(const std::array<int, Rank>& extents, const F& f) {
+  std::array<int, Rank> index{};
+  for (bool more = true; more;) {
+    std::apply(f, index);
+    more = false;
+    for (std::size_t k = Rank; k-- > 0 && !more;) {
+      more = ++index[k] < extents[k];
+      if (!more) index[k] = 0;
+    }
+  }
+}
+
+/// Sizes by number, 1 the last extent.
+template <class A>
+std::vector<int> sizes_of(const A& a) {
+  std::vector<int> n;
+  if constexpr (requires { a.size1(); }) n.push_back(a.size1());
+  if constexpr (requires { a.size2(); }) n.push_back(a.size2());
+  if constexpr (requires { a.size3(); }) n.push_back(a.size3());
+  if constexpr (requires { a.size4(); }) n.push_back(a.size4());
+  if constexpr (requires { a.size5(); }) n.push_back(a.size5());
+  return n;
+}
+
+/// Every element is where the header says, through all ways to reach it.
+template <class A, int Rank>
+void check_array() {
+  CAPTURE(Rank);
+  const auto n = different_extents<Rank>();
+  const std::vector<int> sizes(n.rbegin(), n.rend());
+  A a = std::apply([](auto... extents) { return A(extents...); }, n);
+  REQUIRE(sizes_of(a) == sizes);
+  int next = 0;
+  for_all_indices<Rank>(n, [&](auto... i) { a(i...) = next++; });
+  CHECK(std::distance(a.begin(), a.end()) == next);
+  int expected = 0;
+  bool ordered = true;
+  for (const int x : a) ordered = ordered && x == expected++;
+  CHECK(ordered);
+
+  const A& same = a;
+  bool views = true, constant = true, slices = true;
+  for_all_indices<Rank>(n, [&](int first, auto... rest) {
+    constant = constant && &same(first, rest...) == &a(first, rest...);
+    if constexpr (sizeof...(rest) > 0) {
+      views = views && &a[first](rest...) == &a(first, rest...) && same[first](rest...) == a(first, rest...) &&
+              sizes_of(a[first]) == std::vector<int>(sizes.begin(), sizes.end() - 1);
+      std::array<int, Rank> index{first, rest...};
+      const int last = index.back();
+      index.back() = 0;
+      const auto row = std::apply([&](auto... i) { return &a(i...); }, index);
+      views = views && row + last == &a(first, rest...);
+      const auto leading = [&]<std::size_t... K>(std::index_sequence<K...>) { return a.slice(index[K]...); };
+      slices = slices && leading(std::make_index_sequence<Rank - 1>()) == row;
+    }
+  });
+  CHECK(constant);
+  CHECK(views);
+  CHECK(slices);
+
+  A copy = a, assigned, moved;
+  assigned = a;
+  CHECK(sizes_of(copy) == sizes);
+  CHECK(std::equal(a.begin(), a.end(), copy.begin(), copy.end()));
+  CHECK(std::equal(a.begin(), a.end(), assigned.begin(), assigned.end()));
+  copy = 3;
+  CHECK(std::all_of(copy.begin(), copy.end(), [](int x) { return x == 3; }));
+  CHECK(*assigned.begin() == 0);
+  moved = std::move(assigned);
+  CHECK(sizes_of(moved) == sizes);
+  CHECK(std::equal(a.begin(), a.end(), moved.begin(), moved.end()));
+  auto reversed = n;  // other extents, the same number of elements
+  std::reverse(reversed.begin(), reversed.end());
+  moved = std::apply([](auto... extents) { return A(extents...); }, reversed);
+  CHECK(sizes_of(moved) == std::vector<int>(n.begin(), n.end()));
+  CHECK(std::all_of(moved.begin(), moved.end(), [](int x) { return x == 0; }));
+  std::apply([&](auto... extents) { a.resize(extents...); }, reversed);
+  CHECK(sizes_of(a) == std::vector<int>(n.begin(), n.end()));
+  CHECK(std::all_of(a.begin(), a.end(), [](int x) { return x == 0; }));
+  std::vector<int> memory(static_cast<std::size_t>(next));
+  A borrowing = std::apply([&](auto... extents) { return A(memory.data(), extents...); }, n);
+  CHECK(sizes_of(borrowing) == sizes);
+  borrowing = 4;
+  CHECK(memory == std::vector<int>(memory.size(), 4));
+  for (int k = 0; k < Rank; ++k) {  // one index too large, the others not
+    std::array<int, Rank> index{};
+    index[static_cast<std::size_t>(k)] = n[static_cast<std::size_t>(k)];
+    CHECK(error_of([&] { std::apply([&](auto... i) { borrowing(i...) = 1; }, index); }) != "no error");
+  }
+}
+
+/// The same counted from one.
+template <class A, int Rank>
+void check_one_based() {
+  CAPTURE(Rank);
+  const auto n = different_extents<Rank>();
+  const std::vector<int> sizes(n.rbegin(), n.rend());
+  A a = std::apply([](auto... extents) { return A(extents...); }, n), b;
+  std::apply([&](auto... extents) { b.resize(extents...); }, n);
+  const A& same = a;
+  bool right = true;
+  for_all_indices<Rank>(
+      n, [&](auto... i) { right = right && &a((i + 1)...) == &a.ref()(i...) && &same((i + 1)...) == &a.ref()(i...); });
+  CHECK(right);
+  for (const A& x : {a, b}) {
+    CHECK(sizes_of(x) == sizes);
+    CHECK(sizes_of(x.ref()) == sizes);
+    CHECK(x.size() == sizes[0]);
+  }
+  A square(3), resized;
+  resized.resize(3);
+  for (const A& x : {square, resized}) CHECK(sizes_of(x) == std::vector<int>(Rank, 3));
+  a = 5;
+  CHECK(std::all_of(a.ref().begin(), a.ref().end(), [](int x) { return x == 5; }));
+  for (int k = 0; k < Rank; ++k)
+    for (const int wrong : {0, n[static_cast<std::size_t>(k)] + 1}) {
+      std::array<int, Rank> index;
+      index.fill(1);
+      index[static_cast<std::size_t>(k)] = wrong;
+      CHECK(error_of([&] { std::apply([&](auto... i) { a(i...) = 1; }, index); }) != "no error");
+    }
+}
+
+/// A product that does not commute.
+struct Word {
+  std::string text;
+};
+Word operator*(const Word& a, const Word& b) { return {a.text + b.text}; }
+Word operator/(const Word& a, const Word& b) { return {a.text + "/" + b.text}; }
+Word& operator*=(Word& a, const Word& b) { return a = a * b; }
+Word& operator/=(Word& a, const Word& b) { return a = a / b; }
+
+}  // namespace
+
+TEST_CASE("every element of arrays of each rank is where it should be, by every way to reach it") {
+  check_array<multi1d<int>, 1>();
+  check_array<multi2d<int>, 2>();
+  check_array<multi3d<int>, 3>();
+  check_array<multi4d<int>, 4>();
+  check_array<multi5d<int>, 5>();
+}
+
+TEST_CASE("arrays that count from one: every element, size and error of each rank") {
+  check_one_based<Array2dO<int>, 2>();
+  check_one_based<Array3dO<int>, 3>();
+  check_one_based<Array4dO<int>, 4>();
+  check_one_based<Array5dO<int>, 5>();
+  Array3dO<int> a(2, 3, 4);
+  CHECK(a.leftSize() == 2);
+  CHECK(a.middleSize() == 3);
+  CHECK(a.rightSize() == 4);
+  Array2dO<int> b(2, 3);
+  CHECK(b.nrows() == 2);
+  CHECK(b.ncols() == 3);
+  CHECK(Array1dO<int>(counting(3, 5))[3] == 7);
+  CHECK(Array1dO<int>(std::vector<int>{4, 6})[1] == 4);
+}
+
+TEST_CASE("multiNd of every rank: both orders of indices on unequal extents") {
+  const int extents[] = {2, 5, 3, 4};
+  for (int rank = 1; rank <= 4; ++rank) {
+    CAPTURE(rank);
+    multi1d<int> nz(rank);
+    int total = 1;
+    for (int k = 0; k < rank; ++k) total *= nz[k] = extents[k];
+    multiNd<int> a(nz);
+    REQUIRE(a.numElem() == total);
+    CHECK(a.size() == nz);
+    for (int i = 0; i < total; ++i) a.getElem(i) = i;
+    const multiNd<int>& same = a;
+    for (int i = 0; i < total; ++i) {
+      std::vector<int> fast_first, slow_first;  // digits of i, for extents with the first fastest, and slowest
+      for (int k = 0, rest = i; k < rank; rest /= nz[k++]) fast_first.push_back(rest % nz[k]);
+      for (int k = rank - 1, rest = i; k >= 0; rest /= nz[k--]) slow_first.push_back(rest % nz[k]);
+      multi1d<int> index(rank);
+      for (int k = 0; k < rank; ++k) index[k] = slow_first[static_cast<std::size_t>(rank - 1 - k)];
+      CHECK(a[index] == i);
+      CHECK(same[index] == i);
+      const auto x = [&](int k) { return fast_first[static_cast<std::size_t>(k)]; };
+      const auto at = [&](auto& b) {
+        return rank == 1   ? b(x(0))
+               : rank == 2 ? b(x(1), x(0))
+               : rank == 3 ? b(x(2), x(1), x(0))
+                           : b(x(3), x(2), x(1), x(0));
+      };
+      CHECK(at(a) == i);
+      CHECK(at(same) == i);
+    }
+  }
+}
+
+TEST_CASE("operators and functions of multi1d act on each element, factors in their order") {
+  multi1d<Word> a(2), b(2);
+  a[0].text = "a", a[1].text = "c", b[0].text = "b", b[1].text = "d";
+  const Word s{"s"};
+  const auto texts = [](const multi1d<Word>& x) { return x[0].text + " " + x[1].text; };
+  CHECK(texts(a * b) == "ab cd");
+  CHECK(texts(a * s) == "as cs");
+  CHECK(texts(s * a) == "sa sc");
+  CHECK(texts(a / b) == "a/b c/d");
+  CHECK(texts(a / s) == "a/s c/s");
+  CHECK(texts(s / a) == "s/a s/c");
+
+  multi1d<double> x(3), y(3);
+  for (int i = 0; i < 3; ++i) x[i] = 0.2 + 0.25 * i, y[i] = 3.0 - i;
+  multi1d<double> z = x;
+  const auto each = [&](const multi1d<double>& got, const auto& f) {
+    REQUIRE(got.size() == 3);
+    for (int i = 0; i < 3; ++i) CHECK(got[i] == f(i));
+  };
+  each(z += y, [&](int i) { return x[i] + y[i]; });
+  z = x;
+  each(z -= y, [&](int i) { return x[i] - y[i]; });
+  z = x;
+  each(z *= y, [&](int i) { return x[i] * y[i]; });
+  z = x;
+  each(z /= y, [&](int i) { return x[i] / y[i]; });
+  z = x;
+  each(z += 7.0, [&](int i) { return x[i] + 7; });
+  z = x;
+  each(z -= 7.0, [&](int i) { return x[i] - 7; });
+  z = x;
+  each(z *= 7.0, [&](int i) { return x[i] * 7; });
+  z = x;
+  each(z /= 7.0, [&](int i) { return x[i] / 7; });
+  each(+x, [&](int i) { return x[i]; });
+  each(sqrt(x), [&](int i) { return std::sqrt(x[i]); });
+  each(log(x), [&](int i) { return std::log(x[i]); });
+  each(sin(x), [&](int i) { return std::sin(x[i]); });
+  each(cos(x), [&](int i) { return std::cos(x[i]); });
+  each(tan(x), [&](int i) { return std::tan(x[i]); });
+  each(asin(x), [&](int i) { return std::asin(x[i]); });
+  each(acos(x), [&](int i) { return std::acos(x[i]); });
+  each(atan(x), [&](int i) { return std::atan(x[i]); });
+
+  const multi1d<int> p = counting(3), q = counting(2, 5);
+  const multi1d<int> joined = concat(p, q);
+  CHECK(joined == [] {
+    multi1d<int> c(5);
+    const int values[] = {0, 1, 2, 5, 6};
+    c = values;
+    return c;
+  }());
+  // The first difference decides, then the size; each relation against every other.
+  const std::vector<multi1d<int>> ascending = {multi1d<int>(), counting(1),    counting(2),   counting(3),
+                                               counting(2, 1), counting(3, 1), counting(1, 2)};
+  for (std::size_t i = 0; i < ascending.size(); ++i)
+    for (std::size_t j = 0; j < ascending.size(); ++j) {
+      const auto &left = ascending[i], &right = ascending[j];
+      CAPTURE(i);
+      CAPTURE(j);
+      CHECK((left < right) == (i < j));
+      CHECK((left > right) == (i > j));
+      CHECK((left <= right) == (i <= j));
+      CHECK((left >= right) == (i >= j));
+      CHECK((left == right) == (i == j));
+      CHECK((left != right) == (i != j));
+    }
 }

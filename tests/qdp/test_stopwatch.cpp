@@ -64,6 +64,36 @@ TEST_CASE("StopWatch adds up its intervals until reset") {
   CHECK(watch.getTimeInSeconds() == 0);
 }
 
+TEST_CASE("a watch that is started again, reset while it runs, or copied is like a new one") {
+  StopWatch watch;
+  watch.start();
+  wait_ms(300);
+  watch.start();  // the interval begins anew
+  watch.stop();
+  CHECK(watch.getTimeInSeconds() < 0.3);
+  watch.start();
+  wait_ms(20);
+  const StopWatch before = watch;
+  watch.reset();
+  CHECK(watch.getTimeInSeconds() == 0);
+  {
+    CaptureLog capture;
+    watch.stop();  // it does not run any more
+    CHECK(watch.getTimeInSeconds() == 0);
+    CHECK(logged.find("StopWatch") != std::string::npos);
+  }
+  StopWatch copy = before;
+  copy.stop();
+  CHECK(copy.getTimeInSeconds() >= 0.02);
+  {
+    CaptureLog capture;
+    const double time = copy.getTimeInSeconds();
+    copy.stop();
+    CHECK(copy.getTimeInSeconds() == time);
+    CHECK(logged.find("StopWatch") != std::string::npos);
+  }
+}
+
 TEST_CASE("stopping a watch that does not run warns and changes nothing") {
   CaptureLog capture;
   StopWatch watch;
@@ -91,6 +121,24 @@ TEST_CASE("FlopCounter counts per site of the process and of a subset") {
   CHECK(capture.text.str().find("Flops=" + std::to_string(expected)) != std::string::npos);
   counter.reset();
   CHECK(counter.getFlops() == 0);
+}
+
+TEST_CASE("FlopCounter reports flops and rates in their units") {
+  FlopCounter counter;
+  counter.addFlops(3'000'000'000ULL);
+  counter.addFlops(2'000'000'000ULL);
+  CaptureCout capture;
+  counter.report("kernel", 2.0);
+  // A second time, as a program does in a loop: the same again.
+  const std::string once =
+      "QDP:FlopCount:kernel Performance/CPU: t=2(s) Flops=5e+09 => 2500 Mflops/cpu.\n"
+      "QDP:FlopCount:kernel Total performance:  2500 Mflops = 2.5 Gflops = 0.0025 Tflops\n";
+  CHECK(capture.text.str() == once);
+  counter.report("kernel", 2.0);
+  CHECK(capture.text.str() == once + once);
+  counter.reset();
+  counter.addFlops(4'000'000);
+  CHECK(counter.getFlops() == 4'000'000);
 }
 
 TEST_CASE("CRC-32 gives the check value of IEEE 802.3 and may be split anywhere") {

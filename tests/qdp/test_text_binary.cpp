@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -167,6 +168,65 @@ TEST_CASE("containers carry their sizes") {
   CHECK(round_trip(g)[2] == 4);
 }
 
+namespace {
+
+/// The array of these extents whose elements are numbered in the order of memory.
+template <class A, class... Extents>
+A numbered(Extents... extents) {
+  A a(extents...);
+  int next = 0;
+  for (auto& x : a) x = next++;
+  return a;
+}
+
+/// The sizes, slowest first, then the elements with the first index fastest.
+std::string expected_bytes(const std::vector<int>& extents) {
+  std::string text;
+  int total = 1;
+  for (const int n : extents) {
+    text += bytes_of(n);
+    total *= n;
+  }
+  for (int written = 0; written < total; ++written) {
+    int place = 0, rest = written;
+    std::vector<int> index;
+    for (const int n : extents) {
+      index.push_back(rest % n);
+      rest /= n;
+    }
+    for (std::size_t k = 0; k < extents.size(); ++k) place = place * extents[k] + index[k];
+    text += bytes_of(place);
+  }
+  return text;
+}
+
+template <class A, class... Extents>
+void check_order(Extents... extents) {
+  const A a = numbered<A>(extents...), again = round_trip(a);
+  CHECK(bytes_of(a) == expected_bytes({extents...}));
+  CHECK(std::equal(a.begin(), a.end(), again.begin(), again.end()));
+}
+
+}  // namespace
+
+TEST_CASE("arrays of every rank are written with the first index fastest, on unequal extents") {
+  check_order<multi1d<int>>(5);
+  check_order<multi2d<int>>(2, 5);
+  check_order<multi3d<int>>(4, 2, 3);
+  check_order<multi4d<int>>(2, 5, 3, 4);
+  check_order<multi5d<int>>(3, 2, 5, 2, 4);
+  multi1d<int> sizes(3);
+  sizes[0] = 2, sizes[1] = 4, sizes[2] = 3;
+  multiNd<int> any(sizes);
+  std::string expected = bytes_of(sizes);
+  for (int i = 0; i < any.numElem(); ++i) {
+    any.getElem(i) = i;
+    expected += bytes_of(i);
+  }
+  CHECK(bytes_of(any) == expected);
+  CHECK(round_trip(any).size() == sizes);
+}
+
 TEST_CASE("the forms with a count carry no size") {
   multi1d<int> a(2);
   a[1] = 5;
@@ -177,6 +237,19 @@ TEST_CASE("the forms with a count carry no size") {
   multi1d<int> b(2);
   read(in, b, 2);
   CHECK(b == a);
+
+  // Fewer elements than there are, and those of an array of rank two with the first index fastest.
+  const multi1d<int> many = numbered<multi1d<int>>(4);
+  BinaryBufferWriter some;
+  write(some, many, 3);
+  CHECK(some.str() == bytes_of(0) + bytes_of(1) + bytes_of(2));
+  std::string numbers;
+  for (int i = 0; i < 6; ++i) numbers += bytes_of(i);
+  BinaryBufferReader two(numbers);
+  multi2d<int> c(2, 3);
+  read(two, c, 2, 3);
+  for (int j = 0; j < 2; ++j)
+    for (int i = 0; i < 3; ++i) CHECK(c(j, i) == j + 2 * i);
 }
 
 TEST_CASE("reader and writer agree on the checksum, which a changed byte breaks") {
