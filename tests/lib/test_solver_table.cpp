@@ -1,6 +1,11 @@
 // Solvers and predictors as an input document asks for them.
 
 #include "lib/error.hpp"
+#include "lib/solver/bicgstab.hpp"
+#include "lib/solver/cg.hpp"
+#include "lib/solver/compose.hpp"
+#include "lib/solver/minimal_residual.hpp"
+#include "lib/solver/multi_shift.hpp"
 #include "lib/solver/predictor.hpp"
 #include "lib/solver/solver_table.hpp"
 #include "tests/lib/solver.hpp"
@@ -8,6 +13,10 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace QDP;
 using namespace qcd;
@@ -140,4 +149,139 @@ TEST_CASE("predictors by Chroma's names") {
   const InputFile missing = tests::input("<P><Name>MINIMAL_RESIDUAL_EXTRAPOLATION_4D_PREDICTOR</Name></P>");
   predictor_table<F>().find(missing.root())->make(missing.root());
   CHECK(missing.errors().size() == 1);
+}
+
+TEST_CASE("a solver from an input is the one with the same numbers: criterion, and every parameter of its own") {
+  TESSERA_NEEDS_DOUBLES("solvers that mix precisions");
+  tests::use_lattice({4, 4, 2, 4});
+  const auto v = tests::random_links<F>();
+  const auto m = tests::even_odd_wilson<F>(v, 0.12);
+  const auto narrow = tests::even_odd_wilson<LatticeFermionF>(converted_links<LinksOf<LatticeFermionF>>(v), 0.12);
+  const SystemOperator<F> system{*m, [&]() -> const FermionOperator<LatticeFermionF>& { return *narrow; }};
+  const auto b = tests::random_vector<F>(m->domain());
+  using Narrow = LatticeFermionF;
+
+  const StoppingCriterion c{2e-8, 37};
+  const std::string cg = "<RsdCG>2e-8</RsdCG><MaxCG>37</MaxCG>",
+                    bicgstab = "<RsdBiCGStab>2e-8</RsdBiCGStab><MaxBiCGStab>37</MaxBiCGStab>",
+                    mr = "<RsdMR>2e-8</RsdMR><MaxMR>37</MaxMR>", gcr = "<RsdGCR>2e-8</RsdGCR><MaxGCR>37</MaxGCR>",
+                    target = "<RsdTarget>2e-8</RsdTarget><MaxIter>37</MaxIter>";
+  const std::string inner =
+      "<InnerSolverParams><invType>CG_INVERTER</invType><RsdCG>0.03</RsdCG><MaxCG>9</MaxCG></InnerSolverParams>";
+  const auto same = [&](const auto& solver, const auto& expected) {
+    const auto solve = [&](const auto& s) {
+      F x = zero;
+      const SolveResult result = s.solve(x, system, b);
+      return std::pair{result, x};
+    };
+    CHECK(solver.criterion().residual == c.residual);
+    CHECK(solver.criterion().max_iterations == c.max_iterations);
+    const auto [got, x] = solve(solver);
+    const auto [wanted, y] = solve(expected);
+    CHECK(got.iterations == wanted.iterations);
+    CHECK(got.applications == wanted.applications);
+    CHECK(got.single_applications == wanted.single_applications);
+    CHECK(got.residual == wanted.residual);
+    CHECK(got.converged == wanted.converged);
+    CHECK(got.history == wanted.history);
+    CHECK(toDouble(norm2(x - y, m->domain())) == 0);
+  };
+
+  const auto normal_inner = std::make_shared<CG<Narrow>>(StoppingCriterion{0.03, 9});
+  const auto direct_inner = std::make_shared<DirectByNormal<Narrow>>(normal_inner);
+  const auto direct_mixed = [&](double delta) { return std::make_shared<MixedBiCGStab<F>>(c, delta); };
+  const auto normal = [](auto solver) { return std::shared_ptr<const NormalSolver<F>>(std::move(solver)); };
+  const auto direct = [](auto solver) { return std::shared_ptr<const DirectSolver<F>>(std::move(solver)); };
+  const auto two_steps = [&](auto solver) { return normal(std::make_shared<NormalByDirect<F>>(direct(solver))); };
+  const auto by_normal = [&](auto solver) { return direct(std::make_shared<DirectByNormal<F>>(normal(solver))); };
+  const auto preconditioner = std::make_shared<MR<F>>(StoppingCriterion{0.2, 2}, 1.2);
+
+  struct FromNormal {
+    std::string name, elements;
+    std::shared_ptr<const NormalSolver<F>> expected;
+  };
+  for (const FromNormal& row : std::vector<FromNormal>{
+           {"CG_INVERTER", cg, normal(std::make_shared<CG<F>>(c))},
+           {"MIXED_CG_INVERTER", cg, normal(std::make_shared<MixedCG<F>>(c, 0.1))},
+           {"MIXED_CG_INVERTER", cg + "<Delta>0.004</Delta>", normal(std::make_shared<MixedCG<F>>(c, 0.004))},
+           {"RELIABLE_CG_MP_CLOVER_INVERTER", target + "<Delta>0.6</Delta>",
+            normal(std::make_shared<MixedCG<F>>(c, 0.6))},
+           {"BICGSTAB_INVERTER", bicgstab, two_steps(std::make_shared<BiCGStab<F>>(c))},
+           {"MIXED_BICGSTAB_INVERTER", bicgstab + "<Delta>0.004</Delta>", two_steps(direct_mixed(0.004))},
+           {"MR_INVERTER", mr + "<MROver>1.2</MROver>", two_steps(std::make_shared<MR<F>>(c, 1.2))},
+           {"GCR_INVERTER", gcr + "<NKrylov>3</NKrylov>", two_steps(std::make_shared<GCR<F>>(c, 3))},
+           {"RICHARDSON_INVERTER", target + inner, normal(std::make_shared<NormalRichardson<F>>(c, normal_inner))}}) {
+    CAPTURE(row.name + row.elements);
+    const InputFile file = tests::input(document(row.name, row.elements));
+    const auto solver = read_normal_solver<F>(file.root());
+    file.require_valid();
+    same(*solver, *row.expected);
+  }
+
+  struct FromDirect {
+    std::string name, elements;
+    std::shared_ptr<const DirectSolver<F>> expected;
+  };
+  for (const FromDirect& row : std::vector<FromDirect>{
+           {"CG_INVERTER", cg, by_normal(std::make_shared<CG<F>>(c))},
+           {"MIXED_CG_INVERTER", cg + "<Delta>0.004</Delta>", by_normal(std::make_shared<MixedCG<F>>(c, 0.004))},
+           {"MIXED_BICGSTAB_INVERTER", bicgstab, direct_mixed(0.1)},
+           {"MIXED_BICGSTAB_INVERTER", bicgstab + "<Delta>0.6</Delta>", direct_mixed(0.6)},
+           {"RELIABLE_BICGSTAB_MP_CLOVER_INVERTER", target + "<Delta>0.004</Delta>", direct_mixed(0.004)},
+           {"RELIABLE_IBICGSTAB_MP_CLOVER_INVERTER", target + "<Delta>0.6</Delta>", direct_mixed(0.6)},
+           {"MR_INVERTER", mr, direct(std::make_shared<MR<F>>(c, 1))},
+           {"MR_INVERTER", mr + "<MROver>1.2</MROver>", direct(std::make_shared<MR<F>>(c, 1.2))},
+           {"GCR_INVERTER", gcr, direct(std::make_shared<GCR<F>>(c, 16))},
+           {"GCR_INVERTER", gcr + "<NKrylov>3</NKrylov>", direct(std::make_shared<GCR<F>>(c, 3))},
+           {"FGMRESDR_INVERTER",
+            target +
+                "<NKrylov>4</NKrylov><NDefl>2</NDefl><PrecondParams><invType>MR_INVERTER</invType><RsdMR>0.2</RsdMR>"
+                "<MaxMR>2</MaxMR><MROver>1.2</MROver></PrecondParams>",
+            direct(std::make_shared<GCR<F>>(c, 4, preconditioner))},
+           {"RICHARDSON_INVERTER", target + inner, direct(std::make_shared<DirectRichardson<F>>(c, direct_inner))}}) {
+    CAPTURE(row.name + row.elements);
+    const InputFile file = tests::input(document(row.name, row.elements));
+    const auto solver = read_direct_solver<F>(file.root());
+    file.require_valid();
+    same(*solver, *row.expected);
+  }
+
+  const std::vector<double> shifts = {0.02, 0.1, 0.4}, residuals = {2e-8, 3e-7, 4e-6};
+  const std::string list = "2e-8 3e-7 4e-6";
+  struct FromShifts {
+    std::string name, elements;
+    std::shared_ptr<const MultiShiftSolver<F>> expected;
+  };
+  const auto mixed = [&](double delta, double cutoff, int chrono) {
+    return std::make_shared<MixedMultiShiftCG<F>>(c, residuals, delta, cutoff, chrono);
+  };
+  for (
+      const FromShifts& row : std::vector<FromShifts>{
+          {"CG_INVERTER", "<RsdCG>" + list + "</RsdCG><MaxCG>37</MaxCG>",
+           std::make_shared<MultiShiftCG<F>>(c, residuals)},
+          {"CG_INVERTER", cg, std::make_shared<MultiShiftCG<F>>(c)},
+          {"MIXED_CG_INVERTER", "<RsdCG>" + list + "</RsdCG><MaxCG>37</MaxCG>",
+           mixed(0.1, MixedMultiShiftCG<F>::kCutoff, 0)},
+          {"MIXED_CG_INVERTER",
+           "<RsdCG>" + list + "</RsdCG><MaxCG>37</MaxCG><Delta>0.004</Delta><CutoffRsd>1e-3</CutoffRsd>",
+           mixed(0.004, 1e-3, 0)},
+          {"CG_CHRONO_CLOVER_INVERTER",
+           "<RsdTarget>" + list +
+               "</RsdTarget><MaxIter>37</MaxIter><Delta>0.6</Delta><CutoffRsd>1e-2</CutoffRsd><MaxChrono>2</MaxChrono>",
+           mixed(0.6, 1e-2, 2)}}) {
+    CAPTURE(row.name + row.elements);
+    const InputFile file = tests::input(document(row.name, row.elements));
+    const auto solver = read_multi_shift_solver<F>(file.root());
+    file.require_valid();
+    std::vector<F> x, y;
+    const SolveResult got = solver->solve(x, system, b, shifts), wanted = row.expected->solve(y, system, b, shifts);
+    CHECK(solver->criterion().residual == row.expected->criterion().residual);
+    CHECK(solver->criterion().max_iterations == 37);
+    CHECK(got.iterations == wanted.iterations);
+    CHECK(got.applications == wanted.applications);
+    CHECK(got.single_applications == wanted.single_applications);
+    CHECK(got.shift_residuals == wanted.shift_residuals);
+    REQUIRE(x.size() == 3);
+    for (std::size_t k = 0; k < 3; ++k) CHECK(toDouble(norm2(x[k] - y[k], m->domain())) == 0);
+  }
 }
