@@ -5,13 +5,14 @@
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/hmc/integrator.hpp"
 #include "lib/meas/glue.hpp"
-#include "tests/lib/lattice.hpp"
+#include "tests/lib/measurements.hpp"
 #include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace QDP;
@@ -301,4 +302,104 @@ TEST_CASE("no step of a scheme with delta_tau_max is longer, forward or backward
       CHECK(total == doctest::Approx(tau).epsilon(1e-12));
     }
   CHECK(backward > 0);
+}
+
+namespace {
+
+/// A part of a step: P or Q, and how long in units of the step.
+using Parts = std::vector<std::pair<char, double>>;
+
+Parts mirrored(Parts half, std::pair<char, double> middle) {
+  Parts parts = half;
+  parts.push_back(middle);
+  parts.insert(parts.end(), half.rbegin(), half.rend());
+  return parts;
+}
+Parts exchanged_parts(Parts parts) {
+  for (auto& [kind, length] : parts) kind = kind == 'P' ? 'Q' : 'P';
+  return parts;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the parameters of a scheme are those of the input by their names, its steps and their lengths those of the log") {
+  tests::use_lattice({2, 2, 2, 2});
+  const System system(5.7);
+  const PhaseSpace start = random_start();
+  const double tau = 0.02, xi = 2.5;
+  const double l = 0.21, rho = 0.17, theta = 0.06, mu = -0.03;
+  const Parts norm = mirrored({{'P', l}, {'Q', 0.5}}, {'P', 1 - 2 * l});
+  const Parts five =
+      mirrored({{'P', theta}, {'Q', rho}, {'P', l}, {'Q', mu}, {'P', 0.5 - l - theta}}, {'Q', 1 - 2 * (mu + rho)});
+  const double s = 1 / (2 - std::cbrt(2.0));
+  const std::string steps = "<n_steps>1</n_steps>", at_most = "<delta_tau_max>0.5</delta_tau_max>",
+                    lambda = "<lambda>0.21</lambda>", four_names = "<theta>0.06</theta><mu>-0.03</mu><rho>0.17</rho>";
+  struct Case {
+    std::string name, input;
+    Parts parts;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"LCM_STS_LEAPFROG", steps, {{'P', 0.5}, {'Q', 1}, {'P', 0.5}}},
+           {"LCM_TST_LEAPFROG", steps, {{'Q', 0.5}, {'P', 1}, {'Q', 0.5}}},
+           {"LCM_STS_MIN_NORM_2", steps + lambda, norm},
+           {"LCM_TST_MIN_NORM_2", steps + lambda, exchanged_parts(norm)},
+           {"LCM_STS_MIN_NORM_2_DTAU", at_most + lambda, norm},
+           {"LCM_TST_MIN_NORM_2_DTAU", at_most + lambda, exchanged_parts(norm)},
+           {"LCM_4MN4FP", steps + lambda + "<theta>0.06</theta><rho>0.17</rho>",
+            mirrored({{'Q', rho}, {'P', l}, {'Q', theta}, {'P', 0.5 - l}}, {'Q', 1 - 2 * (theta + rho)})},
+           {"LCM_4MN5FV", steps + lambda + four_names, five},
+           {"LCM_4MN5FP", steps + lambda + four_names, exchanged_parts(five)},
+           {"LCM_CREUTZ_GOCKSCH_4", steps, mirrored({{'P', s / 2}, {'Q', s}, {'P', (1 - s) / 2}}, {'Q', 1 - 2 * s})}}) {
+    CAPTURE(c.name);
+    const Integrator integrator =
+        make("<tau0>" + std::to_string(tau) +
+                 "</tau0><anisoP>true</anisoP><t_dir>1</t_dir><xi_mom>2.5</xi_mom><Integrator><Name>" + c.name +
+                 "</Name>" + c.input + "<monomial_ids><elem>gauge</elem></monomial_ids></Integrator>",
+             system.monomials);
+    PhaseSpace state = start;
+    XMLBufferWriter xml;
+    push(xml, "out");
+    integrator.run(state, Log{&xml});
+    pop(xml);
+    tests::Output out(xml.str());
+    REQUIRE(out.count("/out/leapP | /out/leapQ") == static_cast<int>(c.parts.size()));
+    for (std::size_t k = 0; k < c.parts.size(); ++k) {
+      CAPTURE(k);
+      const std::string here = "(/out/leapP | /out/leapQ)[" + std::to_string(k + 1) + "]";
+      const auto [kind, length] = c.parts[k];
+      CHECK(out.count(here + "[self::leap" + kind + "]") == 1);
+      CHECK(std::fabs(out.number(here + "/dt") - length * tau) < base_tol(1e-14));
+      const std::vector<double> actual = out.numbers(here + "/dt_actual_per_dir");
+      REQUIRE(actual.size() == static_cast<std::size_t>(Nd));
+      for (std::size_t dir = 0; dir < actual.size(); ++dir)
+        CHECK(std::fabs(actual[dir] - length * tau / (dir == 1 ? xi : 1)) < base_tol(1e-14));
+    }
+  }
+}
+
+TEST_CASE("kicks and drifts alone, several of them, with the steps of one direction scaled") {
+  tests::use_lattice({2, 2, 2, 2});
+  const System system(5.7);
+  const PhaseSpace start = random_start();
+  const auto evolved = [&](const std::string& name, const std::string& more) {
+    PhaseSpace state = start;
+    make("<tau0>0.3</tau0><anisoP>true</anisoP><t_dir>0</t_dir><xi_mom>2.5</xi_mom><Integrator><Name>" + name +
+             "</Name><n_steps>3</n_steps>" + more + "</Integrator>",
+         system.monomials)
+        .run(state);
+    return state;
+  };
+  const PhaseSpace kicked = evolved("LCM_EXP_S", "<monomial_list><elem>gauge</elem></monomial_list>"),
+                   drifted = evolved("LCM_EXP_T", "");
+  GaugeField f;
+  system.monomials.at("gauge")->force(f, start.u, {});
+  CHECK(tests::distance(kicked.u, start.u) == 0);
+  CHECK(tests::distance(drifted.p, start.p) == 0);
+  for (int mu = 0; mu < Nd; ++mu) {
+    const Real time = mu == 0 ? 0.3 / 2.5 : 0.3;  // three steps are one of their length together
+    CHECK(tests::distance(kicked.p[mu], LatticeColorMatrix(start.p[mu] + time * f[mu])) < base_tol(1e-11));
+    CHECK(tests::distance(drifted.u[mu], LatticeColorMatrix(su3_exp(time * start.p[mu]) * start.u[mu])) <
+          base_tol(1e-11));
+  }
 }
