@@ -217,6 +217,74 @@ TEST_CASE("propagators and gauge fields survive being written, erased and read, 
   CHECK(std::filesystem::exists(folder.file("erased")));
 }
 
+TEST_CASE("what is known of a propagator goes through files with it, and of gauge fields made from others") {
+  tests::ScratchFolder folder("records");
+  tests::use_lattice({2, 2, 2, 4});
+  GaugeField u(Nd);
+  weak_field_start(u);
+  const auto io = [&](const std::string& what, const std::string& id, const std::string& type,
+                      const std::string& name) {
+    return measurement("QIO_" + what + "_NAMED_OBJECT",
+                       "<NamedObject><object_id>" + id + "</object_id><object_type>" + type +
+                           "</object_type></NamedObject><File><file_name>" + folder.file(name) + "</file_name>" +
+                           (what == "READ" ? "" : "<file_volfmt>SINGLEFILE</file_volfmt>") + "</File>");
+  };
+  const std::string gauge = "<gauge_id>default_gauge_field</gauge_id>";
+  const std::string list =
+      measurement("MAKE_SOURCE",
+                  "<Param><version>6</version><Source><SourceType>POINT_SOURCE</SourceType><j_decay>3</j_decay>"
+                  "<t_srce>1 0 1 2</t_srce></Source></Param><NamedObject>" +
+                      gauge + "<source_id>s</source_id></NamedObject>") +
+      measurement(
+          "PROPAGATOR",
+          "<Param><version>10</version><FermionAction><FermAct>WILSON</FermAct><Mass>0.75</Mass><boundary>1 1 1 1"
+          "</boundary></FermionAction><InvertParam><invType>CG_INVERTER</invType><RsdCG>1e-5</RsdCG><MaxCG>200"
+          "</MaxCG></InvertParam></Param><NamedObject>" +
+              gauge + "<source_id>s</source_id><prop_id>p</prop_id></NamedObject>") +
+      io("WRITE", "p", "LatticePropagator", "prop") + io("READ", "q", "LatticePropagator", "prop") +
+      measurement("HADRON_SPECTRUM",
+                  "<Param><version>1</version><MesonP>true</MesonP><BaryonP>false</BaryonP><mom2_max>0</mom2_max>"
+                  "<avg_equiv_mom>true</avg_equiv_mom></Param><NamedObject>" +
+                      gauge +
+                      "<sink_pairs><elem><first_id>q</first_id><second_id>p</second_id></elem></sink_pairs>"
+                      "</NamedObject>") +
+      link_smear("<LinkSmearingType>NONE</LinkSmearingType>", "default_gauge_field", "g") +
+      io("WRITE", "g", "Multi1dLatticeColorMatrix", "links");
+  const InputFile file = tests::input("<in><InlineMeasurements>" + list + "</InlineMeasurements></in>");
+  const auto made = read_measurements(file.root());
+  file.require_valid();
+  XMLBufferWriter written;
+  push(written, "out");
+  qcd::run_measurements(made, 0, u, Log{&written}, "<Cfg><cfg_type>THIS_ONE</cfg_type></Cfg>");
+  pop(written);
+  Output out(written.str());
+  CHECK(out.number("//hadspec//Mass_1") == 0.75);
+  CHECK(out.number("//hadspec//Mass_2") == 0.75);
+  CHECK(out.number("//hadspec//t0") == 2);
+  for (const char* header : {"First_forward_prop", "Second_forward_prop"}) {
+    const std::string here = std::string("//") + header;
+    CHECK(out.text(here + "//cfg_type") == "THIS_ONE");
+    CHECK(out.number(here + "/ForwardProp/FermionAction/Mass") == 0.75);
+    CHECK(out.text(here + "/PropSource/Source/SourceType") == "POINT_SOURCE");
+  }
+  for (const char* name : {"source_type_1", "source_type_2"})
+    CHECK(out.text(std::string("//SourceSinkType/") + name) == "POINT_SOURCE");
+  for (const char* name : {"sink_type_1", "sink_type_2"})
+    CHECK(out.text(std::string("//SourceSinkType/") + name) == "POINT_SINK");
+  for (const char* name : {"make_source", "propagator", "hadspec", "linksmear"})
+    CHECK(out.text(std::string("//") + name + "/Config_info//cfg_type") == "THIS_ONE");
+
+  GaugeField links(Nd);
+  XMLReader file_xml, record_xml;
+  QDPFileReader reader(file_xml, folder.file("links"), QDPIO_SERIAL);
+  read(reader, record_xml, links);
+  std::string type;
+  read(record_xml, "/Cfg/cfg_type", type);
+  CHECK(type == "THIS_ONE");
+  CHECK(file_xml.count("/gauge/id") == 1);
+  CHECK(tests::distance(links, u) == 0);
+}
+
 TEST_CASE("SET_RNG starts the random numbers of what follows anew") {
   const GaugeField u = unit_field();
   const std::string seed = "<RNG><Seed><elem>5</elem><elem>6</elem><elem>7</elem><elem>8</elem></Seed></RNG>";

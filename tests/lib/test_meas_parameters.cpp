@@ -360,7 +360,7 @@ QuarkInverter<F> inverter_of(const std::string& action, const std::string& solve
 
 template <class F>
 void check_condensates(const std::string& name, const std::string& action, const GaugeField& u) {
-  const std::string solver = tests::inverter("1.0e-12");
+  const std::string solver = tests::inverter();
   const auto inverse = inverter_of<F>(action, solver, u);
   for (const auto& [noise, kind] :
        {std::pair{"Z2", TraceNoise::z2}, std::pair{"U1", TraceNoise::u1}, std::pair{"GAUSSIAN", TraceNoise::gaussian},

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <sstream>
+#include <vector>
 
 #include "jit/support/file.hpp"
 #include "jit/support/log.hpp"
@@ -609,6 +611,75 @@ TEST_CASE("MapObjectMemory finds keys by their binary form and goes to XML and b
   CHECK(nothing.insert(1, 2) == 1);
   CHECK_FALSE(nothing.exist(1));
   CHECK(nothing.size() == 0);
+}
+
+TEST_CASE("MapObjectMemory has what a map has, whatever was inserted, replaced, erased and cleared before") {
+  MapObjectMemory<multi1d<int>, double> map;
+  std::map<std::vector<int>, double> expected;
+  const auto array = [](const std::vector<int>& v) {
+    multi1d<int> a(static_cast<int>(v.size()));
+    for (int i = 0; i < a.size(); ++i) a[i] = v[static_cast<std::size_t>(i)];
+    return a;
+  };
+  const auto vector = [](const multi1d<int>& a) { return std::vector<int>(a.begin(), a.end()); };
+  const auto check = [&](const MapObjectMemory<multi1d<int>, double>& m) {
+    REQUIRE(m.size() == expected.size());
+    std::map<std::vector<int>, double> seen, listed;
+    for (const auto& [key, value] : m) seen[vector(key)] = value;
+    CHECK(seen == expected);
+    std::vector<multi1d<int>> keys(3), same_keys(1);
+    std::vector<double> values(5);
+    m.keys(keys);
+    m.keysAndValues(same_keys, values);
+    REQUIRE(keys.size() == expected.size());
+    REQUIRE(same_keys.size() == expected.size());
+    REQUIRE(values.size() == expected.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      CHECK(expected.contains(vector(keys[i])));
+      listed[vector(same_keys[i])] = values[i];
+    }
+    CHECK(listed == expected);
+  };
+  unsigned state = 1;
+  const auto random = [&state](int n) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int>((state >> 16) % static_cast<unsigned>(n));
+  };
+  for (int step = 0; step < 400; ++step) {
+    std::vector<int> key(static_cast<std::size_t>(random(3)));
+    for (int& k : key) k = random(3);
+    switch (random(step % 100 == 99 ? 5 : 4)) {
+      case 0:
+        map.erase(array(key));
+        expected.erase(key);
+        break;
+      case 4:
+        map.clear();
+        expected.clear();
+        break;
+      case 1:
+        if (map.exist(array(key))) map[array(key)] = expected[key] = step;
+        break;
+      default:
+        CHECK(map.insert(array(key), 0.5 * step) == 0);
+        expected[key] = 0.5 * step;
+    }
+    CHECK(map.exist(array(key)) == expected.contains(key));
+    double value = -1;
+    CHECK(map.get(array(key), value) == (expected.contains(key) ? 0 : 1));
+    CHECK(value == (expected.contains(key) ? expected[key] : -1));
+    if (step % 50 == 0) check(map);
+  }
+  map.insert(array({7}), 1.5);
+  expected[{7}] = 1.5;
+  check(map);
+  check(round_trip(map));
+  MapObjectMemory<multi1d<int>, double> copied;
+  CHECK(copied.insert(map.begin(), map.end()) == 0);
+  CHECK(copied.insert({array({7}), 2.5}) == 0);
+  expected[{7}] = 2.5;
+  check(copied);
+  CHECK(map[array({7})] == 1.5);
 }
 
 TEST_CASE("a writer or reader of XML that is opened again is like a new one") {
