@@ -21,17 +21,6 @@ namespace {
 using Row = Table<std::shared_ptr<Monomial>>::Row;
 using MonomialPtr = std::shared_ptr<Monomial>;
 
-template <class F>
-const Table<std::shared_ptr<const FermionAction<F>>>& action_table();
-template <>
-const Table<std::shared_ptr<const WilsonTypeAction>>& action_table<LatticeFermion>() {
-  return wilson_type_action_table();
-}
-template <>
-const Table<std::shared_ptr<const StaggeredTypeAction>>& action_table<LatticeStaggeredFermion>() {
-  return staggered_type_action_table();
-}
-
 const char* name_of(Preconditioning p) {
   switch (p) {
     case Preconditioning::none:
@@ -50,7 +39,7 @@ const char* name_of(Preconditioning p) {
 template <class F>
 Quark<F> read_quark(const Input& in, Preconditioning preconditioning) {
   const Input group = in.group("FermionAction");
-  const auto* row = action_table<F>().find(group, "FermAct");
+  const auto* row = fermion_action_table<F>().find(group, "FermAct");
   Quark<F> quark(row ? row->make(group) : nullptr, preconditioning);
   if (quark.action && quark.action->preconditioning() != preconditioning)
     group.error("FermAct", name_of(preconditioning), group.word("FermAct"));
@@ -175,7 +164,7 @@ double power_of(const RationalApproximation& r) {
              : std::log(r.function.value(x.back()) / r.function.value(x.front())) / std::log(x.back() / x.front());
 }
 
-std::string as_text(double x) {
+std::string four_digits(double x) {
   std::ostringstream text;
   text << std::setprecision(4) << x;
   return text.str();
@@ -194,17 +183,18 @@ void check_powers(const Input& in, int num_pf, const RationalApproximation& acti
   const Input approximations = in.group("Action");
   const double simulated = -q * num_pf * per_alpha;
   if (p > 0)
-    approximations.error("ActionApprox", "a negative power, -alpha/(2 num_pf)", as_text(p));
+    approximations.error("ActionApprox", "a negative power, -alpha/(2 num_pf)", four_digits(p));
   else if (!equal(q, 2 * p))
-    approximations.error("ForceApprox", "twice the power of ActionApprox, " + as_text(2 * p), as_text(q));
+    approximations.error("ForceApprox", "twice the power of ActionApprox, " + four_digits(2 * p), four_digits(q));
   else if (asked > 0 && !equal(simulated, asked))
-    in.error("num_pf",
-             "num_pf times the power of ForceApprox to be -num_flavors/" + std::to_string(per_alpha) + " = " +
-                 as_text(-asked / per_alpha) + (given ? "" : " (num_flavors is 1 unless given)"),
-             std::to_string(num_pf) + " times " + as_text(q) + ", which is for " + as_text(simulated) + " flavours");
+    in.error(
+        "num_pf",
+        "num_pf times the power of ForceApprox to be -num_flavors/" + std::to_string(per_alpha) + " = " +
+            four_digits(-asked / per_alpha) + (given ? "" : " (num_flavors is 1 unless given)"),
+        std::to_string(num_pf) + " times " + four_digits(q) + ", which is for " + four_digits(simulated) + " flavours");
   else if (asked == 0 && num_pf > 1)
     in.error("num_flavors", "the number of flavours where num_pf is above 1",
-             "none, and the powers are for " + as_text(simulated));
+             "none, and the powers are for " + four_digits(simulated));
 }
 
 /// `per_alpha` flavours are det M^+M; `flavors` is the default for num_flavors, 0 for none.

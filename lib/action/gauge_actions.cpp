@@ -161,14 +161,14 @@ ActionPtr read_coarse_fine(const Input& action, const Coefficient& coefficient) 
   }));
 }
 
-double square(double x) { return x * x; }
+double squared(double x) { return x * x; }
 
 /// Morningstar and Peardon, Phys. Rev. D60 (1999) 034509 (hep-lat/9901004) and hep-lat/9911003, eq. (4).
 ActionPtr read_aniso_spectrum(const Input& in) {
   const double beta = in.real("beta", not_negative()), us = in.real("u_s", positive()), ut = in.real("u_t", positive());
   const double omega = in.real("omega");
   const Anisotropy aniso = read_anisotropy<Anisotropy>(in);
-  const double us2 = square(us), us4 = square(us2), ut2 = square(ut);
+  const double us2 = squared(us), us4 = squared(us2), ut2 = squared(ut);
   const auto plaquette = [&](int mu, int nu) {
     const double c = aniso.temporal(mu, nu) ? 4 / (3 * us2 * ut2) : 5 * (1 + omega) / (3 * us4);
     return beta * c * aniso.factor(mu, nu);
@@ -179,15 +179,15 @@ ActionPtr read_aniso_spectrum(const Input& in) {
     return -beta * c * aniso.factor(mu, nu);
   };
   const std::vector<ActionPtr> terms = {loop_action(joined(plaquettes(plaquette), rectangles(rectangle))),
-                                        spatial_two_plaquette_action(-5 * beta * omega / (3 * square(us4)), aniso)};
+                                        spatial_two_plaquette_action(-5 * beta * omega / (3 * squared(us4)), aniso)};
   return std::make_shared<GaugeActionSum>(terms);
 }
 
 /// The spatial or the temporal part of the same action without the two-plaquette term. ZeroEnergy is subtracted from
 /// sum_l c_l Re tr W_l at each site.
 ActionPtr read_aniso_symanzik(const Input& in, bool temporal) {
-  const double beta = in.real("beta", not_negative()), us2 = square(in.real("u_s", positive()));
-  const double ut2 = temporal ? square(in.real("u_t", positive())) : 1;
+  const double beta = in.real("beta", not_negative()), us2 = squared(in.real("u_s", positive()));
+  const double ut2 = temporal ? squared(in.real("u_t", positive())) : 1;
   const Anisotropy aniso = read_anisotropy<Anisotropy>(in);
   const double c_plaquette = beta * (temporal ? 4 / (3 * us2 * ut2) : 5 / (3 * us2 * us2));
   const double c_rectangle = -beta / (12 * us2 * us2 * (temporal ? ut2 : us2));
@@ -257,7 +257,7 @@ const Table<ActionPtr>& gauge_action_table() {
            "beta, coarse_dirs, xi, coeff_ff, coeff_cc: the same with the coefficients beta (1 + coeff_ff g^2) xi^2, "
            "beta, beta (1 + coeff_cc g^2)/xi^2, g^2 = 2 Nc/beta",
            [](const Input& in) {
-             const double beta = in.real("beta", positive()), xi2 = square(in.real("xi", positive())),
+             const double beta = in.real("beta", positive()), xi2 = squared(in.real("xi", positive())),
                           g2 = 2.0 * Nc / beta;
              const double c[] = {beta * (1 + in.real("coeff_ff") * g2) * xi2, beta,
                                  beta * (1 + in.real("coeff_cc") * g2) / xi2};

@@ -12,16 +12,16 @@ using namespace QDP;
 namespace {
 
 constexpr int kRows = 2 * Nc;
-using Matrix = std::array<std::array<Sym, kRows>, kRows>;
+using SymBlock = std::array<std::array<Sym, kRows>, kRows>;
 
 /// Row i of a block is spin 2 block + i/Nc, colour i mod Nc.
 int spin(int block, int i) { return 2 * block + i / Nc; }
 int color(int i) { return i % Nc; }
 
 /// One Hermitian block of the compressed form, both triangles.
-Matrix block_of(const Sym& packed, int block) {
+SymBlock block_of(const Sym& packed, int block) {
   const Sym entries = packed.spin(block);
-  Matrix h;
+  SymBlock h;
   for (int i = 0, next = kRows; i < kRows; ++i) {
     h[i][i] = entries.color(i);
     for (int j = 0; j < i; ++j, next += 2) {
@@ -32,7 +32,7 @@ Matrix block_of(const Sym& packed, int block) {
   return h;
 }
 
-void set_block(Sym& packed, int block, const Matrix& h) {
+void set_block(Sym& packed, int block, const SymBlock& h) {
   Sym entries = packed.spin(block);
   for (int i = 0, next = kRows; i < kRows; ++i) {
     entries.set_color(i, 0, real(h[i][i]));
@@ -49,7 +49,7 @@ template <class Packed>
 Sym packed(const Sym& m) {
   Sym result = zero_of<Packed>(m);
   for (int block : {0, 1}) {
-    Matrix h;
+    SymBlock h;
     for (int i = 0; i < kRows; ++i)
       for (int j = 0; j <= i; ++j) h[i][j] = m.spin(spin(block, i), spin(block, j)).color(color(i), color(j));
     set_block(result, block, h);
@@ -60,7 +60,7 @@ Sym packed(const Sym& m) {
 Sym unpacked(const Sym& packed) {
   Sym m = zero_of<LatticePropagator>(packed);
   for (int block : {0, 1}) {
-    const Matrix h = block_of(packed, block);
+    const SymBlock h = block_of(packed, block);
     for (int i = 0; i < kRows; ++i)
       for (int j = 0; j < kRows; ++j) m.set(spin(block, i), spin(block, j), color(i), color(j), h[i][j]);
   }
@@ -70,7 +70,7 @@ Sym unpacked(const Sym& packed) {
 Sym times(const Sym& psi, const Sym& packed) {
   Sym result = zero_like(psi);
   for (int block : {0, 1}) {
-    const Matrix h = block_of(packed, block);
+    const SymBlock h = block_of(packed, block);
     for (int i = 0; i < kRows; ++i) {
       Sym sum = 0.0;
       for (int j = 0; j < kRows; ++j) sum = fma(h[i][j], psi.spin(spin(block, j)).color(color(j)), sum);
@@ -82,8 +82,8 @@ Sym times(const Sym& psi, const Sym& packed) {
 
 /// H = L D L^+ with ones on L's diagonal; returns D with L below it. Row by row, with v = L D:
 ///   v_ij = H_ij - sum_{k<j} v_ik conj(L_jk),   L_ij = v_ij / D_j,   D_i = H_ii - sum_{k<i} v_ik conj(L_ik).
-Matrix factorized(const Matrix& h) {
-  Matrix f = h;
+SymBlock factorized(const SymBlock& h) {
+  SymBlock f = h;
   std::array<Sym, kRows> v, inverse_d;
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < i; ++j) {
@@ -101,7 +101,7 @@ Matrix factorized(const Matrix& h) {
 Sym inverse(const Sym& packed) {
   Sym result = zero_like(packed);
   for (int block : {0, 1}) {
-    Matrix m = factorized(block_of(packed, block)), w;  // M takes the place of L row by row; w = D^-1 M
+    SymBlock m = factorized(block_of(packed, block)), w;  // M takes the place of L row by row; w = D^-1 M
     for (int i = 0; i < kRows; ++i) {
       w[i][i] = 1.0 / m[i][i];
       for (int j = 0; j < i; ++j) {
@@ -121,7 +121,7 @@ Sym inverse(const Sym& packed) {
 /// ln |det H|, and as imaginary part the number of negative eigenvalues: by Sylvester's law that of negative D_i.
 Sym log_det(const Sym& packed) {
   Sym det = 1.0, negative = 0.0;
-  for (const Matrix& f : {factorized(block_of(packed, 0)), factorized(block_of(packed, 1))})
+  for (const SymBlock& f : {factorized(block_of(packed, 0)), factorized(block_of(packed, 1))})
     for (int i = 0; i < kRows; ++i) {
       det = f[i][i] * det;
       negative = where(f[i][i] < 0.0, Sym(1.0), Sym(0.0)) + negative;

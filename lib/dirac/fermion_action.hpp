@@ -7,6 +7,7 @@
 #include "lib/io/table.hpp"
 
 #include <memory>
+#include <type_traits>
 
 namespace qcd {
 
@@ -70,5 +71,13 @@ using StaggeredTypeAction = FermionAction<QDP::LatticeStaggeredFermion>;
 /// FermionAction/FermAct -> action.
 const Table<std::shared_ptr<const WilsonTypeAction>>& wilson_type_action_table();
 const Table<std::shared_ptr<const StaggeredTypeAction>>& staggered_type_action_table();
+/// That of the actions for a kind of field.
+template <class F>
+const Table<std::shared_ptr<const FermionAction<F>>>& fermion_action_table() {
+  if constexpr (std::is_same_v<F, QDP::LatticeFermion>)
+    return wilson_type_action_table();
+  else
+    return staggered_type_action_table();
+}
 
 }  // namespace qcd

@@ -17,13 +17,7 @@ namespace {
 template <class F>
 std::shared_ptr<const FermionAction<F>> read_action(const Input& parent) {
   const Input group = parent.group("FermionAction");
-  const auto& table = [&]() -> const auto& {
-    if constexpr (std::is_same_v<F, LatticeFermion>)
-      return wilson_type_action_table();
-    else
-      return staggered_type_action_table();
-  }();
-  const auto* row = table.find(group, "FermAct");
+  const auto* row = fermion_action_table<F>().find(group, "FermAct");
   return row ? row->make(group) : nullptr;
 }
 

@@ -4,14 +4,13 @@
 #include "lib/meas/glue.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace qcd {
 
 using namespace QDP;
 
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 /// m steps a, n steps b, back along both.
 Path rectangle(Step a, int m, Step b, int n) {
@@ -111,7 +110,7 @@ Double topological_charge(const GaugeField& u, const FieldStrengthDefinition& de
   Double total = sum(real(trace(g(0, 1) * g(2, 3))));
   total -= sum(real(trace(g(0, 2) * g(1, 3))));
   total += sum(real(trace(g(0, 3) * g(1, 2))));
-  return Double(-1 / (4 * kPi * kPi)) * total;
+  return Double(-1 / (4 * std::numbers::pi * std::numbers::pi)) * total;
 }
 
 EnergyDensity energy_density(const GaugeField& u, int t_dir) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <numbers>
 #include <string>
 
 namespace qcd {
@@ -95,12 +96,11 @@ Momenta::Momenta(int mom2_max, const multi1d<int>& origin, bool average, int j_d
 Momenta::Momenta(int j_decay) : Momenta(0, as_array(Vector(Nd, 0)), false, j_decay) {}
 
 void Momenta::add(const multi1d<int>& n, const multi1d<int>& origin, std::size_t place, double weight) {
-  constexpr double kTwoPi = 6.28318530717958647692;
   LatticeReal angle = zero;
   int component = 0;
   for (int mu = 0; mu < Nd; ++mu) {
     if (mu == j_decay_) continue;
-    angle += Real(kTwoPi * n[component++] / Layout::lattSize()[mu]) *
+    angle += Real(2 * std::numbers::pi * n[component++] / Layout::lattSize()[mu]) *
              LatticeReal(Layout::latticeCoordinate(mu) - origin[mu]);
   }
   phases_[place] += Real(weight) * cmplx(cos(angle), sin(angle));

@@ -13,14 +13,6 @@ using namespace QDP;
 
 namespace {
 
-template <class F>
-const auto& action_table() {
-  if constexpr (std::is_same_v<F, LatticeFermion>)
-    return wilson_type_action_table();
-  else
-    return staggered_type_action_table();
-}
-
 void write_correlator(const Log& log, const std::string& group_name, const std::string& tag,
                       const multi1d<Double>& values) {
   const auto group = log.group(group_name);
@@ -78,7 +70,7 @@ class PropagatorMeasurement : public Measurement {
     if (param.has("quarkSpinType") && param.word("quarkSpinType") != "FULL")
       param.error("quarkSpinType", "FULL, propagators for all spins of the source", param.word("quarkSpinType"));
     const Input action = param.group("FermionAction");
-    if (const auto* row = action_table<F>().find(action, "FermAct")) action_ = row->make(action);
+    if (const auto* row = fermion_action_table<F>().find(action, "FermAct")) action_ = row->make(action);
     solver_ = read_direct_solver<F>(param.group("InvertParam"));
     const Input object = input.group("NamedObject");
     gauge_id_ = plan.uses<GaugeField>(object, "gauge_id");

@@ -5,15 +5,14 @@
 #include "lib/meas/momenta.hpp"
 
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 namespace qcd {
 
 using namespace QDP;
 
-namespace {
-constexpr double kTwoPi = 6.28318530717958647692;
-}
+namespace {}
 
 LatticeComplex point_profile(const multi1d<int>& site) {
   if (site.size() != Nd)
@@ -49,7 +48,7 @@ LatticeComplex noise(Noise kind) {
   LatticeReal first;
   random(first);
   if (kind == Noise::u1) {
-    const LatticeReal angle = Real(kTwoPi) * first;
+    const LatticeReal angle = Real(2 * std::numbers::pi) * first;
     eta = cmplx(cos(angle), sin(angle));
     return eta;
   }
@@ -64,7 +63,7 @@ LatticeComplex noise(Noise kind) {
 LatticeComplex zn_noise(int n) {
   LatticeReal r;
   random(r);
-  const LatticeReal angle = Real(kTwoPi / n) * floor(Real(n) * r);
+  const LatticeReal angle = Real(2 * std::numbers::pi / n) * floor(Real(n) * r);
   LatticeComplex eta;
   eta = cmplx(cos(angle), sin(angle));
   return eta;
@@ -166,7 +165,7 @@ std::function<LatticeComplex()> read_momentum_wall(const Input& in) {
     std::size_t component = 0;
     for (int mu = 0; mu < Nd; ++mu)
       if (mu != direction)
-        angle += Real(kTwoPi * n[component++] / Layout::lattSize()[mu]) *
+        angle += Real(2 * std::numbers::pi * n[component++] / Layout::lattSize()[mu]) *
                  LatticeReal(Layout::latticeCoordinate(mu) - site[static_cast<std::size_t>(mu)]);
     LatticeComplex phase;
     phase = cmplx(cos(angle), sin(angle));

@@ -15,10 +15,10 @@ namespace site {
 
 namespace {
 
-using Matrix = std::vector<std::vector<Sym>>;
+using SymMatrix = std::vector<std::vector<Sym>>;
 
 /// (row i, row j) -> (a row_i + b row_j, -b* row_i + a* row_j).
-void rotate_rows(Matrix& m, int i, int j, const Sym& a, const Sym& b) {
+void rotate_rows(SymMatrix& m, int i, int j, const Sym& a, const Sym& b) {
   for (int c = 0; c < Nc; ++c) {
     const Sym upper = m[i][c], lower = m[j][c];
     m[i][c] = a * upper + b * lower;
@@ -37,7 +37,7 @@ using Relaxation = std::function<void(Sym& a, Sym& b)>;
 /// Re tr(h m) with h = (a, b; -b*, a*) in rows i, j is Re[a (m_ii + m_jj^*) + b (m_ji - m_ij^*)] + rest: the best h has
 /// the conjugates of the brackets, normalised.
 Sym ascent(const Sym& m, const Relaxation& relax) {
-  Matrix work(Nc), h(Nc);
+  SymMatrix work(Nc), h(Nc);
   for (int r = 0; r < Nc; ++r)
     for (int c = 0; c < Nc; ++c) {
       work[r].push_back(m.color(r, c));

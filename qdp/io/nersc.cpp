@@ -4,6 +4,7 @@
 #include "jit/support/file.hpp"
 #include "qdp/io/ildg.hpp"
 #include "qdp/io/input_file.hpp"
+#include "qdp/util/trimmed.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -23,12 +24,6 @@ constexpr std::string_view kEnd = "END_HEADER";
 constexpr std::size_t kMaxHeaderBytes = std::size_t{64} << 10;
 constexpr std::size_t kLinksPerSite = 4;
 constexpr std::size_t kFullLink = 18;  // reals of three rows
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 std::uint64_t bytes_per_site(const NerscHeader& header) { return kLinksPerSite * header.mat_size * header.float_size; }
 

@@ -1,6 +1,7 @@
 #include "qdp/io/scidac_xml.hpp"
 
 #include "jit/support/error.hpp"
+#include "qdp/util/trimmed.hpp"
 
 #include <charconv>
 
@@ -9,12 +10,6 @@ namespace QDP::io {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 /// First position after `end`, or the end of the text.
 std::size_t after(std::string_view text, std::string_view end, std::size_t from) {
