@@ -274,12 +274,11 @@ TEST_CASE("numbers of an expression without fields are on the present lattice") 
 
 TEST_CASE("boxes of any grid of ranks share out the lattice; parity is that of the whole, even sites first") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("grids of ranks written out");
-  const std::vector<detail::Coord> lattices{{6, 2, 4, 6}, {4, 4, 4, 8}, {3, 3, 6, 1}};
-  const std::vector<detail::Coord> grids{{1, 1, 1, 1}, {2, 1, 1, 1}, {3, 1, 2, 1},
-                                         {1, 1, 2, 1}, {6, 2, 4, 6}, {3, 2, 2, 3}};
+  const std::vector<Extents> lattices{{6, 2, 4, 6}, {4, 4, 4, 8}, {3, 3, 6, 1}};
+  const std::vector<Extents> grids{{1, 1, 1, 1}, {2, 1, 1, 1}, {3, 1, 2, 1}, {1, 1, 2, 1}, {6, 2, 4, 6}, {3, 2, 2, 3}};
   int tried = 0;
-  for (const detail::Coord& extents : lattices)
-    for (const detail::Coord& ranks : grids) {
+  for (const Extents& extents : lattices)
+    for (const Extents& ranks : grids) {
       bool divides = true;
       for (int mu = 0; mu < Nd; ++mu) divides = divides && extents[mu] % ranks[mu] == 0;
       if (!divides) {
@@ -293,7 +292,7 @@ TEST_CASE("boxes of any grid of ranks share out the lattice; parity is that of t
       std::set<detail::Coord> seen;
       const detail::Geometry whole(extents);
       for (int rank = 0; rank < grid.size(); ++rank) {
-        const detail::Coord place = grid.place(rank);
+        const Extents place(grid.place(rank));
         CHECK(place[0] + ranks[0] * (place[1] + ranks[1] * (place[2] + ranks[2] * place[3])) == rank);
         CHECK(grid.rank(place) == rank);
         const detail::Geometry box = grid.box(rank);
@@ -301,7 +300,7 @@ TEST_CASE("boxes of any grid of ranks share out the lattice; parity is that of t
         int last_parity = 0;
         std::int64_t last_number = -1, even = 0;
         for (std::int64_t i = 0; i < box.volume(); ++i) {
-          const detail::Coord x = box.coord(i);
+          const Extents x(box.coord(i));
           CHECK(box.contains(x));
           CHECK(box.index(x) == i);
           CHECK(grid.place_of_site(x) == place);
@@ -325,7 +324,7 @@ TEST_CASE("boxes of any grid of ranks share out the lattice; parity is that of t
       CHECK(static_cast<std::int64_t>(seen.size()) == whole.volume());
     }
   CHECK(tried >= 7);
-  CHECK(message_of([] { detail::RankGrid("test", {4, 4, 4, 4}, {0, 1, 1, 1}); }).find("(0, 1, 1, 1)") !=
+  CHECK(message_of([] { detail::RankGrid("test", Extents{4, 4, 4, 4}, Extents{0, 1, 1, 1}); }).find("(0, 1, 1, 1)") !=
         std::string::npos);
 }
 
@@ -365,14 +364,14 @@ TEST_CASE(
 
 TEST_CASE("numbers of sites have 64 bits") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("extents written out");
-  const detail::Coord huge{4096, 4096, 4096, 8192};
+  const Extents huge{4096, 4096, 4096, 8192};
   const detail::Geometry whole(huge);
   CHECK(whole.volume() == std::int64_t{1} << 49);
-  const detail::Coord last{4095, 4095, 4095, 8191};
+  const Extents last{4095, 4095, 4095, 8191};
   CHECK(whole.lexicographic(last) == whole.volume() - 1);
   CHECK(whole.from_lexicographic(whole.volume() - 1) == last);
   CHECK(whole.coord(whole.index(last)) == last);
-  CHECK(whole.coord(whole.volume(0)) == detail::Coord{1, 0, 0, 0});
+  CHECK(whole.coord(whole.volume(0)) == Extents{1, 0, 0, 0});
 }
 
 TEST_CASE("files are of the lattice that was present when they were opened; other fields are refused") {
