@@ -102,8 +102,9 @@ std::vector<SolveResult> DirectByNormal<F>::solve_all(std::vector<F>& x, const S
   std::vector<SolveResult> results = normal_->solve_all(x, system, m_adjoint_b);
   F r;
   for (std::size_t j = 0; j < b.size(); ++j) {
-    const double bb = square(b[j], m.sites());
+    const double bb = square(b[j], m.sites()), before = m.flops();
     results[j].residual = bb > 0 ? std::sqrt(m.residual(r, b[j], x[j]) / bb) : 0;
+    results[j].flops += m.flops() - before + system.m.flops();
   }
   return results;
 }
@@ -128,6 +129,7 @@ SolveResult NormalByDirect<F>::solve(F& x, const SystemOperator<F>& system, cons
     F y, d;
     if (pass == 0) {
       system.m.apply(y, x, Sign::plus);
+      result.flops += system.m.flops();
       d[s] = x;
     } else {
       y[s] = zero;

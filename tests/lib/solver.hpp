@@ -43,6 +43,43 @@ class HoppingOperator : public qcd::FermionOperator<F> {
   double mass_, a_, b_;
 };
 
+/// Another operator, and how often it was applied. Each application counts as so many operations that those of vectors are
+/// nothing beside them.
+template <class F>
+class CountedOperator : public qcd::FermionOperator<F> {
+ public:
+  static constexpr double kFlops = 0x1p50;
+
+  explicit CountedOperator(const qcd::FermionOperator<F>& m) : m_(m) {}
+  const QDP::Subset& domain() const override { return m_.domain(); }
+  void apply(F& out, const F& in, qcd::Sign sign) const override {
+    m_.apply(out, in, sign);
+    ++applications_;
+  }
+  void add_derivative(qcd::LinksOf<F>&, const F&, const F&, double) const override {}
+  double flops() const override { return kFlops; }
+  long applications() const { return applications_; }
+
+ private:
+  const qcd::FermionOperator<F>& m_;
+  mutable long applications_ = 0;
+};
+
+/// An operator and its single-precision partner, counted.
+template <class F>
+struct CountedSystem {
+  CountedOperator<F> m;
+  CountedOperator<qcd::Single<F>> single;
+
+  explicit CountedSystem(const qcd::SystemOperator<F>& system) : m(system.m), single(system.single()) {}
+  qcd::SystemOperator<F> system() const {
+    return {m, [this]() -> const qcd::FermionOperator<qcd::Single<F>>& { return single; }};
+  }
+  long applications() const { return m.applications() + single.applications(); }
+  /// Of the flops that solves report.
+  static long applications_in(double flops) { return static_cast<long>(flops / CountedOperator<F>::kFlops); }
+};
+
 /// The Wilson operator on odd sites.
 template <class F>
 std::unique_ptr<qcd::FermionOperator<F>> even_odd_wilson(const qcd::LinksOf<F>& v, double kappa) {

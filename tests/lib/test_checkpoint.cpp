@@ -102,6 +102,36 @@ TEST_CASE("a run with a rolling set goes on to the same bits") {
   CHECK(distance(saved_field(folder.file("parts_cfg_6.lime")), saved_field(folder.file("whole_cfg_6.lime"))) == 0);
 }
 
+TEST_CASE("jobs that find the newest checkpoint by themselves keep what jobs given its restart file keep") {
+  const ScratchFolder folder("checkpoint_rolling_chain");
+  const auto input = [&](const std::string& prefix) {
+    std::string text = params(folder.file(prefix), 1000, 1,
+                              "<KeepCheckpoints>2</KeepCheckpoints><ArchiveInterval>4</ArchiveInterval>");
+    return text.replace(text.find("<NUpdatesThisRun>1000"), 21, "<NUpdatesThisRun>3");
+  };
+  for (int job = 0; job < 4; ++job) {
+    CAPTURE(job);
+    const std::string restart = folder.file("given_restart_" + std::to_string(3 * job) + ".xml"),
+                      next = job == 0 ? input("given") : continued(restart, 3);
+    const McControl given = parameters_of(next).control;  // before the run, which removes the file that it started from
+    run_here(folder, next);
+    HmcParameters parameters = parameters_of(input("found"));
+    CHECK(continue_from_newest(parameters, nullptr).update_no == 3ul * static_cast<unsigned long>(job));
+    if (job > 0) {
+      CHECK(parameters.control.start_update == given.start_update);
+      CHECK(parameters.control.seed == given.seed);
+      CHECK(parameters.control.rolling_checkpoints == given.rolling_checkpoints);
+    }
+    XMLFileWriter data(folder.file("a.xml")), log(folder.file("b.xml"));
+    push(data, "hmc");
+    push(log, "hmc");
+    run_simulation(parameters, data, log, {});
+    CHECK(saved(folder.file("found")) == saved(folder.file("given")));
+  }
+  CHECK(saved(folder.file("found")) == std::set<unsigned long>{4, 8, 10, 11, 12});
+  CHECK(distance(saved_field(folder.file("found_cfg_12.lime")), saved_field(folder.file("given_cfg_12.lime"))) == 0);
+}
+
 TEST_CASE("a save that fails is reported and made up for after the next trajectory") {
   const ScratchFolder folder("checkpoint_retry");
   fs::create_directory(folder.file("states"));

@@ -124,6 +124,53 @@ TEST_CASE("solvers of the normal equation give the solution of Gaussian eliminat
   }
 }
 
+TEST_CASE("a solve reports the operations that it did") {
+  using F = LatticeFermionD;
+  using Counted = tests::CountedSystem<F>;
+  const Fixture<F> f = wilson();
+  const Subset& s = f.m->domain();
+  const std::vector<F> b = {tests::random_vector<F>(s), tests::random_vector<F>(s)},
+                       guesses = {F(zero), tests::random_vector<F>(s)};
+  const auto sum = [](const std::vector<SolveResult>& results) {
+    double flops = 0;
+    for (const SolveResult& result : results) flops += result.flops;
+    return flops;
+  };
+  for (const auto& [name, solver] : direct_solvers<F>({1e-11, 2000})) {
+    CAPTURE(name);
+    for (const F& guess : guesses)
+      for (const Sign sign : {Sign::plus, Sign::minus}) {
+        const Counted counted(f.system());
+        F x = guess;
+        const SolveResult result = solver->solve(x, counted.system(), b[0], sign);
+        CHECK(Counted::applications_in(result.flops) == counted.applications());
+      }
+    const Counted counted(f.system());
+    std::vector<F> x = guesses;
+    const double flops = sum(solver->solve_all(x, counted.system(), b));
+    CHECK(Counted::applications_in(flops) == counted.applications());
+  }
+  auto solvers = normal_solvers<F>({1e-11, 2000});
+  solvers.emplace("single", std::make_shared<SinglePrecision<F>>(
+                                std::make_shared<CG<LatticeFermionF>>(StoppingCriterion{1e-5, 1000})));
+  for (const auto& [name, solver] : solvers) {
+    CAPTURE(name);
+    for (const F& guess : guesses) {
+      const Counted counted(f.system());
+      F x = guess;
+      const SolveResult result = solver->solve(x, counted.system(), b[0]);
+      CHECK(Counted::applications_in(result.flops) == counted.applications());
+      if (name != "CG" && name != "MixedCG" && name != "Richardson" && name != "single") continue;
+      CHECK(2 * result.applications == counted.m.applications());  // of M^+ M
+      CHECK(2 * result.single_applications == counted.single.applications());
+    }
+    const Counted counted(f.system());
+    std::vector<F> x = guesses;
+    const double flops = sum(solver->solve_all(x, counted.system(), b));
+    CHECK(Counted::applications_in(flops) == counted.applications());
+  }
+}
+
 TEST_CASE("single precision reaches what single precision can") {
   const Fixture<LatticeStaggeredFermionF> f = hopping<LatticeStaggeredFermionF>();
   const auto b = tests::random_vector<LatticeStaggeredFermionF>(all);

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 
 using namespace QDP;
@@ -100,6 +101,44 @@ TEST_CASE("each shift may have a residual of its own, and a list of another leng
     if (!mixed) CHECK(result.shift_residuals[0] > 1e-8);  // it was not updated any longer
     CHECK_THROWS_WITH_AS(solver->solve(x, f.system(), b, {0.1, 0.2}), doctest::Contains("2 shifts, got 6"), ShapeError);
   }
+}
+
+TEST_CASE("the residual of several shifts is the worst of theirs, whichever shift that is") {
+  const Fixture f = wilson();
+  const auto b = tests::random_vector<F>(f.sites());
+  std::vector<double> shifts = kShifts, residuals = {1e-4, 1e-11, 1e-6, 1e-10, 1e-8, 1e-9};
+  for (std::size_t n = 0; n < shifts.size(); ++n) {
+    std::rotate(residuals.begin(), residuals.begin() + 1, residuals.end());
+    std::vector<std::unique_ptr<MultiShiftSolver<F>>> solvers;
+    for (const int iterations : {500, 4}) {  // all converge, and none
+      solvers.push_back(std::make_unique<MultiShiftCG<F>>(StoppingCriterion{1, iterations}, residuals));
+      solvers.push_back(std::make_unique<MixedMultiShiftCG<F>>(StoppingCriterion{1, iterations}, residuals));
+    }
+    for (const auto& solver : solvers) {
+      std::vector<F> x;
+      const SolveResult result = solver->solve(x, f.system(), b, shifts);
+      double worst = 0;
+      for (std::size_t k = 0; k < shifts.size(); ++k)
+        worst = std::max(worst, tests::normal_residual(*f.m, x[k], b, shifts[k]));
+      CHECK(result.residual == *std::max_element(result.shift_residuals.begin(), result.shift_residuals.end()));
+      CHECK(result.residual == doctest::Approx(worst).epsilon(1e-3));
+    }
+  }
+}
+
+TEST_CASE("a multi-shift solve reports the operations that it did") {
+  using Counted = tests::CountedSystem<F>;
+  const Fixture f = wilson();
+  const auto b = tests::random_vector<F>(f.sites());
+  for (const int iterations : {500, 4})
+    for (const auto& solver : multi_shift_solvers({1e-11, iterations})) {
+      const Counted counted(f.system());
+      std::vector<F> x;
+      const SolveResult result = solver->solve(x, counted.system(), b, kShifts);
+      CHECK(Counted::applications_in(result.flops) == counted.applications());
+      CHECK(2 * result.applications == counted.m.applications());
+      CHECK(2 * result.single_applications == counted.single.applications());
+    }
 }
 
 TEST_CASE("a shift that misses its target goes on alone") {
