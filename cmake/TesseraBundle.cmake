@@ -40,7 +40,8 @@ function(tessera_bundle_install)
           PRE_EXCLUDE_REGEXES "^libtessera_" "^ld-linux" "^lib(c|m|mvec|dl|rt|pthread|util|resolv)\\.so"
           LIBRARY DESTINATION lib ${rule})
 
-  install(DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin/fake_cuda DESTINATION tests/bin ${rule} OPTIONAL)  # loaded by tests
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin/fake_cuda ${PROJECT_BINARY_DIR}/tests/bin/fake_mpi
+          DESTINATION tests/bin ${rule} OPTIONAL)  # loaded by tests
 
   install(FILES README.md DESTINATION . ${rule})
   install(PROGRAMS scripts/gpu-check DESTINATION scripts ${rule})

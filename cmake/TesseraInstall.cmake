@@ -11,6 +11,9 @@ install(DIRECTORY jit qdp lib DESTINATION ${TESSERA_HEADER_DIR}
         PATTERN "lib/rational/multiprecision.hpp" EXCLUDE PATTERN "lib/rational/factored.hpp" EXCLUDE)
 install(DIRECTORY qdp/include/ DESTINATION ${TESSERA_HEADER_DIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${TESSERA_CONFIG_DIR}/qdp_config.h DESTINATION ${TESSERA_HEADER_DIR})
+# The plug-in for MPI as source, for clusters with an MPI of their own.
+install(FILES jit/comm/mpi/tessera_mpi.cpp DESTINATION ${TESSERA_HEADER_DIR}/jit/comm/mpi)
+install(PROGRAMS scripts/tessera-build-mpi DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 install(EXPORT TesseraTargets NAMESPACE Tessera:: DESTINATION ${TESSERA_PACKAGE_DIR})
 configure_package_config_file(cmake/TesseraConfig.cmake.in TesseraConfig.cmake

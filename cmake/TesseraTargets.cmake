@@ -43,6 +43,9 @@ function(tessera_program name)
   tessera_quick_build(${name})
   if(NOT TARGET programs)
     add_custom_target(programs)   # everything but the tests
+    if(TARGET tessera_mpi)   # which they load
+      add_dependencies(programs tessera_mpi)
+    endif()
   endif()
   add_dependencies(programs ${name})
 endfunction()

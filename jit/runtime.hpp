@@ -26,6 +26,8 @@ struct Launch {
   std::span<const SiteMap* const> maps;    ///< [slots], entry 0 unused (nullptr)
   std::span<const std::uint64_t> scalars;  ///< [arguments], bit patterns in the low bytes
   const Domain* domain = nullptr;
+  /// Sites of the statement that this is a part of: how it runs is chosen for that much data. 0: the domain's.
+  std::int64_t sites_of_all = 0;
   /// Of the fields, that the kernel takes for component 0: those behind the last it names must exist.
   int component = 0;
   /// The plan's result that the kernel's first reduction is; the others follow. Parts with the same results join in them.

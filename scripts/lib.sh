@@ -28,6 +28,14 @@ EOF
 # Versions differ in what they make of one .clang-format: that of our LLVM only.
 layout_prerequisites() { echo 'clang-format-19|command:clang-format-19|lays out the sources'; }
 
+# What only the tests of ranks need: programs run without.
+mpi_prerequisites() {
+  cat <<'EOT'
+libopenmpi-dev|command:mpicxx|the plug-in for MPI, and its tests
+openmpi-bin|command:mpirun|starts ranks in tests
+EOT
+}
+
 is_present() {  # CHECK
   case $1 in
     command:*) command -v "${1#command:}" >/dev/null ;;

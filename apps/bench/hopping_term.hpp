@@ -1,10 +1,24 @@
-// The Wilson hopping term from one checkerboard to the other, links of 18 reals, as a user writes it.
+// Statements that several suites measure, as a user writes them: the Wilson hopping term from one checkerboard to the other,
+// links of 18 reals, and the covariant derivative.
 #pragma once
 
 #include "apps/bench/fields.hpp"
 #include "apps/bench/session.hpp"
 
 namespace bench {
+
+// Real operations of SU(3) matrix times spinor, 3*(3*6 + 2*2) for each spin component; reals of a spinor and of a link.
+inline constexpr double kMatrixFermion = 4 * 3 * 22, kFermion = 24, kLink = 18;
+
+inline constexpr Work kCovariantDerivative{2 * kMatrixFermion + kFermion, kLink + 2 * kFermion};
+
+/// In direction mu, with the link there.
+template <class P>
+void covariant_derivative(typename P::Fermion& chi, const typename P::ColorMatrix& u, const typename P::Fermion& psi,
+                          int mu) {
+  using namespace QDP;
+  chi = u * shift(psi, FORWARD, mu) + shift(adj(u) * psi, BACKWARD, mu);
+}
 
 // 8 directions: project 12, SU(3) times half spinor 2*66; 7 sums of 24: 8*(12 + 132) + 7*24.
 inline constexpr Work kHoppingTerm{.flops = 1320, .words = 8 * 18 + 2 * 24, .share_of_sites = 0.5};

@@ -1,7 +1,5 @@
 // bench: how fast expressions run and compile, against what the machine can do, measured in the same run.
 
-#include <omp.h>
-
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
@@ -57,6 +55,7 @@ void run_solver(const Options& options, Report& report) {
 /// Writes what there is so far, if that was asked for.
 void save(const Options& options, const Report& report) {
   if (options.json_file.empty()) return;
+  if (!QDP::io::is_primary()) return;
   std::ofstream json(options.json_file);
   write_json(json, report);
   if (!json.flush())
@@ -95,6 +94,7 @@ void run(const std::string& suite, const Options& options) {
   TimedSession session(options, report, std::cout);
   if (suite == "expr") run_on_lattices(session, options, suite, run_expr);
   if (suite == "dslash") run_on_lattices(session, options, suite, run_dslash);
+  if (suite == "comm") run_on_lattices(session, options, suite, run_comm);
   if (suite == "jit") run_jit(session, options, report);
   if (suite == "solver") run_solver(options, report);
   if (suite == "hmc") run_hmc(options, report);
@@ -119,26 +119,29 @@ int main(int argc, char** argv) {
   Options options;
   std::vector<int> extents(QDP::Nd, 8);
   std::vector<std::string> precisions = {"single", "double"};
-  std::set<int> default_threads = {1, omp_get_max_threads()};
-  options.threads.assign(default_threads.begin(), default_threads.end());
 
   app.add_option("suite", suite, "What to measure")
       ->required()
-      ->check(CLI::IsMember({"expr", "dslash", "solver", "hmc", "jit"}));
+      ->check(CLI::IsMember({"expr", "dslash", "solver", "hmc", "jit", "comm"}));
   app.add_option("--lattice", extents, "Extents; may be given several times")
       ->type_size(QDP::Nd)
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 65536))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->capture_default_str();
+  std::vector<int> geom;
+  app.add_option("--geom", geom, "Ranks in each direction; chosen if it is not given")
+      ->expected(QDP::Nd)
+      ->check(CLI::Range(1, 65536));
   app.add_option("--precision", precisions, "single, double or both with a comma between")
       ->delimiter(',')
       ->check(CLI::IsMember({"single", "double"}))
       ->capture_default_str();
-  app.add_option("--threads", options.threads, "Thread counts, with commas between")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  CLI::Option* const threads =
+      app.add_option("--threads", options.threads,
+                     "Thread counts, with commas between; default: one, and all that a rank has")
+          ->delimiter(',')
+          ->check(CLI::Range(1, 4096));
   app.add_option("--device", options.device,
                  "Device that runs the kernels, as TESSERA_DEVICE has it; default: what that says");
   app.add_option("--min-time", options.min_seconds, "Seconds per case, all samples together")
@@ -156,9 +159,23 @@ int main(int argc, char** argv) {
   if (!options.device.empty()) setenv("TESSERA_DEVICE", options.device.c_str(), 1);
   setenv("TESSERA_TUNE", "eager", 0);  // what a long run comes to is what counts
   jit::reload_env();
-  options.device = jit::Runtime::instance().device();
   int only_name = 1;
   QDP::QDP_initialize(&only_name, &argv);
+  if (!QDP::io::is_primary()) std::cout.setstate(std::ios::failbit);  // one rank tells
+  if (!geom.empty()) {
+    QDP::multi1d<int> ranks(QDP::Nd);
+    ranks = geom.data();
+    QDP::Layout::setLogicalSize(ranks);
+  }
+  options.device = jit::Runtime::instance().device();
+  if (threads->count() == 0) {
+    const std::set<int> one_and_all{1, jit::Runtime::instance().threads()};
+    options.threads.assign(one_and_all.begin(), one_and_all.end());
+  }
+  if (suite == "jit" && QDP::Layout::numNodes() > 1)
+    throw jit::UserError({.what = "suite jit",
+                          .expected = "one rank: it starts processes of its own",
+                          .got = std::to_string(QDP::Layout::numNodes()) + " ranks"});
   jit_pass ? run_jit_pass(options, std::cout) : run(suite, options);
   QDP::QDP_finalize();
   return 0;
@@ -171,7 +188,7 @@ int main(int argc, char** argv) {
   try {
     return bench::main(argc, argv);
   } catch (const std::exception& error) {
-    std::cerr << "bench: " << error.what() << "\n";
+    QDP::QDP_failed(std::string("bench: ") + error.what());
     return 1;
   }
 }

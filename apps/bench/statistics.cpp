@@ -4,16 +4,21 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <span>
 
+#include "jit/comm/collectives.hpp"
 #include "jit/runtime.hpp"
 
 namespace bench {
 namespace {
 
+/// On the rank that takes longest, which all ranks learn: they repeat the work as often.
 double seconds_for(const std::function<void(long)>& work, long repeats) {
   const auto start = std::chrono::steady_clock::now();
   work(repeats);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  jit::reduce(jit::process_communicator(), std::span(&seconds, 1), jit::ReductionValue::Kind::max);
+  return seconds;
 }
 
 }  // namespace
@@ -32,7 +37,7 @@ Timing measure(const std::function<void(long)>& work, double min_seconds) {
        ++done) {
     const std::int64_t trials = runtime.trials();
     warmup_seconds += seconds_for(work, 1);
-    tuning = runtime.trials() > trials;
+    tuning = jit::any_of(jit::process_communicator(), runtime.trials() > trials);
   }
 
   long repeats = 1;

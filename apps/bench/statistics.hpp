@@ -12,7 +12,7 @@ struct Timing {
 
 inline constexpr int kSamples = 11;
 
-/// Times `work(n)`, which executes its subject n times in a row. Every sample repeats it often enough that all samples
+/// Collective. Times `work(n)`, which executes its subject n times in a row. Every sample repeats it often enough that all samples
 /// together last `min_seconds`. The first executions (compilation, tuning, page faults) are not counted.
 Timing measure(const std::function<void(long repeats)>& work, double min_seconds);
 

@@ -1,4 +1,5 @@
 #include "apps/bench/fields.hpp"
+#include "apps/bench/hopping_term.hpp"
 #include "apps/bench/suites.hpp"
 #include "lib/dirac/clover_term.hpp"
 #include "lib/gauge/start.hpp"
@@ -10,9 +11,9 @@ using namespace QDP;
 
 // Real operations. A complex product takes 6, a sum 2; SU(3): matrix times matrix 9*(3*6 + 2*2), times vector 3*(...).
 // Clover: two Hermitian blocks of 6 rows, packed.
-constexpr double kMatrixMatrix = 9 * 22, kMatrixFermion = 4 * 3 * 22, kSpinSpin = 16 * (4 * 6 + 3 * 2);
+constexpr double kMatrixMatrix = 9 * 22, kSpinSpin = 16 * (4 * 6 + 3 * 2);
 constexpr double kCloverFermion = 2 * (6 * 2 + 30 * 8);
-constexpr double kFermion = 24, kLink = 18, kSpin = 32, kClover = 2 * 36;  // reals of an element
+constexpr double kSpin = 32, kClover = 2 * 36;  // reals of an element
 
 template <class P>
 void matrix_products(Session& session) {
@@ -60,8 +61,7 @@ void gauge_covariant(Session& session) {
   gaussian(phi);
 
   const int mu = 0;
-  session.run("covderiv", {2 * kMatrixFermion + kFermion, kLink + 2 * kFermion},
-              [&] { psi = u[mu] * shift(phi, FORWARD, mu) + shift(adj(u[mu]) * phi, BACKWARD, mu); });
+  session.run("covderiv", kCovariantDerivative, [&] { covariant_derivative<P>(psi, u[mu], phi, mu); });
 
   constexpr int kPlanes = Nd * (Nd - 1) / 2;
   constexpr double kRealTraceOfProduct = 9 * 3 + 8;

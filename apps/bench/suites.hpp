@@ -12,6 +12,9 @@ void run_expr(Session& session, Precision precision);
 /// Wilson hopping term from one checkerboard to the other, links of 18 reals.
 void run_dslash(Session& session, Precision precision);
 
+/// The hopping term and the covariant derivative in each direction, with what their messages take.
+void run_comm(Session& session, Precision precision);
+
 /// One trajectory of pure gauge hybrid Monte Carlo, Wilson action, base precision: for its kernels, not for its speed.
 void run_hmc_trajectory(Session& session);
 

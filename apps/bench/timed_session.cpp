@@ -4,6 +4,7 @@
 
 #include "apps/bench/statistics.hpp"
 #include "jit/runtime.hpp"
+#include "qdp.h"
 
 namespace bench {
 
@@ -43,6 +44,7 @@ void TimedSession::run(const std::string& name, const Work& work, const std::fun
                              .lattice = lattice_,
                              .precision = precision_,
                              .device = options_.device,
+                             .ranks = QDP::Layout::numNodes(),
                              .threads = threads_,
                              .seconds = timing.seconds,
                              .spread = timing.spread,

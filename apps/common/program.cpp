@@ -5,6 +5,7 @@
 #include "lib/io/program_info.hpp"
 
 #include "qdp/init/about.hpp"
+#include "qdp/util/machine.hpp"
 
 #include <exception>
 #include <filesystem>
@@ -22,9 +23,7 @@ bool same_file(const std::string& a, const std::string& b) {
          !std::filesystem::exists(a, error);
 }
 
-}  // namespace
-
-void require_free_documents(const Arguments& arguments, bool may_replace) {
+void look_for_documents(const Arguments& arguments, bool may_replace) {
   const std::pair<const char*, const std::string&> documents[] = {{"data document", arguments.data},
                                                                   {"log", arguments.log}};
   for (const auto& [what, name] : documents)
@@ -44,6 +43,12 @@ void require_free_documents(const Arguments& arguments, bool may_replace) {
                           ": expected no such file, got that of an earlier run. Choose another name with -o and -l, or "
                           "replace it with --overwrite");
   }
+}
+
+}  // namespace
+
+void require_free_documents(const Arguments& arguments, bool may_replace) {
+  QDP::io::once([&] { look_for_documents(arguments, may_replace); });
 }
 
 void create_layout(const std::vector<int>& lattice) {
@@ -71,7 +76,9 @@ void Document::close() {
 std::vector<std::string> remarks_on(const qcd::InputFile& file, const std::vector<int>& lattice,
                                     const qcd::MemoryNeed& memory) {
   std::vector<std::string> remarks = file.warnings();
-  const std::string fault = qcd::memory_fault(lattice, memory.kept + memory.working, qcd::available_memory());
+  const double per_site = QDP::share_of_machine() * (memory.kept + memory.working);
+  const std::string fault =
+      QDP::io::once([&] { return qcd::memory_fault(lattice, per_site, qcd::available_memory()); });
   if (!fault.empty()) remarks.push_back(fault);
   return remarks;
 }
@@ -93,9 +100,9 @@ int run_program(const std::string& name, int& argc, char**& argv, const std::fun
     QDP::QDP_initialize(&argc, &argv);
     status = body();
   } catch (const std::exception& error) {
-    QDP::QDPIO::cerr << name << ": " << error.what() << std::endl;
+    QDP::QDP_failed(name + ": " + error.what());
   } catch (const std::string& error) {  // what QDP++ readers throw
-    QDP::QDPIO::cerr << name << ": " << error << std::endl;
+    QDP::QDP_failed(name + ": " + error);
   }
   if (QDP::QDP_isInitialized()) QDP::QDP_finalize();
   return status;

@@ -1,5 +1,7 @@
 #include "jit/comm/collectives.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -13,6 +15,20 @@ void reduce_floats(Communicator& ranks, std::span<T> values, ReductionValue::Kin
   for (std::size_t i = 0; i < values.size(); ++i) found[i].add(double{values[i]});
   combine(ranks, found);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(found[i].value());
+}
+
+/// [ranks] whether it runs on the machine of this one.
+std::vector<bool> ranks_of_host(Communicator& ranks) {
+  const std::string name = ranks.host();
+  const auto size = static_cast<std::size_t>(ranks.size());
+  std::uint64_t longest = name.size();
+  reduce(ranks, std::span(&longest, 1), ReductionValue::Kind::max);
+  std::string padded = name, all(size * longest, '\0');
+  padded.resize(longest);
+  ranks.gather(padded.data(), longest, all.data());
+  std::vector<bool> here(size);
+  for (std::size_t r = 0; r < size; ++r) here[r] = all.compare(r * longest, longest, padded) == 0;
+  return here;
 }
 
 }  // namespace
@@ -49,20 +65,27 @@ void broadcast(Communicator& ranks, std::string& text, int root) {
 }
 
 Host place_on_host(Communicator& ranks) {
-  const std::string name = ranks.host();
-  const auto size = static_cast<std::size_t>(ranks.size()), rank = static_cast<std::size_t>(ranks.rank());
-  std::uint64_t longest = name.size();
-  reduce(ranks, std::span(&longest, 1), ReductionValue::Kind::max);
-  std::string padded = name, all(size * longest, '\0');
-  padded.resize(longest);
-  ranks.gather(padded.data(), longest, all.data());
-  Host host{name, 0, 0};
-  for (std::size_t r = 0; r < size; ++r) {
-    if (all.compare(r * longest, longest, padded) != 0) continue;
-    ++host.ranks;
-    host.rank += r < rank;
+  const std::vector<bool> here = ranks_of_host(ranks);
+  const auto rank = here.begin() + ranks.rank();
+  return {ranks.host(), static_cast<int>(std::count(here.begin(), rank, true)),
+          static_cast<int>(std::count(here.begin(), here.end(), true))};
+}
+
+double cores_of_rank(Communicator& ranks) {
+  const std::vector<bool> here = ranks_of_host(ranks);
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_SET(0, &mine);
+  std::vector<cpu_set_t> all(here.size());
+  ranks.gather(&mine, sizeof mine, all.data());
+  double cores = 0;
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &mine)) continue;
+    int users = 0;
+    for (std::size_t r = 0; r < all.size(); ++r) users += here[r] && CPU_ISSET(cpu, &all[r]);
+    cores += 1.0 / users;
   }
-  return host;
+  return cores;
 }
 
 }  // namespace jit

@@ -68,4 +68,8 @@ struct Host {
 };
 Host place_on_host(Communicator& ranks);
 
+/// How many processor cores this rank has for itself: those that the system lets it use, each divided by the ranks of this machine that
+/// may use it too.
+double cores_of_rank(Communicator& ranks);
+
 }  // namespace jit

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "jit/support/cores.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/relax.hpp"
 
@@ -22,11 +23,6 @@ namespace {
 constexpr auto kSpin = std::chrono::microseconds(500);
 constexpr int kSpinsPerClock = 64;
 constexpr int kSpinsPerYield = 1024;  // of the caller, who waits for parts that are being run
-
-int available_cores() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 /// The processors that OpenMP gives to each of `threads` threads; empty if it does not bind threads.
 std::vector<cpu_set_t> openmp_masks(int threads) {
@@ -193,7 +189,7 @@ void ThreadPool::make_team(int threads) {
   team_ = std::make_unique<Team>(threads);
   const std::vector<cpu_set_t> masks = openmp_masks(threads);
   // A bound main thread sees its own place only; then the user has chosen where the others are.
-  team_->crowded = masks.empty() && threads > available_cores();
+  team_->crowded = masks.empty() && threads > cores_of_process();
   for (int t = 1; t < threads; ++t) {
     team_->workers.emplace_back([team = team_.get(), t] { team->work(t); });
     if (!masks.empty())

@@ -1,5 +1,7 @@
 #include "jit/gpu/process_device.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <utility>
 
@@ -66,7 +68,10 @@ Device& process_device() {
   // Never destroyed, so that fields of static storage may die after it; only its threads end with main.
   static Device* device = [] {
     Device* opened = open_wanted().release();
-    std::atexit([] { process_device().set_threads(1); });
+    static const pid_t owner = getpid();  // a process that is forked off has no threads to end
+    std::atexit([] {
+      if (getpid() == owner) process_device().set_threads(1);
+    });
     return opened;
   }();
   return *device;

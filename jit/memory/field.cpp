@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "jit/ir/abi.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/relayout.hpp"
@@ -248,6 +250,66 @@ void Field::write_site(std::int64_t site, const void* in) {
     for (int c = 0; c < components_; ++c)
       std::memcpy(static_cast<char*>(image_) + device_offset(site) + static_cast<std::size_t>(c) * pitch,
                   static_cast<const char*>(in) + static_cast<std::size_t>(c) * word_bytes, word_bytes);
+}
+
+/// Calls copy(bytes from the first of these groups on, bytes) for stretches of words whose lanes hold a site.
+template <class Copy>
+void Field::for_each_run(std::int64_t first, std::int64_t count, Copy&& copy) const {
+  const int lanes = block_lanes(order_->lanes, word_);
+  const auto word = static_cast<std::size_t>(ir::bytes(word_)), row = static_cast<std::size_t>(lanes) * word;
+  std::size_t at = 0;
+  for (std::int64_t p = first * order_->lanes; p < (first + count) * order_->lanes; p += lanes) {
+    const auto has_site = [&](int lane) { return order_->host_index[static_cast<std::size_t>(p + lane)] >= 0; };
+    int from[kMaxLanes], to[kMaxLanes], runs = 0;
+    for (int lane = 0; lane < lanes;) {
+      if (!has_site(lane)) {
+        ++lane;
+        continue;
+      }
+      from[runs] = lane;
+      while (lane < lanes && has_site(lane)) ++lane;
+      to[runs++] = lane;
+    }
+    const bool whole = runs == 1 && to[0] - from[0] == lanes;
+    if (whole) copy(at, row * static_cast<std::size_t>(components_));
+    if (!whole && runs > 0)
+      for (int c = 0; c < components_; ++c)
+        for (int r = 0; r < runs; ++r)
+          copy(at + static_cast<std::size_t>(c) * row + static_cast<std::size_t>(from[r]) * word,
+               static_cast<std::size_t>(to[r] - from[r]) * word);
+    at += row * static_cast<std::size_t>(components_);
+  }
+}
+
+void Field::read_groups(std::int64_t first, std::int64_t count, void* out) {
+  const RuntimeLock lock;
+  const std::size_t bytes = words_to_bytes(order_->lanes, components_, word_);
+  const auto* from = static_cast<const char*>(device_read()) + static_cast<std::size_t>(first) * bytes;
+  std::vector<char> there;
+  if (home_.separate()) {
+    there.resize(static_cast<std::size_t>(count) * bytes);
+    home_.device().copy_to_host(there.data(), from, there.size());
+    from = there.data();
+  }
+  auto* to = static_cast<char*>(out);
+  for_each_run(first, count, [&](std::size_t at, std::size_t n) {
+    std::memcpy(to, from + at, n);
+    to += n;
+  });
+}
+
+void Field::overwrite_groups(std::int64_t first, std::int64_t count, const void* in) {
+  const RuntimeLock lock;
+  const std::size_t bytes = words_to_bytes(order_->lanes, components_, word_);
+  auto* const device = static_cast<char*>(device_write(true)) + static_cast<std::size_t>(first) * bytes;
+  std::vector<char> here(home_.separate() ? static_cast<std::size_t>(count) * bytes : 0);
+  char* const to = home_.separate() ? here.data() : device;
+  const auto* from = static_cast<const char*>(in);
+  for_each_run(first, count, [&](std::size_t at, std::size_t n) {
+    std::memcpy(to + at, from, n);
+    from += n;
+  });
+  if (home_.separate()) home_.device().copy_to_device(device, here.data(), here.size());
 }
 
 void Field::swap(Field& other) {

@@ -33,7 +33,6 @@ class Field {
   ir::Type word() const { return word_; }
   int components() const { return components_; }
   const SiteOrder& order() const { return *order_; }
-  const std::shared_ptr<const SiteOrder>& order_ptr() const { return order_; }
   /// Another order of sites for a field that was never written. Throws InternalError for one that was.
   void reorder(std::shared_ptr<const SiteOrder> order);
   std::size_t host_bytes() const;    ///< sites * components * bytes(word)
@@ -71,6 +70,11 @@ class Field {
   void read_site(std::int64_t site, void* out);
   void write_site(std::int64_t site, const void* in);
 
+  /// The sites of some groups in the order of device memory, without padding: what messages between like devices carry.
+  void read_groups(std::int64_t first, std::int64_t count, void* out);
+  /// The other groups stay as they are; if the device side did not hold the contents, they are undefined.
+  void overwrite_groups(std::int64_t first, std::int64_t count, const void* in);
+
   /// Exchanges the contents of two fields of the same shape (b = f(shift(b)) through a temporary).
   void swap(Field& other);
 
@@ -93,6 +97,7 @@ class Field {
   void release_image() noexcept;
   bool leave_device();
   std::size_t device_offset(std::int64_t site) const;
+  template <class Copy> void for_each_run(std::int64_t first, std::int64_t count, Copy&& copy) const;
   void set_state(unsigned state) noexcept;
 
   std::shared_ptr<const SiteOrder> order_;

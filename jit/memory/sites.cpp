@@ -1,6 +1,6 @@
 #include "jit/memory/sites.hpp"
 
-#include <utility>
+#include <atomic>
 
 namespace jit {
 namespace {
@@ -11,6 +11,11 @@ std::vector<std::int32_t> padded(std::vector<std::int32_t> table) {
 }
 
 }  // namespace
+
+std::uint64_t Identity::next() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
 
 SiteMap SiteMap::gathered(std::vector<std::int32_t> sources) {
   SiteMap map;
@@ -29,18 +34,19 @@ SiteMap SiteMap::structured(std::vector<std::int32_t> group_sources, int lanes, 
 const std::vector<std::int32_t>& SiteMap::derived_sources() const {
   return derived_.get([this] {
     std::vector<std::int32_t> sources;
-    const std::size_t groups = groups_.size() - kTablePadding;
-    sources.reserve(groups * static_cast<std::size_t>(lanes_) + kTablePadding);
-    for (std::size_t group = 0; group < groups; ++group)
-      for (int lane = 0; lane < lanes_; ++lane)
-        sources.push_back(groups_[group] / 2 * lanes_ + (groups_[group] % 2 != 0 ? lane ^ lane_xor_ : lane));
+    const auto positions = static_cast<std::int32_t>(groups_.size() - kTablePadding) * lanes_;
+    sources.reserve(static_cast<std::size_t>(positions) + kTablePadding);
+    for (std::int32_t position = 0; position < positions; ++position) sources.push_back(source(position));
     return std::make_unique<std::vector<std::int32_t>>(padded(std::move(sources)));
   });
 }
 
 std::size_t SiteMap::bytes() const {
   const std::size_t derived = derived_.made() != nullptr ? derived_.made()->size() : 0;
-  return (positions_.size() + groups_.size() + derived) * sizeof(std::int32_t);
+  std::size_t sources = 0;
+  if (off_rank_)
+    for (const OffRank::Partner& partner : off_rank_->from) sources += partner.sources.size();
+  return (positions_.size() + groups_.size() + derived) * sizeof(std::int32_t) + sources * sizeof(OffRank::Source);
 }
 
 }  // namespace jit

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "jit/memory/device_copy.hpp"
@@ -35,6 +36,31 @@ struct SiteOrder {
 /// Table entries after the end that prefetching kernels may read (copies of valid entries).
 constexpr int kTablePadding = 16;
 
+/// A number that no other object of the process has or had; copies share it. What is derived from several tables is kept
+/// under their numbers.
+class Identity {
+ public:
+  std::uint64_t value() const { return value_; }
+
+ private:
+  static std::uint64_t next();
+  std::uint64_t value_ = next();
+};
+
+/// What a map takes from other ranks.
+struct OffRank {
+  struct Source {
+    std::int32_t position;  ///< of the target, here
+    std::int32_t site;      ///< host index of the source, there
+  };
+  struct Partner {
+    int rank;
+    std::vector<Source> sources;
+  };
+  std::vector<Partner> from;  ///< ranks that this one takes from, none of them twice
+  std::vector<int> to;        ///< ranks that take from this one
+};
+
 /// Where a field's value comes from under a shift or a user's map: target position -> source position.
 class SiteMap {
  public:
@@ -44,8 +70,20 @@ class SiteMap {
   /// l -> l ^ lane_xor.
   static SiteMap structured(std::vector<std::int32_t> group_sources, int lanes, int lane_xor);
 
+  /// What the tables cannot say: the entries of these targets are positions here, but not their sources. A map has
+  /// this on all ranks, though perhaps with no source, or on none.
+  void set_off_rank(OffRank sources) { off_rank_ = std::make_shared<const OffRank>(std::move(sources)); }
+  const OffRank* off_rank() const { return off_rank_.get(); }
+  const Identity& identity() const { return identity_; }
+
   bool is_structured() const { return !groups_.empty(); }
   int lane_xor() const { return lane_xor_; }
+  /// Position of one target's source, for which no table is made.
+  std::int32_t source(std::int32_t position) const {
+    if (groups_.empty()) return positions_[static_cast<std::size_t>(position)];
+    const std::int32_t entry = groups_[static_cast<std::size_t>(position / lanes_)], lane = position % lanes_;
+    return entry / 2 * lanes_ + (entry % 2 != 0 ? lane ^ lane_xor_ : lane);
+  }
   /// As they were given, and kTablePadding entries more. Of structured maps the positions are made at the first call.
   const std::vector<std::int32_t>& sources() const { return groups_.empty() ? positions_ : derived_sources(); }
   const std::vector<std::int32_t>& group_sources() const { return groups_; }
@@ -62,6 +100,8 @@ class SiteMap {
   std::vector<std::int32_t> positions_, groups_;
   int lanes_ = 1, lane_xor_ = 0;
   OnDemand<std::vector<std::int32_t>> derived_;
+  std::shared_ptr<const OffRank> off_rank_;
+  Identity identity_;
   DeviceCopy positions_copy_, groups_copy_;
 };
 
@@ -73,6 +113,7 @@ struct Domain {
   std::vector<std::uint64_t> masks;
   std::int64_t sites = 0;
   bool whole = false;  ///< every site of the lattice
+  Identity identity = {};
   DeviceCopy groups_copy = {}, masks_copy = {};
   const std::int32_t* groups_on_device() const { return on_device(groups, groups_copy); }
   const std::uint64_t* masks_on_device() const { return on_device(masks, masks_copy); }

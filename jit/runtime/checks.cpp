@@ -1,7 +1,9 @@
 #include "jit/runtime/checks.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "jit/ir/builder.hpp"
@@ -113,6 +115,28 @@ bool written_before(const Launch& launch, const Field* field, const Plan& plan) 
   return false;
 }
 
+/// [slots] how many groups the table of a slot may point to: those of the fields that are read there, which need not be
+/// on the lattice of the kernel, and those for which the tables behind it have entries.
+std::vector<std::int64_t> groups_reached(const Launch& launch) {
+  const ir::Kernel& kernel = launch.kernel->ir;
+  std::vector<std::int64_t> groups(kernel.slots.size(), std::numeric_limits<std::int32_t>::max());
+  const auto bound = [&](std::int16_t slot, std::int64_t by) {
+    std::int64_t& own = groups[static_cast<std::size_t>(slot)];
+    own = std::min(own, by);
+  };
+  for (const ir::Node& n : kernel.nodes)
+    if (n.op == ir::Op::load)
+      bound(n.place.slot, launch.fields[static_cast<std::size_t>(n.place.leaf)]->order().groups);
+  for (std::size_t s = 1; s < kernel.slots.size(); ++s) {
+    const auto entries = [](const std::vector<std::int32_t>& table) {
+      return static_cast<std::int64_t>(table.size()) - kTablePadding;
+    };
+    bound(kernel.slots[s].parent, kernel.slots[s].gathered ? entries(launch.maps[s]->sources()) / kernel.lanes
+                                                           : entries(launch.maps[s]->group_sources()));
+  }
+  return groups;
+}
+
 void check_operands(const Launch& launch, const Plan& plan) {
   const ir::Kernel& kernel = launch.kernel->ir;
   for (std::size_t i = 0; i < kernel.leaves.size(); ++i)
@@ -120,13 +144,12 @@ void check_operands(const Launch& launch, const Plan& plan) {
       throw UserError({.what = "read of a field that was never written",
                        .where = describe_operand(kernel, i),
                        .what_now = "Assign to the field first (found by TESSERA_CHECK=1)"});
-  if (launch.fields.empty()) return;
-  const SiteOrder& order = launch.fields[0]->order();
+  const std::vector<std::int64_t> groups = groups_reached(launch);
   for (std::size_t s = 1; s < kernel.slots.size(); ++s) {
     if (kernel.slots[s].gathered)
-      check_table(kernel, s, launch.maps[s]->sources(), order.groups * order.lanes);
+      check_table(kernel, s, launch.maps[s]->sources(), groups[s] * kernel.lanes);
     else
-      check_table(kernel, s, launch.maps[s]->group_sources(), 2 * order.groups);
+      check_table(kernel, s, launch.maps[s]->group_sources(), 2 * groups[s]);
   }
 }
 

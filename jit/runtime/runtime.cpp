@@ -54,11 +54,17 @@ int checked_lanes(int lanes) {
               std::to_string(field.order().lanes)});
 }
 
+/// Each rank has its own; the first as the variable says.
+std::string profile_file() {
+  const int rank = process_communicator().rank();
+  return rank == 0 ? env().profile : env().profile + ".rank" + std::to_string(rank);
+}
+
 /// What cannot be written at the end of a run is told at its start.
 void check_profile() {
   if (env().profile.empty()) return;
   try {
-    const AtomicFile probe(env().profile);
+    const AtomicFile probe(profile_file());
   } catch (const FileError& error) {
     throw UserError({.what = "TESSERA_PROFILE",
                      .expected = "a file that can be written at the end of the run",
@@ -144,9 +150,9 @@ struct Runtime::State {
   std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
   bool timing = device.marks_are_free() || !env().profile.empty();
   std::int64_t launches = 0, trials = 0;
-  BoundParts bound;  ///< of the plan at hand
-  std::vector<ReductionValue> found,
-      more;  ///< its results, not rounded yet, and those of a part that joins them; ranks join last
+  BoundParts bound;                   ///< of the plan at hand
+  std::vector<ReductionValue> found;  ///< its results, not rounded yet: of its parts, then of all ranks
+  std::vector<ReductionValue> more;   ///< those of a part that joins one before
 
   /// Launches whose time is not asked for yet.
   struct Pending {
@@ -264,7 +270,8 @@ inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addre
   const double bytes = static_cast<double>(domain.sites) * bytes_per_site;
   const auto number = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(domain.end - domain.begin)));
   if (kernel.classes.size() <= number) kernel.classes.resize(number + 1);
-  if (kernel.classes[number].variant == nullptr) variants.prepare(kernel, number, bytes);
+  if (kernel.classes[number].variant == nullptr)
+    variants.prepare(kernel, number, static_cast<double>(std::max(domain.sites, launch.sites_of_all)) * bytes_per_site);
   return {.size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
 }
 
@@ -462,7 +469,7 @@ void Runtime::finalize() {
   if (!env().profile.empty()) {
     const std::string report = profile_report();
     try {
-      write_atomically(env().profile, report);
+      write_atomically(profile_file(), report);
     } catch (const FileError& error) {  // it could be written at the start: a full disk, a folder that has gone
       log_error("profile", error.what(), " TESSERA_PROFILE would say:\n", report);
     }

@@ -18,7 +18,8 @@ namespace {
 // clang-format off
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
-  kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay
+  kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
+  kOverlap, kMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
 
@@ -50,14 +51,18 @@ std::optional<bool> read_auto_bool(Row row) {
   return read_bool(row);
 }
 
-std::optional<int> read_auto_int(Row row, int lowest, int highest) {
+int read_int(Row row, int lowest, int highest) {
   const std::string value = raw(row);
-  if (value == "auto") return std::nullopt;
   int number = 0;
   const char* end = value.data() + value.size();
   const auto [stop, failure] = std::from_chars(value.data(), end, number);
   if (failure != std::errc{} || stop != end || number < lowest || number > highest) reject(row, value);
   return number;
+}
+
+std::optional<int> read_auto_int(Row row, int lowest, int highest) {
+  if (raw(row) == "auto") return std::nullopt;
+  return read_int(row, lowest, highest);
 }
 
 Env::Tune read_tune() {
@@ -193,6 +198,10 @@ Env read_all() {
   values.sim_memory = read_bytes(kSimMemory);
   values.sim_fault = raw(kSimFault);
   values.sim_delay = read_bool(kSimDelay);
+  values.overlap = read_bool(kOverlap);
+  values.mpi = read_auto_bool(kMpi);
+  values.mpi_library = raw(kMpiLibrary);
+  values.timeout = read_int(kTimeout, 0, std::numeric_limits<int>::max());
   configure_log(values.log);
   return values;
 }
@@ -240,6 +249,12 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>,pinned:<n>,stack:<bytes>", "",
        "the n-th such call of the simulated GPU fails; largest block it runs; allocations of pinned memory it grants; memory that must be free at each launch"},
       {"TESSERA_SIM_DELAY", "0|1", "1", "0: the simulated GPU's streams do not dawdle"},
+      {"TESSERA_OVERLAP", "0|1", "1",
+       "0: sites are computed only when all messages of a statement have arrived (bench)"},
+      {"TESSERA_MPI", "auto|0|1", "auto",
+       "whether processes are ranks of one job that talk by MPI; auto: if mpirun, srun or the like started them, or the program has initialised MPI"},
+      {"TESSERA_MPI_LIBRARY", "file", "", "the plug-in for MPI; libtessera_mpi.so is looked for if not set"},
+      {"TESSERA_TIMEOUT", "seconds, 0: for ever", "600", "how long a rank waits for a message of another"},
   };
   return table;
 }

@@ -41,11 +41,15 @@ struct Env {
   std::optional<int> lanes;      ///< sites per group
   std::uint64_t mem_max = 0;     ///< bytes; 0 means what the device has
   bool spill = false;            ///< fields stay on the device for one statement only
+  bool overlap = true;           ///< inner sites are computed while messages travel
   std::string libcuda;           ///< the CUDA driver's library
   std::string libdevice;         ///< NVIDIA's mathematical functions as LLVM bitcode; empty: looked for
   std::uint64_t sim_memory = 0;  ///< bytes of the simulated GPU
   std::string sim_fault;         ///< what fails there, see jit/gpu/driver.hpp
   bool sim_delay = true;         ///< whether its streams dawdle
+  std::optional<bool> mpi;       ///< whether ranks talk by MPI
+  std::string mpi_library;       ///< the plug-in for MPI; empty: looked for
+  int timeout = 0;               ///< seconds that a rank waits for a message; 0: for ever
 
   bool dumps(const std::string& stage) const;
 };

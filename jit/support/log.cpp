@@ -27,6 +27,7 @@ struct LogState {
   std::atomic<bool> configured{false};
   std::vector<std::string> topics;
   void (*sink)(std::string_view) = nullptr;
+  int rank = -1;
 };
 
 LogState& state() {
@@ -75,12 +76,13 @@ bool log_topic_enabled(LogLevel level, std::string_view topic) {
 }
 
 void write_log_line(LogLevel level, std::string_view topic, std::string_view text) {
+  LogState& log = state();
+  const std::lock_guard lock(log.mutex);
   std::string line = "tessera ";
   line += kLevelNames[static_cast<std::size_t>(level)];
   if (!topic.empty()) line.append(" [").append(topic).append("]");
+  if (log.rank >= 0) line.append(" rank ").append(std::to_string(log.rank));
   line.append(": ").append(text);
-  LogState& log = state();
-  const std::lock_guard lock(log.mutex);
   if (log.sink != nullptr) return log.sink(line);
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so that lines of several ranks do not mix
@@ -109,6 +111,12 @@ void configure_log(std::string_view spec) {
   log.topics = std::move(parsed->topics);
   detail::log_ceiling.store(static_cast<int>(parsed->level), std::memory_order_relaxed);
   log.configured.store(true, std::memory_order_release);
+}
+
+void set_log_rank(int rank) {
+  LogState& log = state();
+  const std::lock_guard lock(log.mutex);
+  log.rank = rank;
 }
 
 void set_log_sink(void (*sink)(std::string_view)) {

@@ -85,6 +85,9 @@ bool is_log_spec(std::string_view spec);
 /// errors and warnings always are. Throws UserError for an unknown level.
 void configure_log(std::string_view spec);
 
+/// Lines name this rank of the job from now on; -1: none, as at the start.
+void set_log_rank(int rank);
+
 /// Sends the lines to `sink` instead of stderr (tests); nullptr goes back to stderr.
 void set_log_sink(void (*sink)(std::string_view line));
 

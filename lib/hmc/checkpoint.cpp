@@ -36,10 +36,20 @@ std::optional<unsigned long> number_between(const std::string& name, const std::
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) names.push_back(entry.path().filename().string());
-  return names;
+  return io::once([&] {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) names.push_back(entry.path().filename().string());
+    return names;
+  });
+}
+
+/// What is not there is fine.
+void remove_if_there(const fs::path& file) {
+  io::once([&] {
+    std::error_code ignored;
+    fs::remove(file, ignored);
+  });
 }
 
 }  // namespace
@@ -55,7 +65,7 @@ std::vector<CheckpointFiles> find_checkpoints(const std::string& prefix) {
   for (const std::string& name : names_in(folder_of(prefix)))
     if (const auto n = number_between(name, begin, ".xml")) {
       found.push_back(checkpoint_files(prefix, *n));
-      if (!fs::exists(found.back().configuration)) found.pop_back();
+      if (!io::once([&] { return fs::exists(found.back().configuration); })) found.pop_back();
     }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.update_no > b.update_no; });
   return found;
@@ -129,11 +139,10 @@ std::string restart_text(const RunParameters& parameters, const CheckpointFiles&
   return identity ? sealed(xml.str() + '\n') : xml.str();
 }
 
-/// Removes both files, the restart file first. What is not there any more is fine.
+/// Removes both files, the restart file first.
 void remove_checkpoint(const CheckpointFiles& files) {
-  std::error_code ignored;
-  fs::remove(files.restart, ignored);
-  fs::remove(files.configuration, ignored);
+  remove_if_there(files.restart);
+  remove_if_there(files.configuration);
 }
 
 }  // namespace
@@ -224,16 +233,15 @@ void remove_half_written(const std::string& prefix) {
     const auto at = name.rfind(mark);
     if (at == std::string::npos || name.size() != at + mark.size() + 6) continue;
     const std::string target = name.substr(0, at);
-    std::error_code ignored;
     if (number_between(target, stem + "_cfg_", ".lime") || number_between(target, stem + "_restart_", ".xml"))
-      fs::remove(folder_of(prefix) / name, ignored);
+      remove_if_there(folder_of(prefix) / name);
   }
 }
 
 void prepare_checkpoints(const RunParameters& parameters, const Warn& warn) {
   const McControl& control = parameters.control;
   const std::string folder = folder_of(control.save_prefix).string();
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+  if (!io::once([&] { return ::access(folder.c_str(), W_OK | X_OK) == 0; }))
     throw FileError("SavePrefix " + control.save_prefix + ": expected a folder that can be written, got " + folder);
   remove_half_written(control.save_prefix);
   const std::uint64_t one = checkpoint_bytes(parameters.lattice()), room = free_disk_space(folder);

@@ -32,7 +32,10 @@ bool is_still(const std::string& path, int descriptor) {
 }  // namespace
 
 RunLock::RunLock(const std::string& save_prefix) : path_(save_prefix + ".lock") {
-  if (!QDP::Layout::primaryNode()) return;
+  warning_ = QDP::io::once([&] { return acquire(save_prefix); });
+}
+
+std::string RunLock::acquire(const std::string& save_prefix) {
   for (;;) {
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor_ < 0)
@@ -47,10 +50,9 @@ RunLock::RunLock(const std::string& save_prefix) : path_(save_prefix + ".lock") 
       if (code == EWOULDBLOCK)
         throw FileError("SavePrefix " + save_prefix + ": expected no other run, got " + who +
                         ", which holds the lock " + path_ + ". Wait for it, or choose another SavePrefix");
-      warning_ = path_ + ": this file system has no locks (" + std::strerror(code) +
-                 "): see to it yourself that no other run has the SavePrefix " + save_prefix;
       ::unlink(path_.c_str());
-      return;
+      return path_ + ": this file system has no locks (" + std::strerror(code) +
+             "): see to it yourself that no other run has the SavePrefix " + save_prefix;
     }
     if (is_still(path_, descriptor_)) break;
     ::close(descriptor_);
@@ -60,6 +62,7 @@ RunLock::RunLock(const std::string& save_prefix) : path_(save_prefix + ".lock") 
   const std::string who = "process " + std::to_string(::getpid()) + " on " + host;
   [[maybe_unused]] const auto cut = ::ftruncate(descriptor_, 0);
   [[maybe_unused]] const auto written = ::pwrite(descriptor_, who.data(), who.size(), 0);
+  return {};
 }
 
 RunLock::~RunLock() {

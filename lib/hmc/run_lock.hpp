@@ -18,6 +18,9 @@ class RunLock {
   const std::string& warning() const { return warning_; }
 
  private:
+  /// The warning, if there is one.
+  std::string acquire(const std::string& save_prefix);
+
   std::string path_, warning_;
   int descriptor_ = -1;
 };

@@ -240,7 +240,7 @@ void StepTuner::end_trajectory(double delta_h, const Log& log) {
   for (std::size_t l = 0; l < samples_.size(); ++l) {
     double seconds = 0;
     for (const Sample& sample : samples_[l]) seconds += sample.seconds / static_cast<double>(samples_[l].size());
-    if (options_.costs.empty()) sums_[l].seconds += seconds;
+    if (options_.costs.empty()) sums_[l].seconds += QDP::io::once([&] { return seconds; });
     // The outer levels' kicks between two runs would blur R; runs with a single force leave no choice.
     std::vector<Bracket> r = brackets(l, false);
     if (r.size() < 2) r = brackets(l, true);

@@ -95,7 +95,10 @@ class UpdateLoop {
     }
   }
 
-  bool stop_requested() const { return hooks_.stop_requested && hooks_.stop_requested(); }
+  bool stop_requested() const { return hooks_.stop_requested && io::anywhere(hooks_.stop_requested()); }
+  bool try_again(const std::string& why, int attempt) const {
+    return hooks_.retry_last_save && !io::anywhere(!hooks_.retry_last_save(why, attempt));
+  }
   bool documents_broken() const { return data_.fail() || log_.fail(); }
 
   /// Saves the state that nothing comes after.
@@ -123,7 +126,7 @@ class UpdateLoop {
           warn(std::string(error.what()) + "\nThe run goes on and tries again after the next update.");
           return;
         }
-        if (last && hooks_.retry_last_save && hooks_.retry_last_save(error.what(), attempt)) continue;
+        if (last && try_again(error.what(), attempt)) continue;
         const std::string& restart = summary_.last_checkpoint.restart;
         throw FileError(std::string(error.what()) + "\nGiven up after update " + std::to_string(n) + ". " +
                         (restart.empty() ? "Nothing was saved in this run."

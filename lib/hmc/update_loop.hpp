@@ -50,9 +50,9 @@ struct RunSummary {
 /// Callbacks of a run.
 struct RunHooks {
   std::function<void(const UpdateReport&)> report;  ///< after each update
-  std::function<bool()> stop_requested;             ///< asked after each update; true: save and return
+  std::function<bool()> stop_requested;             ///< asked after each update; true anywhere: save and return
   Warn warning;                                     ///< disks that fill up, saves that failed
-  /// The save that nothing comes after has failed for the n-th time: true to try again. Null: do not.
+  /// The save that nothing comes after has failed for the n-th time: true everywhere to try again. Null: do not.
   std::function<bool(const std::string& why, int n)> retry_last_save;
 };
 

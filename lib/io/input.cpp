@@ -3,6 +3,7 @@
 #include "qdp/util/spelling.hpp"
 
 #include "qdp/io/xml.hpp"
+#include "qdp/util/trimmed.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -245,8 +246,7 @@ std::string Input::word(const std::string& name) const {
   if (found && words.empty()) error(name, "a word", "nothing");
   if (words.empty()) return {};
   // File names may hold blanks; those around the text do not count.
-  const std::size_t begin = content.find_first_not_of(" \t\r\n"), end = content.find_last_not_of(" \t\r\n");
-  return content.substr(begin, end - begin + 1);
+  return std::string(QDP::trimmed(content));
 }
 
 template <class T>

@@ -49,9 +49,9 @@ int read_coordinate(const Input& in, const std::string& name, int direction, int
 }
 
 void require_lattice_of_file(const Input& in, const std::string& name, const std::string& file) {
-  if (file.empty() || !known(in) || !std::filesystem::is_regular_file(file)) return;
+  if (file.empty() || !known(in) || !io::once([&] { return std::filesystem::is_regular_file(file); })) return;
   try {
-    const std::vector<int> extents = extents_of(file);
+    const std::vector<int> extents = io::once([&] { return extents_of(file); });
     if (!extents.empty() && extents != in.lattice())
       in.error(name, "a configuration of the lattice " + lattice_text(in.lattice()),
                file + " of " + lattice_text(extents));

@@ -1,5 +1,7 @@
 #include "lib/io/output_name.hpp"
 
+#include "qdp/util/primary.hpp"
+
 #include <climits>
 #include <filesystem>
 
@@ -22,13 +24,13 @@ constexpr std::size_t kTemporary = 11;
 
 void require_output_name(const Input& in, const std::string& name, const std::string& file, std::size_t more) {
   if (file.empty()) return;
-  const std::filesystem::path path(file), folder = path.parent_path();
+  const std::filesystem::path path(file), folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code none;
-  if (!folder.empty() && !std::filesystem::is_directory(folder, none)) {
+  if (!QDP::io::once([&] { return std::filesystem::is_directory(folder, none); })) {
     in.error(name, "a name in a folder that exists", file);
     return;
   }
-  const std::size_t longest = longest_name(folder.empty() ? "." : folder.string()), end = more + kTemporary;
+  const std::size_t longest = QDP::io::once([&] { return longest_name(folder.string()); }), end = more + kTemporary;
   if (const std::size_t length = path.filename().string().size(); length + end > longest)
     in.error(name,
              "a name of at most " + std::to_string(longest - end) + " characters (files have up to " +

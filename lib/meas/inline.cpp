@@ -72,7 +72,7 @@ std::size_t run_measurements(const std::vector<ScheduledMeasurement>& list, unsi
   std::size_t left_out = 0;
   for (const ScheduledMeasurement& scheduled : list) {
     if (!scheduled.due(update_no)) continue;
-    if (left_out > 0 || (observer.stop && observer.stop())) {
+    if (left_out > 0 || (observer.stop && io::anywhere(observer.stop()))) {
       ++left_out;
       continue;
     }

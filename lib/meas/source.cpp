@@ -12,8 +12,6 @@ namespace qcd {
 
 using namespace QDP;
 
-namespace {}
-
 LatticeComplex point_profile(const multi1d<int>& site) {
   if (site.size() != Nd)
     throw ShapeError("point source: expected " + std::to_string(Nd) + " coordinates, got " +

@@ -7,6 +7,7 @@
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
+#include "qdp/expr/exchange.hpp"
 #include "qdp/expr/execute.hpp"
 #include "qdp/expr/kernels.hpp"
 #include "qdp/expr/site_function.hpp"
@@ -142,22 +143,22 @@ void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, 
   if (domains.empty()) return;
   const Shape shape = rhs->shape;
   const LatticeState& lattice = lattice_of(*rhs);
-  Statement& statement = scratch();
-  const auto at_once = [&] {
-    if (shape.components() > kReductionsPerKernel && rhs->op != Op::field) return false;
+  if (shape.components() <= kReductionsPerKernel || rhs->op == Op::field) {
+    Statement& statement = scratch();
     statement.clear(lattice);
     statement.walk(*rhs);
     check_lattices(statement, lattice);
-    return reduce_at_once(statement, domains, {.dest = {}, .lanes = lattice.lanes, .reduction = static_cast<int>(kind)},
-                          shape.components(), results);
-  };
-  if (!at_once()) {
-    const auto value = new_field(shape, lattice);
-    for (const jit::Domain* domain : domains) assign(value, shape, *domain, rhs);
-    rhs = make_field(value, shape);
-    at_once();
+    check_same_on_all_ranks(statement);
+    const bool done =
+        !needs_messages(statement, lattice) &&
+        reduce_at_once(statement, domains, {.dest = {}, .lanes = lattice.lanes, .reduction = static_cast<int>(kind)},
+                       shape.components(), results);
+    statement.drop_spread();
+    if (done) return;
   }
-  statement.drop_spread();
+  const auto value = new_field(shape, lattice);
+  for (const jit::Domain* domain : domains) assign(value, shape, *domain, rhs);
+  reduce(make_field(value, shape), domains, kind, results);
 }
 
 void throw_range(const char* what, int got, int limit, const char* where) {

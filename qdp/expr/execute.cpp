@@ -6,6 +6,7 @@
 
 #include "jit/runtime.hpp"
 #include "qdp/expr/evaluate.hpp"
+#include "qdp/expr/exchange.hpp"
 #include "qdp/expr/kernels.hpp"
 #include "qdp/expr/pieces.hpp"
 #include "qdp/layout/lattice.hpp"
@@ -18,29 +19,9 @@ std::vector<int> pieces_of(const Statement& statement) {
   return pieces(statement.records(), statement.fields().size() + statement.maps().size() + statement.scalars().size());
 }
 
-/// A part of a statement in a field of its own. Below shifts it is needed at other sites, so at all.
-std::shared_ptr<jit::Field> computed_aside(const Statement& whole, int part, const Statement::Asides& asides,
-                                           const Assignment& how) {
-  const Record& r = whole.records()[static_cast<std::size_t>(part)];
-  auto aside = new_field(r.shape(), how.lattice);
-  Statement step;
-  step.clear(how.lattice, aside.get());
-  step.copy(whole, part, asides);
-  execute(step, {aside.get(), r.shape(), how.lattice, r.frame() == 0 ? how.domain : how.lattice.everything()});
-  return aside;
-}
-
-/// What is left of a statement when parts of it have been computed aside.
-void execute_rest(const Statement& whole, const Statement::Asides& asides, const Assignment& how) {
-  Statement step;
-  step.clear(how.lattice, how.dest);
-  step.copy(whole, whole.root(), asides);
-  execute(step, how);
-}
-
 void execute_divided(const Statement& statement, int part, const Assignment& how) {
   const Statement whole = statement;  // which others may use while this is at work
-  execute_rest(whole, {{part, computed_aside(whole, part, {}, how)}}, how);
+  execute_rest(whole, {{part, {computed_aside(whole, part, {}, how)}}}, how);
 }
 
 /// A long statement, piece by piece.
@@ -53,13 +34,35 @@ void execute_in_pieces(const Statement& statement, std::span<const int> cuts, co
     auto aside = computed_aside(whole, cut, asides, how);
     const auto [first, last] = ends.equal_range(cut);
     for (auto i = first; i != last; ++i) asides.erase(i->second);
-    asides.emplace(cut, std::move(aside));
+    asides.emplace(cut, Statement::Aside{std::move(aside)});
     ends.emplace(readers[static_cast<std::size_t>(cut)], cut);
   }
   execute_rest(whole, asides, how);
 }
 
 }  // namespace
+
+std::shared_ptr<jit::Field> computed_aside(const Statement& whole, int part, const Statement::Asides& asides,
+                                           const Assignment& how) {
+  const Record& r = whole.records()[static_cast<std::size_t>(part)];
+  auto aside = new_field(r.shape(), how.lattice);
+  Statement step;
+  step.clear(how.lattice, aside.get());
+  step.copy(whole, part, asides);
+  execute(step, {.dest = aside.get(),
+                 .shape = r.shape(),
+                 .lattice = how.lattice,
+                 .domain = r.frame() == 0 ? how.domain : how.lattice.everything(),
+                 .inner = how.inner && r.frame() == 0});
+  return aside;
+}
+
+void execute_rest(const Statement& whole, const Statement::Asides& asides, const Assignment& how) {
+  Statement step;
+  step.clear(how.lattice, how.dest);
+  step.copy(whole, whole.root(), asides);
+  execute(step, how);
+}
 
 bool needs_pieces(const Statement& statement) { return !pieces_of(statement).empty(); }
 
@@ -72,10 +75,12 @@ jit::Launch launch_of(jit::KernelHandle* kernel, const Statement& statement, con
 }
 
 void execute(Statement& statement, const Assignment& how) {
+  if (!how.inner && needs_messages(statement, how.lattice)) return execute_with_messages(statement, how);
   if (const std::vector<int> cuts = pieces_of(statement); !cuts.empty()) return execute_in_pieces(statement, cuts, how);
   const Way way = way_of(statement, {.dest = how.shape, .lanes = how.lattice.lanes, .listed = how.domain.listed});
   if (way.kernel == nullptr) return execute_divided(statement, way.aside, how);
-  const jit::Launch launch = launch_of(way.kernel, statement, how.domain);
+  jit::Launch launch = launch_of(way.kernel, statement, how.domain);
+  launch.sites_of_all = how.sites_of_all;
   jit::Runtime::instance().run({.parts = {&launch, 1}, .whole = how.domain.whole, .results = {}});
 }
 

@@ -1,6 +1,8 @@
 // Assignments, from a statement to launches: by one kernel, or in steps if it is too large for one.
 #pragma once
 
+#include <cstdint>
+
 #include "jit/runtime.hpp"
 #include "qdp/expr/statement.hpp"
 
@@ -12,11 +14,20 @@ struct Assignment {
   Shape shape;
   const LatticeState& lattice;
   const jit::Domain& domain;
+  /// Whatever maps say, these sites need nothing from other ranks.
+  bool inner = false;
+  std::int64_t sites_of_all = 0;  ///< of the statement that this is a part of
 };
 
 /// The right-hand side may read the destination at the site itself, at other sites not. The statement may be used anew
 /// afterwards.
 void execute(Statement& statement, const Assignment& how);
+
+/// A part of a statement in a field of its own. Below shifts it is needed at other sites, so at all.
+std::shared_ptr<jit::Field> computed_aside(const Statement& whole, int part, const Statement::Asides& asides,
+                                           const Assignment& how);
+/// What is left of a statement when parts of it have been computed aside.
+void execute_rest(const Statement& whole, const Statement::Asides& asides, const Assignment& how);
 
 /// Whether one kernel would be too long to take all of it, whatever its purpose.
 bool needs_pieces(const Statement& statement);

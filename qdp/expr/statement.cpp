@@ -130,6 +130,11 @@ inline int Statement::add_shift(std::uint64_t shape, int kid, int outer, int inn
   return append(Record::of(Op::shift, shape, shift_to(inner).pack(), outer, kid));
 }
 
+int Statement::add_shifted(jit::Field* field, std::uint64_t shape, int frame, const jit::SiteMap* map) {
+  const int inner = frame_of(frame, map);
+  return add_shift(shape, add_field(field, shape, inner), frame, inner);
+}
+
 /// The number of a site function's program instead of its own.
 std::uint64_t Statement::program_of(const Node& n, int a, int b, int c) const {
   Shape shapes[3];
@@ -216,7 +221,7 @@ int Statement::walk_deep(const Node& root, int its_frame) {
   }
 }
 
-void Statement::copy(const Statement& from, int root, const Asides& asides) {
+void Statement::copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map) {
   struct Open {
     int record, frame;  ///< in `from`; here
     int next = 0;
@@ -230,7 +235,9 @@ void Statement::copy(const Statement& from, int root, const Asides& asides) {
     const Record& r = record(i);
     int number = -1;
     if (const auto aside = asides.find(i); aside != asides.end())
-      number = add_field(aside->second.get(), r.packed_shape(), frame);
+      number = aside->second.map == nullptr
+                   ? add_field(aside->second.field.get(), r.packed_shape(), frame)
+                   : add_shifted(aside->second.field.get(), r.packed_shape(), frame, aside->second.map);
     else if (r.op() == Op::field)
       number = add_field(from.fields()[r.attribute], r.packed_shape(), frame);
     else if (r.op() == Op::zero)
@@ -252,7 +259,8 @@ void Statement::copy(const Statement& from, int root, const Asides& asides) {
                ? frame_of(frame, from.maps_[static_cast<std::size_t>(ShiftTo::unpack(record(i).attribute).inner)])
                : frame;
   };
-  if (!finished(root, 0)) open.push_back({root, inside(root, 0)});
+  const int whole = map != nullptr ? frame_of(0, map) : 0;
+  if (!finished(root, whole)) open.push_back({root, inside(root, whole)});
   while (!open.empty()) {
     const int number = open.back().record, frame = open.back().frame;
     const Record& r = record(number);
@@ -271,6 +279,7 @@ void Statement::copy(const Statement& from, int root, const Asides& asides) {
     done.emplace(number, made);
     open.pop_back();
   }
+  if (map != nullptr) add_shift(record(root).packed_shape(), done.at(root), 0, whole);
 }
 
 jit::TableKey Statement::identify(const Purpose& purpose) {

@@ -123,15 +123,22 @@ class LatticeState;
 
 class Statement {
  public:
-  /// Fields that stand for records of another statement.
-  using Asides = std::unordered_map<int, std::shared_ptr<jit::Field>>;
+  /// What stands for a record of another statement: a field, which is read through the map if there is one.
+  struct Aside {
+    std::shared_ptr<jit::Field> field;
+    const jit::SiteMap* map = nullptr;
+  };
+  using Asides = std::unordered_map<int, Aside>;
 
   /// Forgets everything and begins anew on a lattice; field 0 is the destination if there is one.
   void clear(const LatticeState& lattice, jit::Field* target = nullptr);
   /// Writes the records of a tree.
   void walk(const Node& root);
-  /// Writes those of a part of another statement (number `root` of its records), as it is seen in the part's own frame.
-  void copy(const Statement& from, int root, const Asides& asides);
+  /// Writes those of a field, shifted by a map.
+  void read(jit::Field& field, Shape shape, const jit::SiteMap& map) { add_shifted(&field, pack(shape), 0, &map); }
+  /// Writes those of a part of another statement (number `root` of its records), as it is seen in the part's own frame, or
+  /// shifted by a map.
+  void copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map = nullptr);
 
   /// The identity of the statement. Valid until it changes.
   jit::TableKey identify(const Purpose& purpose);
@@ -161,6 +168,7 @@ class Statement {
   int value_of(const Node& n, int frame);
   int spread_of(const Node& n, int frame);
   int add_shift(std::uint64_t shape, int kid, int outer, int inner);
+  int add_shifted(jit::Field* field, std::uint64_t shape, int frame, const jit::SiteMap* map);
   std::uint64_t program_of(const Node& n, int a, int b, int c) const;
   /// The record of a node without operands, or of one that has been walked; -1 otherwise.
   int known(const Node& n, int frame);

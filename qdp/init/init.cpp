@@ -7,11 +7,13 @@
 
 #include <omp.h>
 
+#include "jit/comm/job.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/init/about.hpp"
 #include "qdp/io/stdio.hpp"
+#include "qdp/layout/layout.hpp"
 #include "qdp_config.h"
 
 namespace QDP {
@@ -44,7 +46,7 @@ std::string QDP_help() {
   return "Flags of the language (others are the program's own):\n"
          "  -h                   this text\n"
          "  -V                   version and configuration\n"
-         "  -geom P1 .. PNd      grid of ranks (one rank: all 1)\n"
+         "  -geom P1 .. PNd      grid of ranks (-qmp-geom is the same); chosen if it is not given\n"
          "  -cd DIR              change to this folder first\n"
          "  -p N, -poolsize GB, -bind C:T, -iogeom .., -rti N, -rtinode NAME   accepted, without effect\n\n"
          "Environment variables:\n" +
@@ -53,6 +55,7 @@ std::string QDP_help() {
 
 void QDP_initialize(int* argc, char*** argv) {
   if (initialized) throw jit::UserError("QDP_initialize: called twice; call it once, first thing in main");
+  jit::start_ranks(argc, argv);
   for (int i = 1; i < *argc; ++i) {
     const std::string_view flag = (*argv)[i];
     auto value = [&](int k) { return i + k < *argc ? (*argv)[i + k] : nullptr; };
@@ -62,12 +65,10 @@ void QDP_initialize(int* argc, char*** argv) {
     } else if (flag == "-V") {
       QDPIO::cout << describe(about_program()) << "\n";
       std::exit(0);
-    } else if (flag == "-geom") {
-      for (int mu = 0; mu < QDP_ND; ++mu)
-        if (integer(flag, value(mu + 1)) != 1)
-          throw jit::UserError({.what = "command line: -geom",
-                                .expected = "1 in every direction (this build runs on one rank)",
-                                .got = value(mu + 1)});
+    } else if (flag == "-geom" || flag == "-qmp-geom") {
+      multi1d<int> ranks(QDP_ND);
+      for (int mu = 0; mu < QDP_ND; ++mu) ranks[mu] = integer(flag, value(mu + 1));
+      Layout::setLogicalSize(ranks);
       i += QDP_ND;
     } else if (flag == "-cd") {
       if (!value(1) || chdir(value(1)) != 0)
@@ -98,6 +99,7 @@ void QDP_finalize() {
   if (!initialized) return;
   initialized = false;
   jit::Runtime::instance().finalize();
+  jit::finish_ranks();
 }
 
 void QDP_resume() {}

@@ -9,9 +9,10 @@ namespace QDP {
 
 /// Reads QDP++'s flags (-h, -V, -geom Px Py Pz Pt, -iogeom ..., -bind, -poolsize, -p, -cd dir, -rti, -rtinode; unknown
 /// ones are left to the application) and Tessera's environment variables. Throws jit::UserError for malformed values.
+/// A process that a launcher of MPI started joins the other ranks, and jit::DeviceError says why it cannot (jit/comm/job.hpp).
 void QDP_initialize(int* argc, char*** argv);
 bool QDP_isInitialized();
-/// Writes the profile if asked for. Lattices may still live.
+/// Writes the profile if asked for, and waits until all ranks have come. Lattices may still live.
 void QDP_finalize();
 void QDP_resume();
 void QDP_suspend();

@@ -11,6 +11,7 @@
 #include "qdp/types/functions.hpp"
 #include "qdp/types/reductions.hpp"
 #include "qdp/types/shift.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 
@@ -74,7 +75,7 @@ ArchivGauge_t::ArchivGauge_t()
       ensemble_label("NERSC archive"),
       creator("QDP++"),
       creator_hardware("QDP++"),
-      creation_date(now()),
+      creation_date(io::once(now)),
       archive_date(creation_date) {
   boundary = 1;
   ensemble_id = "X" + creation_date;
@@ -114,7 +115,12 @@ void write(XMLWriter& xml, const std::string& path, const ArchivGauge_t& h) {
 
 QDPUtil::n_uint32_t computeChecksum(const multi1d<LatticeColorMatrix>& u, int mat_size) {
   io::FieldSource source(links(u));
-  return io::nersc_checksum(source, io::lattice_geometry().volume(), static_cast<std::size_t>(mat_size), 4);
+  std::uint32_t sum = 0;
+  io::on_primary_with(source, [&] {
+    sum = io::nersc_checksum(source, io::lattice_geometry().volume(), static_cast<std::size_t>(mat_size), 4);
+  });
+  io::broadcast(sum);
+  return sum;
 }
 
 namespace {
@@ -164,12 +170,13 @@ std::string differences(const io::NerscHeader& h, const io::ReadReport& report, 
 
 std::string readArchiv(ArchivGauge_t& header, multi1d<LatticeColorMatrix>& u, const std::string& file,
                        OnDamage on_damage) {
-  const io::NerscHeader h = io::read_nersc_header(file);
+  const io::NerscHeader h = io::once([&] { return io::read_nersc_header(file); });
   u.resize(Nd);
   io::ReadReport report;
   {
     io::FieldSink sink(links(u));
-    report = io::read_nersc(file, h, io::lattice_geometry(), sink);
+    io::on_primary_with(sink, [&] { report = io::read_nersc(file, h, io::lattice_geometry(), sink); });
+    broadcast(report);
   }
   const std::string wrong = differences(h, report, u);
   if (!wrong.empty() && on_damage == OnDamage::refuse)
@@ -203,7 +210,8 @@ void writeArchiv(ArchivGauge_t& header, const multi1d<LatticeColorMatrix>& u, co
   header.link = of_links.link;
   io::NerscHeader h = to_header(header);
   io::FieldSource source(links(u));
-  io::write_nersc(file, h, source);
+  io::on_primary_with(source, [&] { io::write_nersc(file, h, source); });
+  io::broadcast(h.checksum);
   header.checksum = h.checksum;
 }
 void writeArchiv(XMLBufferWriter& xml, const multi1d<LatticeColorMatrix>& u, const std::string& file) {

@@ -1,11 +1,19 @@
 #include "qdp/io/field_stream.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <new>
 
+#include "jit/comm/communicator.hpp"
 #include "jit/memory/field.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
+#include "jit/support/log.hpp"
 #include "qdp/layout/layout.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP::io {
 
@@ -34,29 +42,10 @@ Word file_word(jit::ir::Type word) {
 
 namespace {
 
-SiteFormat format_of(const std::vector<jit::Field*>& fields) {
-  return {file_word(fields.at(0)->word()), fields.size() * static_cast<std::size_t>(fields[0]->components())};
-}
-
-std::size_t site_bytes(const jit::Field& f) {
-  return static_cast<std::size_t>(f.components() * jit::ir::bytes(f.word()));
-}
-
-/// Calls move(address of the site in the field, address in the stream) for every site and field of a run. Under the run
-/// time's lock, because the end of another stream of a field gives its host side back.
-template <class Base, class Move> void walk(const std::vector<jit::Field*>& fields, std::uint64_t begin,
-                                            std::uint64_t count, char* words, Base base, Move move) {
-  const jit::RuntimeLock lock;
-  const std::size_t bytes = site_bytes(*fields[0]);
-  const detail::LatticeState& lattice = detail::lattice_of(*fields[0]);
-  std::vector<char*> start;
-  for (jit::Field* f : fields) start.push_back(base(f));
-  for (std::uint64_t r = 0; r < count; ++r) {
-    const detail::Coord x = lattice.whole().from_lexicographic(static_cast<std::int64_t>(begin + r));
-    const auto site = static_cast<std::size_t>(lattice.here().index(x));
-    for (std::size_t i = 0; i < fields.size(); ++i, words += bytes) move(start[i] + site * bytes, words, bytes);
-  }
-}
+/// One of these from the primary to all before each chunk; a count of 0 is the end.
+struct Command {
+  std::uint64_t begin, count;
+};
 
 /// The fields, if their lattice is that of the file.
 std::vector<jit::Field*> checked(const char* what, std::vector<jit::Field*> fields, const SiteGeometry& of_file) {
@@ -73,34 +62,190 @@ std::vector<jit::Field*> checked(const char* what, std::vector<jit::Field*> fiel
   return fields;
 }
 
+/// Room for a message, all zero. Without it no message can tell the rank that waits for it: the job ends.
+std::vector<char> parcel_of(std::size_t bytes) {
+  try {
+    return std::vector<char>(bytes);
+  } catch (const std::bad_alloc&) {
+    jit::log_error("io", "no memory for ", bytes, " bytes of a field on their way to or from a file");
+    jit::process_communicator().abort(1);
+    throw;
+  }
+}
+
+std::size_t bytes_of_site(const jit::Field& f) {
+  return static_cast<std::size_t>(f.components() * jit::ir::bytes(f.word()));
+}
+
 }  // namespace
 
-FieldSource::FieldSource(std::vector<jit::Field*> fields, const SiteGeometry& of_file)
-    : fields_(checked("writing a field", std::move(fields), of_file)) {}
-FieldSink::FieldSink(std::vector<jit::Field*> fields, const SiteGeometry& of_file)
-    : fields_(checked("reading a field", std::move(fields), of_file)) {}
+struct FieldStream::Run {
+  int rank;
+  detail::Coord first;
+  std::size_t sites;
+  std::size_t at;  ///< bytes in the chunk
+};
 
-SiteFormat FieldSource::format() const { return format_of(fields_); }
-SiteFormat FieldSink::format() const { return format_of(fields_); }
+FieldStream::FieldStream(Direction direction, std::vector<jit::Field*> fields, const SiteGeometry& of_file)
+    : direction_(direction),
+      fields_(
+          checked(direction == Direction::to_file ? "writing a field" : "reading a field", std::move(fields), of_file)),
+      site_bytes_(fields_.size() * bytes_of_site(*fields_.at(0))) {}
 
-void FieldSource::get(std::uint64_t begin, std::uint64_t count, void* words) {
-  walk(
-      fields_, begin, count, static_cast<char*>(words),
-      [](jit::Field* f) { return static_cast<char*>(const_cast<void*>(f->host_read())); },
-      [](char* site, char* stream, std::size_t n) { std::memcpy(stream, site, n); });
-}
-void FieldSink::put(std::uint64_t begin, std::uint64_t count, const void* words) {
-  walk(
-      fields_, begin, count, static_cast<char*>(const_cast<void*>(words)),
-      [](jit::Field* f) { return static_cast<char*>(f->host_write()); },  // a box leaves the other sites alone
-      [](char* site, char* stream, std::size_t n) { std::memcpy(site, stream, n); });
-}
-
-FieldSource::~FieldSource() {
+FieldStream::~FieldStream() {
   for (jit::Field* f : fields_) f->host_done();
 }
-FieldSink::~FieldSink() {
-  for (jit::Field* f : fields_) f->host_done();
+
+SiteFormat FieldStream::own_format() const {
+  const jit::Field& f = *fields_[0];
+  return {file_word(f.word()), fields_.size() * static_cast<std::size_t>(f.components())};
+}
+
+char* FieldStream::host_side(jit::Field* field) const {
+  return static_cast<char*>(direction_ == Direction::to_file
+                                ? const_cast<void*>(field->host_read())
+                                : field->host_write());  // a box leaves the other sites alone
+}
+
+std::vector<FieldStream::Run> FieldStream::runs_of(std::uint64_t begin, std::uint64_t count) const {
+  const detail::LatticeState& lattice = detail::lattice_of(*fields_[0]);
+  const detail::RankGrid& grid = lattice.grid();
+  const int line = grid.part()[0];
+  std::vector<Run> runs;
+  for (std::uint64_t done = 0; done < count;) {
+    const detail::Coord x = lattice.whole().from_lexicographic(static_cast<std::int64_t>(begin + done));
+    const auto sites = std::min(count - done, static_cast<std::uint64_t>(line - x[0] % line));
+    runs.push_back({grid.rank(grid.place_of_site(x)), x, sites, done * site_bytes_});
+    done += sites;
+  }
+  return runs;
+}
+
+// Under the run time's lock, because the end of another stream of a field gives its host side back.
+void FieldStream::copy_own(const std::vector<Run>& runs, int rank, char* words, bool packed) const {
+  const jit::RuntimeLock lock;
+  const detail::Geometry& here = detail::lattice_of(*fields_[0]).here();
+  const std::size_t bytes = bytes_of_site(*fields_[0]);
+  std::vector<char*> start;
+  for (jit::Field* f : fields_) start.push_back(host_side(f));
+  for (const Run& run : runs) {
+    if (run.rank != rank) continue;
+    char* at = packed ? words : words + run.at;
+    // INVARIANT: in host order the sites of one parity follow each other along x.
+    detail::Coord next = run.first;
+    ++next[0];
+    const std::int64_t index[2] = {here.index(run.first), run.sites > 1 ? here.index(next) : 0};
+    for (std::size_t i = 0; i < run.sites; ++i) {
+      const std::size_t offset = (static_cast<std::size_t>(index[i % 2]) + i / 2) * bytes;
+      for (char* field : start) {
+        if (direction_ == Direction::to_file)
+          std::memcpy(at, field + offset, bytes);
+        else
+          std::memcpy(field + offset, at, bytes);
+        at += bytes;
+      }
+    }
+    if (packed) words = at;
+  }
+}
+
+void FieldStream::move(std::uint64_t begin, std::uint64_t count, char* words) {
+  if (jit::process_communicator().size() > 1) {
+    if (!others_follow_)
+      throw jit::InternalError({.what = "sites of a field that lies on several ranks",
+                                .expected = "a call inside of on_primary_with()",
+                                .got = "one outside"});
+    if (count == 0) return;
+    Command command{begin, count};
+    broadcast(command);
+  }
+  move_on_primary(runs_of(begin, count), words);
+}
+
+// A message from another rank ends with a byte that tells whether its sites are there: it sends in any case, as the
+// primary waits for it.
+void FieldStream::move_on_primary(const std::vector<Run>& runs, char* words) {
+  jit::Communicator& ranks = jit::process_communicator();
+  const int own = ranks.rank();
+  const bool to_file = direction_ == Direction::to_file;
+  std::map<int, std::size_t> bytes;
+  for (const Run& run : runs)
+    if (run.rank != own) bytes[run.rank] += run.sites * site_bytes_;
+  std::map<int, std::vector<char>> parcels;
+  for (const auto& [rank, size] : bytes) parcels[rank] = parcel_of(size + to_file);
+  /// copy(place in a parcel, place in the chunk, bytes) for each run of another rank.
+  const auto visit_parcels = [&](const auto& copy) {
+    std::map<int, char*> next;
+    for (auto& [rank, parcel] : parcels) next[rank] = parcel.data();
+    for (const Run& run : runs) {
+      if (run.rank == own) continue;
+      copy(next[run.rank], words + run.at, run.sites * site_bytes_);
+      next[run.rank] += run.sites * site_bytes_;
+    }
+  };
+  if (!to_file) visit_parcels([](char* parcel, const char* chunk, std::size_t n) { std::memcpy(parcel, chunk, n); });
+  std::vector<std::unique_ptr<jit::Message>> messages;
+  for (auto& [rank, parcel] : parcels) {
+    messages.push_back(to_file ? ranks.incoming(parcel.data(), parcel.size(), rank)
+                               : ranks.outgoing(parcel.data(), parcel.size(), rank));
+    messages.back()->start();
+  }
+  for (const auto& message : messages) message->wait();
+  copy_own(runs, own, words, false);
+  if (!to_file) return;
+  for (const auto& [rank, parcel] : parcels)
+    if (parcel.back() == 0) throw jit::UserError("rank " + std::to_string(rank) + " could not give its sites");
+  visit_parcels([](const char* parcel, char* chunk, std::size_t n) { std::memcpy(chunk, parcel, n); });
+}
+
+void FieldStream::move_elsewhere(const std::vector<Run>& runs) const {
+  jit::Communicator& ranks = jit::process_communicator();
+  const int own = ranks.rank();
+  std::size_t bytes = 0;
+  for (const Run& run : runs)
+    if (run.rank == own) bytes += run.sites * site_bytes_;
+  if (bytes == 0) return;
+  if (direction_ == Direction::from_file) {
+    std::vector<char> parcel = parcel_of(bytes);
+    ranks.receive(parcel.data(), parcel.size(), kPrimary);
+    return copy_own(runs, own, parcel.data(), true);
+  }
+  std::vector<char> parcel = parcel_of(bytes + 1);
+  std::exception_ptr failure;
+  try {
+    copy_own(runs, own, parcel.data(), true);
+    parcel.back() = 1;
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  ranks.send(parcel.data(), parcel.size(), kPrimary);
+  if (failure) std::rethrow_exception(failure);
+}
+
+void on_primary_with(FieldStream& stream, const std::function<void()>& action) {
+  if (jit::process_communicator().size() == 1) return action();  // alone: the exception keeps its type
+  std::string failure;
+  const auto noting = [&failure](const auto& step) {
+    if (std::string text = failure_of(step); !text.empty()) failure = std::move(text);
+  };
+  // Statements that are not done yet, which may exchange faces, come before any of the primary's doing.
+  noting([&] {
+    const jit::RuntimeLock lock;
+    for (jit::Field* f : stream.fields_) stream.host_side(f);
+  });
+  throw_everywhere_of_any(failure);
+  Command command{};
+  if (is_primary()) {
+    stream.others_follow_ = true;
+    noting(action);
+    stream.others_follow_ = false;
+    command = {};
+    broadcast(command);
+  } else {
+    for (broadcast(command); command.count > 0; broadcast(command))
+      noting([&] { stream.move_elsewhere(stream.runs_of(command.begin, command.count)); });
+  }
+  throw_everywhere_of_any(failure);
 }
 
 }  // namespace QDP::io

@@ -1,7 +1,16 @@
 // Lattice fields as the file formats see them: sites in lexicographic order of the whole lattice, several fields interleaved.
+//
+// One rank, the primary, has the file; each rank has the sites of its box. The code of a format runs on the primary alone:
+//
+//   io::FieldSource source({u.field().get()});
+//   io::on_primary_with(source, [&] { writer.write_field(info, xml, source); });
+//
+// Each get() and put() in there moves one chunk of sites between the primary and the ranks that own them, so no rank ever
+// holds more of a lattice than its part and a chunk, and the file has the same bytes for every grid of ranks.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "qdp/expr/shape.hpp"
@@ -19,28 +28,63 @@ SiteGeometry lattice_geometry();
 /// Word of the files for a word of the language; throws jit::UserError for words that files do not hold (64-bit integers).
 Word file_word(jit::ir::Type word);
 
-/// Fields of equal shape, interleaved per site: site rank r gives fields[0](r), fields[1](r), ...
-/// Throw jit::UserError for fields whose lattice has other extents than the file.
-/// The host side of the fields is given back when the stream is destroyed, so a field is never held twice for long.
-class FieldSource : public SiteSource {
+/// What source and sink have in common. Fields of equal shape, interleaved per site: site rank r gives fields[0](r),
+/// fields[1](r), ... The host side of the fields is given back when the stream is destroyed, so a field is never held
+/// twice for long.
+class FieldStream {
  public:
-  explicit FieldSource(std::vector<jit::Field*> fields, const SiteGeometry& of_file = lattice_geometry());
-  ~FieldSource() override;
-  SiteFormat format() const override;
-  void get(std::uint64_t begin, std::uint64_t count, void* words) override;
+  FieldStream(const FieldStream&) = delete;
+  FieldStream& operator=(const FieldStream&) = delete;
+
+  friend void on_primary_with(FieldStream& stream, const std::function<void()>& action);
+
+ protected:
+  enum class Direction { to_file, from_file };
+  /// Throws jit::UserError for fields whose lattice has other extents than the file.
+  FieldStream(Direction direction, std::vector<jit::Field*> fields, const SiteGeometry& of_file);
+  ~FieldStream();
+  SiteFormat own_format() const;
+  /// On the primary. Throws jit::InternalError outside of on_primary_with() if there are other ranks.
+  void move(std::uint64_t begin, std::uint64_t count, char* words);
 
  private:
+  /// Sites next to each other in x that one rank has.
+  struct Run;
+  std::vector<Run> runs_of(std::uint64_t begin, std::uint64_t count) const;
+  /// The words of a rank's runs, one after the other, between `words` and its fields.
+  void copy_own(const std::vector<Run>& runs, int rank, char* words, bool packed) const;
+  void move_on_primary(const std::vector<Run>& runs, char* words);
+  void move_elsewhere(const std::vector<Run>& runs) const;
+  char* host_side(jit::Field* field) const;
+
+  Direction direction_;
   std::vector<jit::Field*> fields_;
+  std::size_t site_bytes_;  ///< of all fields
+  bool others_follow_ = false;
 };
-class FieldSink : public SiteSink {
- public:
-  explicit FieldSink(std::vector<jit::Field*> fields, const SiteGeometry& of_file = lattice_geometry());
-  ~FieldSink() override;
-  SiteFormat format() const override;
-  void put(std::uint64_t begin, std::uint64_t count, const void* words) override;
 
- private:
-  std::vector<jit::Field*> fields_;
+/// Runs `action`, nothing in it collective, on the primary, where it may get() from or put() to the stream, and the other
+/// ranks give or take their sites meanwhile. What it throws, or a rank that cannot give or take its sites, is thrown
+/// everywhere as jit::UserError. Collective.
+void on_primary_with(FieldStream& stream, const std::function<void()>& action);
+
+class FieldSource : public SiteSource, public FieldStream {
+ public:
+  explicit FieldSource(std::vector<jit::Field*> fields, const SiteGeometry& of_file = lattice_geometry())
+      : FieldStream(Direction::to_file, std::move(fields), of_file) {}
+  SiteFormat format() const override { return own_format(); }
+  void get(std::uint64_t begin, std::uint64_t count, void* words) override {
+    move(begin, count, static_cast<char*>(words));
+  }
+};
+class FieldSink : public SiteSink, public FieldStream {
+ public:
+  explicit FieldSink(std::vector<jit::Field*> fields, const SiteGeometry& of_file = lattice_geometry())
+      : FieldStream(Direction::from_file, std::move(fields), of_file) {}
+  SiteFormat format() const override { return own_format(); }
+  void put(std::uint64_t begin, std::uint64_t count, const void* words) override {
+    move(begin, count, static_cast<char*>(const_cast<void*>(words)));  // only read
+  }
 };
 
 }  // namespace QDP::io

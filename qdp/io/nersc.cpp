@@ -4,6 +4,7 @@
 #include "jit/support/file.hpp"
 #include "qdp/io/ildg.hpp"
 #include "qdp/io/input_file.hpp"
+#include "qdp/util/primary.hpp"
 #include "qdp/util/trimmed.hpp"
 
 #include <algorithm>
@@ -373,6 +374,13 @@ NerscHeader parse_header(const InputFile& file) {
 }
 
 }  // namespace
+
+void broadcast(NerscHeader& h) {
+  broadcast_all(h.nrow, h.boundary, h.w_plaq, h.link, h.mat_size, h.float_size, h.checksum, h.sequence_number,
+                h.ensemble_id, h.ensemble_label, h.creator, h.creator_hardware, h.creation_date, h.archive_date,
+                h.site_checksum, h.w_plaq_step, h.link_step, h.has_checksum, h.has_plaquette, h.has_link_trace,
+                h.floating_point, h.byte_order, h.data_offset);
+}
 
 bool is_nersc_file(const std::string& path) {
   const InputFile file(path);

@@ -47,6 +47,9 @@ struct NerscHeader {
   std::uint64_t data_offset = 0;  ///< where the data start
 };
 
+/// That of the primary for all. Collective.
+void broadcast(NerscHeader& header);
+
 /// True if the file starts with BEGIN_HEADER.
 bool is_nersc_file(const std::string& path);
 

@@ -3,9 +3,11 @@
 #include "qdp/io/field_stream.hpp"
 #include "qdp/io/scidac.hpp"
 #include "qdp/io/stdio.hpp"
+#include "qdp/util/primary.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <sstream>
 
 namespace QDP {
@@ -39,8 +41,9 @@ io::ScidacRecordInfo info_of(const detail::RecordTarget& t) {
 }
 
 /// User text that is not XML (other programs write what they like there) arrives as the content of <text>, with ? for
-/// what no XML can hold.
+/// what no XML can hold. The primary's text counts.
 void put_xml(XMLReader& xml, std::string text) {
+  io::broadcast(text);
   xml.close();
   while (!text.empty() && text.back() == '\0') text.pop_back();
   if (text.empty()) return;
@@ -68,17 +71,32 @@ std::string text_of(XMLBufferWriter& xml) {
 
 // ---- reading
 
+// The primary has the file; what it says of itself is broadcast where it is asked for.
 struct QDPFileReader::File {
-  explicit File(const std::string& path) : scidac(path) {}
-  const io::ScidacRecord& next(const std::string& what) const {
-    if (position >= scidac.records().size())
-      throw jit::UserError({.what = "reading " + what + " from \"" + scidac.path() + "\"",
+  explicit File(const std::string& name) : path(name) {
+    io::on_primary([&] { scidac.emplace(path); });
+    records = scidac ? scidac->records().size() : 0;
+    io::broadcast(records);
+  }
+  /// Throws unless there is one more, everywhere.
+  void require_next(const std::string& what) const {
+    if (position >= records)
+      throw jit::UserError({.what = "reading " + what + " from \"" + path + "\"",
                             .expected = "one more record",
                             .got = "the end of the file after " + std::to_string(position) + " records"});
-    return scidac.records()[position];
   }
-  io::ScidacReader scidac;
-  std::size_t position = 0;
+  /// On the primary.
+  const io::ScidacRecord& next() const { return scidac->records()[position]; }
+  /// Its XML, on the primary; then comes the one after it.
+  std::string pass() {
+    const std::string xml = scidac ? next().xml : "";
+    ++position;
+    return xml;
+  }
+
+  std::string path;
+  std::optional<io::ScidacReader> scidac;
+  std::size_t records = 0, position = 0;
 };
 
 QDPFileReader::QDPFileReader() = default;
@@ -90,7 +108,7 @@ QDPFileReader::QDPFileReader(XMLReader& xml, const std::string& path, QDP_serial
 void QDPFileReader::open(XMLReader& xml, const std::string& path, QDP_serialparallel_t) {
   note(nullptr);
   file_ = std::make_unique<File>(path);
-  put_xml(xml, file_->scidac.file_xml());
+  put_xml(xml, file_->scidac ? file_->scidac->file_xml() : "");
 }
 void QDPFileReader::close() { file_.reset(); }
 
@@ -105,55 +123,68 @@ void QDPFileReader::note(const io::ReadReport* report) {
   if (report && !report->warning.empty()) QDPIO::cerr << "warning: " << report->warning << "\n";
 }
 
-bool QDPFileReader::eof() const { return !file_ || file_->position >= file_->scidac.records().size(); }
+bool QDPFileReader::eof() const { return !file_ || file_->position >= file_->records; }
 
 int QDPFileReader::next_count(detail::Shape shape) const {
   if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
-  const io::ScidacRecord& record = file_->next("an array");
-  if (record.is_gauge_field()) return 4;
-  const std::size_t object = static_cast<std::size_t>(shape.components()) * io::bytes_of(record.info.word);
-  return static_cast<int>(std::max<std::size_t>(1, record.info.bytes() / object));
+  file_->require_next("an array");
+  return io::once([&] {
+    const io::ScidacRecord& record = file_->next();
+    if (record.is_gauge_field()) return 4;
+    const std::size_t object = static_cast<std::size_t>(shape.components()) * io::bytes_of(record.info.word);
+    return static_cast<int>(std::max<std::size_t>(1, record.info.bytes() / object));
+  });
 }
 
 void QDPFileReader::read_record(XMLReader& xml, const detail::RecordTarget& to) {
   if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
-  const io::ScidacRecord& record = file_->next(type_name(to));
+  file_->require_next(type_name(to));
   io::ReadReport report;
   if (to.fields.empty()) {
-    report = file_->scidac.read_global(record, io::file_word(to.shape.word), to.words,
-                                       to.count * static_cast<std::size_t>(to.shape.components()));
+    const std::size_t words = to.count * static_cast<std::size_t>(to.shape.components());
+    const io::Word word = io::file_word(to.shape.word);
+    io::on_primary([&] { report = file_->scidac->read_global(file_->next(), word, to.words, words); });
+    io::broadcast(to.words, words * io::bytes_of(word));
   } else {
     io::FieldSink sink(to.fields);
-    report = file_->scidac.read_field(record, io::lattice_geometry(), sink);
+    io::on_primary_with(sink, [&] { report = file_->scidac->read_field(file_->next(), io::lattice_geometry(), sink); });
   }
-  ++file_->position;
+  const std::string text = file_->pass();
+  io::broadcast(report);
   note(&report);
-  put_xml(xml, record.xml);
+  put_xml(xml, text);
 }
 
 void QDPFileReader::read(XMLReader& xml, BinaryBufferReader& bytes) {
   if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
-  const io::ScidacRecord& record = file_->next("bytes");
-  std::string text(record.info.bytes(), '\0');
-  const io::ReadReport report = file_->scidac.read_global(record, io::Word::bytes, text.data(), text.size());
-  ++file_->position;
+  file_->require_next("bytes");
+  std::string text;
+  io::ReadReport report;
+  io::on_primary([&] {
+    const io::ScidacRecord& record = file_->next();
+    text.resize(record.info.bytes());
+    report = file_->scidac->read_global(record, io::Word::bytes, text.data(), text.size());
+  });
+  const std::string record_xml = file_->pass();
+  io::broadcast(report);
   note(&report);
   bytes.open(text);
-  put_xml(xml, record.xml);
+  put_xml(xml, record_xml);
 }
 
 void QDPFileReader::read(XMLReader& xml) {
   if (!file_) throw jit::UserError({.what = "QDPFileReader::read", .expected = "an open file", .got = "none"});
-  put_xml(xml, file_->next("a record").xml);
-  ++file_->position;
+  file_->require_next("a record");
+  const std::string text = file_->pass();
   note(nullptr);
+  put_xml(xml, text);
 }
 
 // ---- writing
 
 struct QDPFileWriter::File {
-  io::ScidacWriter scidac;
   io::SiteGeometry geometry;
+  std::optional<io::ScidacWriter> scidac;  ///< on the primary
 };
 
 QDPFileWriter::QDPFileWriter() = default;
@@ -164,8 +195,9 @@ QDPFileWriter::QDPFileWriter(XMLBufferWriter& xml, const std::string& path, QDP_
 QDPFileWriter::~QDPFileWriter() {
   // As in QDP++ the end of the object's life completes the file, but a file whose writing failed never appears.
   if (!file_ || std::uncaught_exceptions() > exceptions_) return;
+  // Without a word to other ranks: they may have ended for a reason of their own.
   try {
-    close();
+    if (file_->scidac) file_->scidac->close();
   } catch (const std::exception& e) {
     QDPIO::cerr << e.what() << "\n";
   }
@@ -174,11 +206,15 @@ QDPFileWriter::~QDPFileWriter() {
 void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t, QDP_serialparallel_t,
                          QDP_filemode_t mode, const std::string& data_LFN) {
   // One rank writes one file in each of the volume formats.
-  const io::SiteGeometry geometry = io::lattice_geometry();
-  file_.reset(new File{io::ScidacWriter(path, geometry, text_of(xml),
-                                        mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace),
-                       geometry});
-  file_->scidac.set_lfn(data_LFN);
+  file_.reset();
+  auto file = std::make_unique<File>();
+  file->geometry = io::lattice_geometry();
+  io::on_primary([&] {
+    file->scidac.emplace(path, file->geometry, text_of(xml),
+                         mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace);
+    file->scidac->set_lfn(data_LFN);
+  });
+  file_ = std::move(file);
   checksum_.clear();
   exceptions_ = std::uncaught_exceptions();
 }
@@ -186,7 +222,7 @@ void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volf
 void QDPFileWriter::close() {
   if (!file_) return;
   auto file = std::move(file_);
-  file->scidac.close();
+  io::on_primary([&] { file->scidac->close(); });
 }
 
 void QDPFileWriter::write_record(XMLBufferWriter& xml, const detail::RecordTarget& from, const multi1d<int>* lower,
@@ -194,9 +230,10 @@ void QDPFileWriter::write_record(XMLBufferWriter& xml, const detail::RecordTarge
   if (!file_) throw jit::UserError({.what = "QDPFileWriter::write", .expected = "an open file", .got = "none"});
   io::ScidacRecordInfo info = info_of(from);
   if (from.fields.empty()) {
-    file_->scidac.write_global(info, text_of(xml), info.word, from.words,
-                               from.count * static_cast<std::size_t>(from.shape.components()));
-    return;
+    return io::on_primary([&] {
+      file_->scidac->write_global(info, text_of(xml), info.word, from.words,
+                                  from.count * static_cast<std::size_t>(from.shape.components()));
+    });
   }
   if (lower) {
     info.kind = io::RecordKind::hypercube;
@@ -204,19 +241,24 @@ void QDPFileWriter::write_record(XMLBufferWriter& xml, const detail::RecordTarge
     info.upper.assign(upper->slice(), upper->slice() + upper->size());
   }
   io::FieldSource source(from.fields, file_->geometry);
-  checksum_ = file_->scidac.write_field(info, text_of(xml), source).text();
+  io::SiteChecksum checksum;
+  io::on_primary_with(source, [&] { checksum = file_->scidac->write_field(info, text_of(xml), source); });
+  io::broadcast(checksum);
+  checksum_ = checksum.text();
 }
 
 void QDPFileWriter::write(XMLBufferWriter& xml, BinaryBufferWriter& bytes) {
   if (!file_) throw jit::UserError({.what = "QDPFileWriter::write", .expected = "an open file", .got = "none"});
-  const std::string text = bytes.str();
-  io::ScidacRecordInfo info;
-  info.kind = io::RecordKind::global;
-  info.datatype = "char";
-  info.word = io::Word::bytes;
-  info.typesize = 1;
-  info.datacount = static_cast<int>(text.size());
-  file_->scidac.write_global(info, text_of(xml), io::Word::bytes, text.data(), text.size());
+  io::on_primary([&] {
+    const std::string text = bytes.strPrimaryNode();
+    io::ScidacRecordInfo info;
+    info.kind = io::RecordKind::global;
+    info.datatype = "char";
+    info.word = io::Word::bytes;
+    info.typesize = 1;
+    info.datacount = static_cast<int>(text.size());
+    file_->scidac->write_global(info, text_of(xml), io::Word::bytes, text.data(), text.size());
+  });
 }
 
 }  // namespace QDP

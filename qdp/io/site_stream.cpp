@@ -1,6 +1,7 @@
 #include "qdp/io/site_stream.hpp"
 
 #include "jit/support/error.hpp"
+#include "qdp/util/primary.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -137,6 +138,8 @@ std::string ReadReport::verdict() const {
   if (checksum == ChecksumStatus::absent) return "absent";
   return "wrong: stored " + (stored.empty() ? "one that cannot be read" : stored) + ", of the data " + computed;
 }
+
+void broadcast(ReadReport& report) { broadcast_all(report.checksum, report.stored, report.computed, report.warning); }
 
 ReadReport make_report(const std::string& path, const std::string& stored, const std::string& computed, bool readable) {
   ReadReport report;

@@ -4,9 +4,8 @@
 // Every file format here orders sites lexicographically over the global lattice, x fastest:
 //   rank = x + Lx*(y + Ly*(z + Lz*t)),
 // and a site is `words_per_site` words in the memory order of the site struct. A field is never held twice: readers
-// and writers move chunks of about 1 MiB, in rising order of rank. Several ranks can serve one file by walking
-// over the same chunks (sites_per_chunk is a function of the format alone) with a source or sink that gathers or
-// scatters; the checksums of all formats combine (exclusive or, sum), so parallel readers stay possible.
+// and writers move chunks of about 1 MiB, in rising order of rank. All of this runs in one process; a lattice on several
+// comes in through a source or sink that gathers or scatters (field_stream.hpp).
 
 #include "jit/support/error.hpp"
 
@@ -173,6 +172,9 @@ struct ReadReport {
   /// For a record of the run: "verified", "absent", "wrong: stored ..., of the data ...".
   std::string verdict() const;
 };
+
+/// That of the primary for all. Collective.
+void broadcast(ReadReport& report);
 
 /// Compares and words the warning. `readable` false: there is a checksum, but not one that could be read.
 ReadReport make_report(const std::string& path, const std::string& stored, const std::string& computed,

@@ -5,6 +5,7 @@
 #include "qdp/io/field_stream.hpp"
 #include "qdp/layout/layout.hpp"
 #include "qdp/types/shift.hpp"
+#include "qdp/util/primary.hpp"
 
 namespace QDP {
 
@@ -85,7 +86,7 @@ template <class Inner> void read_level(const std::string& path, Level l, bool sp
 }
 
 /// Reads or writes all sites in lexicographic order through a buffer of one chunk.
-template <class Stream, class Transfer> void stream_lattice(Stream& stream, Transfer transfer) {
+template <class Stream, class Transfer> void stream_lattice(const Stream& stream, Transfer transfer) {
   const std::size_t words = stream.format().words_per_site, bytes = stream.format().bytes_per_site();
   const std::uint64_t volume = io::lattice_geometry().volume(), chunk = io::sites_per_chunk(bytes);
   std::vector<char> buffer(bytes * std::min(volume, chunk));
@@ -132,11 +133,21 @@ void scan_site(TextReader& text, Shape shape, void* site) {
   visit_words(shape, site, [&text](auto& x) { text >> x; });
 }
 
+namespace {
+
+/// A chunk on every rank, where each keeps a document or a buffer of its own.
+void get_everywhere(io::FieldSource& source, std::uint64_t begin, std::uint64_t count, char* buffer) {
+  io::on_primary_with(source, [&] { source.get(begin, count, buffer); });
+  io::broadcast(buffer, count * source.format().bytes_per_site());
+}
+
+}  // namespace
+
 void write_lattice(XMLWriter& xml, Shape shape, jit::Field& field) {
   xml.openTag("OLattice");
   io::FieldSource source({&field});
   stream_lattice(source, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t) {
-    source.get(begin, count, buffer);
+    get_everywhere(source, begin, count, buffer);
     for (std::uint64_t i = 0; i < count; ++i) {
       XMLWriterAPI::AttributeList attributes;
       attributes.emplace_back("site", static_cast<unsigned long>(begin + i));
@@ -150,23 +161,33 @@ void write_lattice(XMLWriter& xml, Shape shape, jit::Field& field) {
 
 void write_lattice(BinaryWriter& bin, Shape shape, jit::Field& field) {
   io::FieldSource source({&field});
-  stream_lattice(source, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t words) {
-    source.get(begin, count, buffer);
-    bin.writeArray(buffer, static_cast<std::size_t>(jit::ir::bytes(shape.word)), words);
+  const auto word = static_cast<std::size_t>(jit::ir::bytes(shape.word));
+  if (bin.isLocal())
+    return stream_lattice(source, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t words) {
+      get_everywhere(source, begin, count, buffer);
+      bin.writeArray(buffer, word, words);
+    });
+  io::on_primary_with(source, [&] {
+    stream_lattice(source, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t words) {
+      source.get(begin, count, buffer);
+      bin.writeArrayPrimaryNode(buffer, word, words);
+    });
   });
 }
 
 void read_lattice(BinaryReader& bin, Shape shape, jit::Field& field) {
   io::FieldSink sink({&field});
-  stream_lattice(sink, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t words) {
-    bin.readArray(buffer, static_cast<std::size_t>(jit::ir::bytes(shape.word)), words);
-    sink.put(begin, count, buffer);
+  io::on_primary_with(sink, [&] {
+    stream_lattice(sink, [&](std::uint64_t begin, std::uint64_t count, char* buffer, std::size_t words) {
+      bin.readArrayPrimaryNode(buffer, static_cast<std::size_t>(jit::ir::bytes(shape.word)), words);
+      sink.put(begin, count, buffer);
+    });
   });
 }
 
 void write_lattice_site(BinaryWriter& bin, Shape shape, jit::Field& field, const multi1d<int>& coord) {
   std::vector<char> site(shape.bytes());
-  field.read_site(checked_site(field, coord, "write"), site.data());
+  peek_site(field, coord, site.data(), "write");
   bin.writeArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)),
                  static_cast<std::size_t>(shape.components()));
 }
@@ -174,7 +195,7 @@ void read_lattice_site(BinaryReader& bin, Shape shape, jit::Field& field, const 
   std::vector<char> site(shape.bytes());
   bin.readArray(site.data(), static_cast<std::size_t>(jit::ir::bytes(shape.word)),
                 static_cast<std::size_t>(shape.components()));
-  field.write_site(checked_site(field, coord, "read"), site.data());
+  poke_site(field, coord, site.data(), "read");
 }
 
 }  // namespace detail

@@ -12,26 +12,17 @@ void write_whole_file(const std::string& path, const std::string& content) {
 }
 
 std::string why_unreadable(const std::string& path) {
-  std::string why;
-  if (io::is_primary()) why = io::InputFile::why_unreadable(path);
-  io::broadcast(why);
-  return why;
+  return io::once([&] { return io::InputFile::why_unreadable(path); });
 }
 
 std::string read_whole_file(const std::string& path) {
-  std::string text;
-  io::on_primary([&] { text = io::read_text_file(path); });
-  io::broadcast(text);
-  return text;
+  return io::once([&] { return io::read_text_file(path); });
 }
 
 std::string hash_of_text(const std::string& text) { return jit::hash_text(text).hex(); }
 
 std::uint64_t free_disk_space(const std::string& path) {
-  std::uint64_t bytes = 0;
-  io::on_primary([&] { bytes = jit::free_space(path); });
-  io::broadcast(bytes);
-  return bytes;
+  return io::once([&] { return jit::free_space(path); });
 }
 
 }  // namespace QDP

@@ -128,8 +128,9 @@ XMLFileWriter& XMLFileWriter::operator=(XMLFileWriter&& other) noexcept {
 }
 
 XMLFileWriter::~XMLFileWriter() {
+  // Without a word to other processes: they may have ended for a reason of their own.
   try {
-    close();
+    if (const std::string failure = finish(); !failure.empty()) jit::log_error("xml", failure);
   } catch (const std::exception& e) {
     jit::log_error("xml", e.what());
   }
@@ -179,17 +180,24 @@ bool XMLFileWriter::fail() const {
 
 void XMLFileWriter::close() {
   if (file_ == nullptr) return;
+  std::string failure = finish();
+  io::broadcast(failure);
+  if (!failure.empty()) throw XMLError(failure);
+}
+
+std::string XMLFileWriter::finish() {
+  if (file_ == nullptr) return {};
   if (has_open_tags()) jit::log_warn("xml", "\"", file_->name, "\" was closed with tags still open; they were closed");
   while (has_open_tags()) closeTag();
   emit("\n");
   start(0);
   const std::unique_ptr<File> file = std::move(file_);
-  if (file->stream == nullptr) return;
+  if (file->stream == nullptr) return {};
   if (std::fclose(file->stream) != 0) file->failed = true;
-  if (file->failed)
-    throw XMLError({.what = "XMLFileWriter: \"" + file->name + "\" is not complete",
-                    .got = "a write error",
-                    .what_now = "check the free disk space"});
+  return file->failed ? jit::format_error({.what = "XMLFileWriter: \"" + file->name + "\" is not complete",
+                                           .got = "a write error",
+                                           .what_now = "check the free disk space"})
+                      : "";
 }
 
 // ---- values --------------------------------------------------------------------------------------------------------

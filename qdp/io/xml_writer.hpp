@@ -116,6 +116,8 @@ class XMLFileWriter : public XMLWriter {
 
  private:
   void emit(std::string_view text) override;
+  /// Closes the file; what went wrong, on the process that writes.
+  std::string finish();
 
   struct File;
   std::unique_ptr<File> file_;

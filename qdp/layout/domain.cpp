@@ -15,21 +15,21 @@ std::uint64_t occupied(const jit::SiteOrder& order, std::int64_t group) {
   return mask;
 }
 
+}  // namespace
+
 void use_range_if_possible(jit::Domain& domain, int lanes) {
   domain.listed = true;
   domain.begin = 0;
   domain.end = static_cast<std::int64_t>(domain.groups.size());
-  const std::uint64_t every_lane = lanes == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lanes) - 1;
   for (std::size_t i = 0; i < domain.groups.size(); ++i)
-    if (domain.masks[i] != every_lane || domain.groups[i] != domain.groups[0] + static_cast<std::int32_t>(i)) return;
+    if (domain.masks[i] != every_lane(lanes) || domain.groups[i] != domain.groups[0] + static_cast<std::int32_t>(i))
+      return;
   domain.listed = false;
   domain.begin = domain.groups.empty() ? 0 : domain.groups.front();
   domain.end = domain.groups.empty() ? 0 : domain.groups.back() + 1;
   domain.groups = {};
   domain.masks = {};
 }
-
-}  // namespace
 
 std::vector<jit::Domain> make_domains(const jit::SiteOrder& order, const multi1d<int>& colors, int n) {
   std::vector<jit::Domain> domains(n);

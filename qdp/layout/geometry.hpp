@@ -16,6 +16,13 @@ namespace QDP::detail {
 /// Coordinates of a site, or extents of a lattice.
 using Coord = std::array<int, QDP_ND>;
 
+/// A grid of one rank.
+inline constexpr Coord kOneRank = [] {
+  Coord ones{};
+  for (int& n : ones) n = 1;
+  return ones;
+}();
+
 /// Loops over fewer sites run on one thread, since waking a team costs more.
 constexpr std::int64_t kThreadedSites = 1 << 15;
 
@@ -77,6 +84,15 @@ class RankGrid {
   bool contains(const Coord& place) const { return grid_.contains(place); }
   /// Place of the rank that has a site.
   Coord place_of_site(const Coord& x) const;
+  /// That rank, and the host index of the site there.
+  struct Owner {
+    int rank;
+    std::int64_t index;
+  };
+  Owner owner(const Coord& x) const {
+    const int number = rank(place_of_site(x));
+    return {number, box(number).index(x)};
+  }
   /// The sites of a rank.
   Geometry box(int rank) const;
 

@@ -16,6 +16,20 @@ namespace QDP {
 
 namespace {
 
+/// The grid of ranks that create() takes; empty: chosen by it.
+multi1d<int>& wanted_ranks() {
+  static multi1d<int> ranks;
+  return ranks;
+}
+
+/// That for another lattice: the same if it divides it.
+multi1d<int> ranks_for(const multi1d<int>& extents) {
+  const multi1d<int>& wanted = wanted_ranks();
+  bool divides = wanted.size() == extents.size();
+  for (int mu = 0; divides && mu < extents.size(); ++mu) divides = extents[mu] % wanted[mu] == 0;
+  return divides ? wanted : multi1d<int>();
+}
+
 /// A lattice with what the namespace Layout returns by reference.
 struct Present {
   multi1d<int> extents;  ///< as set, perhaps not created yet
@@ -53,23 +67,13 @@ multi1d<int> filled(int value) {
   return x;
 }
 
-std::shared_ptr<const detail::LatticeState> make_lattice(const char* what, const multi1d<int>& extents) {
-  if (extents.size() != QDP_ND) {
-    std::string numbers;
-    for (int mu = 0; mu < extents.size(); ++mu) numbers += (mu ? " " : "") + std::to_string(extents[mu]);
-    throw jit::UserError({.what = what,
-                          .expected = std::to_string(QDP_ND) + " extents of at least 1",
-                          .got = numbers.empty() ? "none" : numbers,
-                          .what_now = "give the extents with Layout::setLattSize first"});
-  }
-  if (const int ranks = jit::process_communicator().size(); ranks != 1)
-    throw jit::UserError({.what = what,
-                          .expected = "one rank: a lattice is not shared out over several yet",
-                          .got = std::to_string(ranks) + " ranks",
-                          .what_now = "start one process"});
+/// `ranks`: the grid of ranks, chosen if empty.
+std::shared_ptr<const detail::LatticeState> make_lattice(const char* what, const multi1d<int>& extents,
+                                                         const multi1d<int>& ranks) {
   const jit::RuntimeLock lock;
-  auto made = detail::LatticeState::make(what, detail::to_coord(extents, what), jit::Runtime::instance().lanes());
-  jit::log_info("layout", describe(*made), ": ", made->whole().volume(), " sites in ", made->groups, " groups of ",
+  auto made = detail::LatticeState::make(what, extents, ranks, jit::Runtime::instance().lanes());
+  jit::log_info("layout", describe(*made), ": ", made->whole().volume(), " sites on ", made->grid().size(),
+                " ranks, grid ", detail::to_string(made->grid().ranks()), ", here in ", made->groups, " groups of ",
                 made->lanes);
   return made;
 }
@@ -85,15 +89,10 @@ detail::Coord checked_site(const multi1d<int>& coord, const char* what) {
   return x;
 }
 
-int rank_of(const detail::Coord& x, const char* what) {
-  const detail::RankGrid& grid = lattice(what).grid();
-  return grid.rank(grid.place_of_site(x));
-}
+int rank_of(const detail::Coord& x, const char* what) { return lattice(what).grid().owner(x).rank; }
 
 /// Host index on the rank that has the site.
-int index_of(const detail::Coord& x, const char* what) {
-  return static_cast<int>(lattice(what).grid().box(rank_of(x, what)).index(x));
-}
+int index_of(const detail::Coord& x, const char* what) { return static_cast<int>(lattice(what).grid().owner(x).index); }
 
 int checked_rank(int rank, const char* what) {
   const int ranks = lattice(what).grid().size();
@@ -166,7 +165,7 @@ std::shared_ptr<jit::Field> coordinate_field(const LatticeState& lattice, int mu
 
 namespace Layout {
 
-Lattice::Lattice(const multi1d<int>& extents) : state_(make_lattice("Layout::Lattice", extents)) {}
+Lattice::Lattice(const multi1d<int>& extents) : state_(make_lattice("Layout::Lattice", extents, ranks_for(extents))) {}
 Lattice Lattice::present() { return Lattice(detail::present_lattice("Layout::Lattice::present")); }
 
 struct Scope::Before {
@@ -185,9 +184,23 @@ Scope::~Scope() {
 
 void setLattSize(const multi1d<int>& nrows) { present().extents = nrows; }
 
+void setLogicalSize(const multi1d<int>& ranks) {
+  const char* const what = "Layout::setLogicalSize";
+  const detail::Coord grid = detail::to_coord(ranks, what);
+  const int size = jit::process_communicator().size();
+  if (std::int64_t product = 1;
+      std::ranges::any_of(grid, [&](int n) { return n < 1 || (product *= n) > size; }) || product != size)
+    throw jit::UserError(
+        {.what = what,
+         .expected = "numbers of ranks of which the product is that of the job, " + std::to_string(size),
+         .got = detail::to_string(grid),
+         .what_now = "start as many processes as the grid has places, or change -geom"});
+  wanted_ranks() = ranks;
+}
+
 void create() {
   const jit::RuntimeLock lock;
-  present().use(make_lattice("Layout::create", present().extents));
+  present().use(make_lattice("Layout::create", present().extents, wanted_ranks()));
   detail::set_random_seed(detail::kDefaultSeed);
 }
 
@@ -197,7 +210,12 @@ void destroy() {
 }
 void init() {}
 void setSMPFlag(bool) {}
-void setNumProc(int) {}
+void setNumProc(int n) {
+  if (const int size = numNodes(); n != size)
+    throw jit::UserError({.what = "Layout::setNumProc",
+                          .expected = "the number of ranks of the job, " + std::to_string(size),
+                          .got = std::to_string(n)});
+}
 
 const multi1d<int>& lattSize() { return present().extents; }
 const multi1d<int>& subgridLattSize() { return present("Layout::subgridLattSize").part; }

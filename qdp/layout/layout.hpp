@@ -22,14 +22,19 @@ namespace Layout {
 
 /// Sets the extents that the next create() takes.
 void setLattSize(const multi1d<int>& nrows);
+/// Sets the grid of ranks that create() takes, as -geom does; otherwise it chooses one. Throws jit::UserError unless it has
+/// as many places as the job has ranks.
+void setLogicalSize(const multi1d<int>& ranks);
 /// Makes the lattice and sets the random seed to 11.
-/// Throws jit::UserError for a wrong number of extents, extents < 1, or more sites than one rank can number.
+/// Throws jit::UserError for a wrong number of extents, extents < 1, more sites than a rank can number, or ranks that
+/// cannot share it out in equal boxes. Collective.
 void create();
 /// Forgets the lattice; it lives on while a field, a set or a map needs it.
 void destroy();
 /// No effect: kept for programs that call them.
 void init();
 void setSMPFlag(bool flag);
+/// Throws jit::UserError if the job has another number of ranks.
 void setNumProc(int n);
 
 // ---- extents. Except for lattSize() everything below throws jit::UserError before create().

@@ -1,9 +1,16 @@
 #include "qdp/layout/map.hpp"
 
+#include "jit/comm/communicator.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/layout/map_sites.hpp"
+#include "qdp/util/primary.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace QDP {
 
@@ -13,23 +20,47 @@ namespace detail {
 
 namespace {
 
-/// Host index of the source of each site, from the user's function.
-std::vector<std::int32_t> sources(const Geometry& lattice, const char* what, const ArrayMapFunc& function, int sign,
-                                  int dir) {
-  std::vector<std::int32_t> source(lattice.volume());
-  for (std::int64_t site = 0; site < lattice.volume(); ++site) {
-    const Coord x = lattice.coord(site);
+/// The table of a user's function. Collective: ranks learn who takes from whom.
+jit::SiteMap made(const LatticeState& lattice, const char* what, const ArrayMapFunc& function, int sign, int dir) {
+  const RankGrid& grid = lattice.grid();
+  std::vector<std::int32_t> source(lattice.sites);
+  // By rank, and within it in the order of the targets' numbers: that of messages.
+  std::map<int, std::map<std::int64_t, jit::OffRank::Source>> elsewhere;
+  const auto ask = [&](std::int64_t site) {
+    const Coord x = lattice.here().coord(site);
     const Coord y = to_coord(function(to_multi1d(x), sign, dir), what);
-    if (!lattice.contains(y))
+    if (!lattice.whole().contains(y))
       throw jit::UserError({.what = std::string(what) + ": map function, sign " + std::to_string(sign) +
                                     ", direction " + std::to_string(dir),
-                            .expected = "a source site on the lattice " + to_string(lattice.extents()),
+                            .expected = "a source site on the lattice " + to_string(lattice.whole().extents()),
                             .got = to_string(y),
                             .where = "for site " + to_string(x),
                             .what_now = "periodic maps wrap coordinates themselves, with Layout::lattSize()"});
-    source[site] = static_cast<std::int32_t>(lattice.index(y));
+    const auto [rank, number] = grid.owner(y);
+    const auto index = static_cast<std::int32_t>(number);
+    source[site] = rank == lattice.rank() ? index : kElsewhere;
+    if (rank != lattice.rank())
+      elsewhere[rank].emplace(lattice.whole().lexicographic(x), jit::OffRank::Source{lattice.position[site], index});
+  };
+  io::on_every_rank([&] {
+    for (std::int64_t site = 0; site < lattice.sites; ++site) ask(site);
+  });
+  jit::SiteMap map = make_map(lattice, source);
+  if (grid.size() == 1) return map;
+
+  std::vector<std::uint8_t> takes(grid.size()), all(static_cast<std::size_t>(grid.size()) * grid.size());
+  jit::OffRank off_rank;
+  for (const auto& [rank, sources] : elsewhere) {
+    takes[rank] = 1;
+    off_rank.from.push_back({.rank = rank, .sources = {}});
+    for (const auto& [number, one] : sources) off_rank.from.back().sources.push_back(one);
   }
-  return source;
+  jit::process_communicator().gather(takes.data(), takes.size(), all.data());
+  for (int rank = 0; rank < grid.size(); ++rank)
+    if (all[static_cast<std::size_t>(rank) * takes.size() + static_cast<std::size_t>(lattice.rank())] != 0)
+      off_rank.to.push_back(rank);
+  if (std::ranges::find(all, 1) != all.end()) map.set_off_rank(std::move(off_rank));
+  return map;
 }
 
 /// One map as a family of one.
@@ -58,8 +89,7 @@ MapFamily MapFamily::make(const char* what, const ArrayMapFunc& function, bool b
   family.lattice_ = present_lattice(what);
   for (int sign = 1; sign >= (both_signs ? -1 : 1); sign -= 2)
     for (int dir = 0; dir < family.directions_; ++dir)
-      family.maps_.push_back(std::make_shared<const jit::SiteMap>(
-          make_map(*family.lattice_, sources(family.lattice_->whole(), what, function, sign, dir))));
+      family.maps_.push_back(std::make_shared<const jit::SiteMap>(made(*family.lattice_, what, function, sign, dir)));
   return family;
 }
 

@@ -2,6 +2,7 @@
 
 #include "qdp/layout/site_order.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,19 +10,20 @@ namespace QDP::detail {
 
 namespace {
 
-/// The map by groups, if it is structured. Lanes without a site take part in nothing.
+/// The map by groups, if it is structured. Lanes without a site, or with a source elsewhere, take part in nothing.
 std::optional<jit::SiteMap> by_groups(const jit::SiteOrder& order, const std::vector<std::int32_t>& positions) {
   const int lanes = order.lanes;
   std::vector<std::int32_t> groups(order.groups);
   int exchange = 0;
   for (std::int64_t group = 0; group < order.groups; ++group) {
-    std::int64_t from = -1;
+    std::int64_t from = kElsewhere;
     int lane_xor = 0;
     for (int lane = 0; lane < lanes; ++lane) {
       const std::int64_t position = group * lanes + lane;
       if (order.host_index[position] < 0) continue;
       const std::int64_t source = positions[position];
-      if (from < 0) {
+      if (source == kElsewhere) continue;
+      if (from == kElsewhere) {
         from = source / lanes;
         lane_xor = static_cast<int>(source % lanes) ^ lane;
       } else if (source / lanes != from || (static_cast<int>(source % lanes) ^ lane) != lane_xor) {
@@ -32,6 +34,7 @@ std::optional<jit::SiteMap> by_groups(const jit::SiteOrder& order, const std::ve
       if (exchange != 0 && lane_xor != exchange) return {};
       exchange = lane_xor;
     }
+    if (from == kElsewhere) from = 0;  // whatever there is
     groups[group] = static_cast<std::int32_t>(2 * from + (lane_xor != 0 ? 1 : 0));
   }
   return jit::SiteMap::structured(std::move(groups), lanes, exchange);
@@ -60,16 +63,24 @@ jit::SiteMap neighbours_of_groups(const Geometry& sublattice, const LaneCut& cut
 
 }  // namespace
 
-jit::SiteMap make_map(const jit::SiteOrder& order, const std::vector<std::int32_t>& source) {
-  const std::int64_t positions = order.groups * order.lanes;
+jit::SiteMap map_between(const jit::SiteOrder& target, const std::vector<std::int32_t>& source) {
+  const std::int64_t positions = target.groups * target.lanes;
   std::vector<std::int32_t> sources(positions);
 #pragma omp parallel for if (positions >= kThreadedSites)
   for (std::int64_t p = 0; p < positions; ++p) {
-    const std::int32_t site = order.host_index[p];
-    sources[p] = site < 0 ? static_cast<std::int32_t>(p) : order.position[source[site]];
+    const std::int32_t site = target.host_index[p];
+    sources[p] = site < 0 ? kElsewhere : source[site];
   }
-  if (auto structured = by_groups(order, sources)) return std::move(*structured);
+  if (auto structured = by_groups(target, sources)) return std::move(*structured);
+  for (std::int32_t& one : sources) one = std::max(one, 0);
   return jit::SiteMap::gathered(std::move(sources));
+}
+
+jit::SiteMap make_map(const jit::SiteOrder& order, const std::vector<std::int32_t>& source) {
+  std::vector<std::int32_t> positions(source.size());
+  for (std::size_t site = 0; site < source.size(); ++site)
+    positions[site] = source[site] == kElsewhere ? kElsewhere : order.position[source[site]];
+  return map_between(order, positions);
 }
 
 std::vector<std::int32_t> host_sources(const jit::SiteOrder& order, const jit::SiteMap& map) {
@@ -79,17 +90,57 @@ std::vector<std::int32_t> host_sources(const jit::SiteOrder& order, const jit::S
   return source;
 }
 
-jit::SiteMap make_neighbours(const Geometry& lattice, const jit::SiteOrder& order, int sign, int mu) {
-  if (const auto cut = find_lane_cut(lattice.extents(), order.lanes))
-    return neighbours_of_groups(sub_lattice(lattice, *cut), *cut, order.lanes, sign, mu);
-  std::vector<std::int32_t> source(lattice.volume());
-#pragma omp parallel for if (lattice.volume() >= kThreadedSites)
-  for (std::int64_t site = 0; site < lattice.volume(); ++site) {
-    Coord x = lattice.coord(site);
-    step(x, sign, mu, lattice.corner()[mu], lattice.extents()[mu]);
-    source[site] = static_cast<std::int32_t>(lattice.index(x));
+namespace {
+
+/// On a box that is periodic by itself.
+jit::SiteMap neighbours_in_box(const Geometry& box, const RankGrid& grid, const jit::SiteOrder& order, int sign,
+                               int mu) {
+  if (const auto cut = find_lane_cut(box.extents(), order.lanes, grid.ranks()))
+    return neighbours_of_groups(sub_lattice(box, *cut), *cut, order.lanes, sign, mu);
+  std::vector<std::int32_t> source(box.volume());
+#pragma omp parallel for if (box.volume() >= kThreadedSites)
+  for (std::int64_t site = 0; site < box.volume(); ++site) {
+    Coord x = box.coord(site);
+    step(x, sign, mu, box.corner()[mu], box.extents()[mu]);
+    source[site] = static_cast<std::int32_t>(box.index(x));
   }
   return make_map(order, source);
+}
+
+/// The rank next door.
+int neighbour(const RankGrid& grid, int rank, int sign, int mu) {
+  Coord place = grid.place(rank);
+  step(place, sign, mu, 0, grid.ranks()[mu]);
+  return grid.rank(place);
+}
+
+/// The last sites of a box before the one next door, in the order of their numbers.
+jit::OffRank sources_next_door(const Geometry& lattice, const RankGrid& grid, int rank, const jit::SiteOrder& order,
+                               int sign, int mu) {
+  const Geometry here = grid.box(rank);
+  Coord extents = here.extents(), corner = here.corner();
+  if (sign > 0) corner[mu] += extents[mu] - 1;
+  extents[mu] = 1;
+  const Geometry face(extents, corner);
+  jit::OffRank::Partner partner{.rank = neighbour(grid, rank, sign, mu), .sources = {}};
+  const Geometry there = grid.box(partner.rank);
+  partner.sources.reserve(static_cast<std::size_t>(face.volume()));
+  for (std::int64_t i = 0; i < face.volume(); ++i) {
+    Coord x = face.from_lexicographic(i);
+    const std::int32_t position = order.position[static_cast<std::size_t>(here.index(x))];
+    step(x, sign, mu, 0, lattice.extents()[mu]);
+    partner.sources.push_back({position, static_cast<std::int32_t>(there.index(x))});
+  }
+  return {.from = {std::move(partner)}, .to = {neighbour(grid, rank, -sign, mu)}};
+}
+
+}  // namespace
+
+jit::SiteMap make_neighbours(const Geometry& lattice, const RankGrid& grid, int rank, const jit::SiteOrder& order,
+                             int sign, int mu) {
+  jit::SiteMap map = neighbours_in_box(grid.box(rank), grid, order, sign, mu);
+  if (grid.ranks()[mu] > 1) map.set_off_rank(sources_next_door(lattice, grid, rank, order, sign, mu));
+  return map;
 }
 
 }  // namespace QDP::detail

@@ -56,7 +56,7 @@ void fill_linear(const Geometry& lattice, jit::SiteOrder& order) {
 
 }  // namespace
 
-std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes) {
+std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes, const Coord& ranks) {
   if (lanes < 1 || !std::has_single_bit(static_cast<unsigned>(lanes))) return {};
   const int cuts = std::countr_zero(static_cast<unsigned>(lanes));
 
@@ -64,7 +64,10 @@ std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes) {
   for (int mu = QDP_ND - 1; mu >= 0; --mu)
     if (extents[mu] % 4 == 0) directions.push_back(mu);
   if (static_cast<int>(directions.size()) < cuts) return {};
-  std::stable_sort(directions.begin(), directions.end(), [&](int a, int b) { return extents[a] > extents[b]; });
+  std::stable_sort(directions.begin(), directions.end(), [&](int a, int b) {
+    const bool alone_a = ranks[a] == 1, alone_b = ranks[b] == 1;
+    return alone_a != alone_b ? alone_a : extents[a] > extents[b];
+  });
   directions.resize(cuts);
   std::sort(directions.begin(), directions.end());
 
@@ -78,10 +81,10 @@ std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes) {
 
 Geometry sub_lattice(const Geometry& box, const LaneCut& cut) { return Geometry(cut.extents, box.corner()); }
 
-jit::SiteOrder make_site_order(const Geometry& box, int lanes) {
+jit::SiteOrder make_site_order(const Geometry& box, int lanes, const Coord& ranks) {
   if (lanes < 1 || lanes > 64)
     throw jit::UserError({.what = "order of sites", .expected = "1 to 64 lanes", .got = std::to_string(lanes)});
-  const auto cut = find_lane_cut(box.extents(), lanes);
+  const auto cut = find_lane_cut(box.extents(), lanes, ranks);
   const auto groups_for = [&](int parity) { return (box.volume(parity) + lanes - 1) / lanes; };
   jit::SiteOrder order;
   order.lanes = lanes;

@@ -21,10 +21,11 @@ struct LaneCut {
   Coord extents{};
 };
 
-/// The cut of a lattice into `lanes` sub-lattices that keeps all sites of a group at one parity: extents of cut
-/// directions are divisible by four. Of several, the one that cuts the longest directions, where edges are rarest; the
-/// later of equals. None if there is no such cut, or lanes is not a power of two up to 2^Nd.
-std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes);
+/// The cut of a box into `lanes` sub-lattices that keeps all sites of a group at one parity: extents of cut
+/// directions are divisible by four. Of several, the one that cuts directions in which there is one rank only, so that what
+/// a rank needs from elsewhere are whole groups; then the longest, where edges are rarest; the later of equals. None if
+/// there is no such cut, or lanes is not a power of two up to 2^Nd. `ranks`: in each direction.
+std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes, const Coord& ranks = kOneRank);
 
 /// Its sub-lattice of lane 0, whose sites in host order are the groups.
 Geometry sub_lattice(const Geometry& box, const LaneCut& cut);
@@ -32,6 +33,6 @@ Geometry sub_lattice(const Geometry& box, const LaneCut& cut);
 /// The order of a box's sites in groups of `lanes` sites (1 to 64). Virtual nodes where the box can be cut;
 /// otherwise the sites of each parity fill groups in host order, and the last group of a parity is padded.
 /// One lane is host order. Throws jit::UserError if positions would not fit 32 bits.
-jit::SiteOrder make_site_order(const Geometry& box, int lanes);
+jit::SiteOrder make_site_order(const Geometry& box, int lanes, const Coord& ranks = kOneRank);
 
 }  // namespace QDP::detail

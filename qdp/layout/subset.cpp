@@ -4,6 +4,7 @@
 #include "jit/support/error.hpp"
 #include "qdp/layout/domain.hpp"
 #include "qdp/layout/layout.hpp"
+#include "qdp/util/primary.hpp"
 
 #include <algorithm>
 #include <span>
@@ -97,9 +98,9 @@ const multi1d<int>& SetTables::colors() const {
   return all_colors.get([&] { return std::make_unique<multi1d<int>>(color()); });
 }
 
-const HostSites& SetTables::host_sites(int color) const {
-  return all_sites.get([&] {
-    return std::make_unique<std::vector<HostSites>>(host_sites_of(colors(), subsets.size()));
+const HostSites& SubsetTables::host_sites() const {
+  return set->all_sites.get([&] {
+    return std::make_unique<std::vector<HostSites>>(host_sites_of(set->colors(), set->subsets.size()));
   })[static_cast<std::size_t>(color)];
 }
 
@@ -146,11 +147,6 @@ void Subset::fail_lattice(const jit::SiteOrder& field_order) const {
        .what_now = "make the set again on that lattice: after Layout::create(), or in a Layout::Scope"});
 }
 
-const HostSites& Subset::host_sites_for(const jit::SiteOrder& field_order) const {
-  const SubsetTables& own = tables_for(field_order);
-  return own.set->host_sites(own.color);
-}
-
 std::string Subset::name() const {
   const std::string set = default_set_ >= 0 ? kDefinitions[default_set_].name : tables().set->name;
   return set == "all" ? set : set + "[" + std::to_string(color_) + "]";
@@ -183,7 +179,7 @@ void Set::make(const SetFunc& function) {
     throw jit::UserError({.what = "Set::make: numSubsets()", .expected = "at least 1", .got = std::to_string(n)});
   const auto lattice = detail::present_lattice("Set::make");
   multi1d<int> colors(static_cast<int>(lattice->sites));
-  for (int site = 0; site < colors.size(); ++site) {
+  const auto ask = [&](int site) {
     const Coord x = lattice->here().coord(site);
     const int color = function(detail::to_multi1d(x));
     if (color < 0 || color >= n)
@@ -192,7 +188,10 @@ void Set::make(const SetFunc& function) {
                             .got = std::to_string(color),
                             .what_now = "numSubsets() must be larger than every colour"});
     colors[site] = color;
-  }
+  };
+  io::on_every_rank([&] {
+    for (int site = 0; site < colors.size(); ++site) ask(site);
+  });
   auto set = std::make_shared<SetTables>();
   set->name = "set";
   set->lattice = lattice.get();

@@ -46,6 +46,8 @@ struct SubsetTables {
   jit::Domain domain;             ///< as a kernel visits them
   std::int64_t global_sites = 0;  ///< of all ranks
   const SetTables* set = nullptr;
+
+  const HostSites& host_sites() const;
 };
 
 /// Everything of a set. Kernels need the domains; what only the host asks for is made at the first question.
@@ -59,7 +61,6 @@ struct SetTables {
   jit::OnDemand<std::vector<HostSites>> all_sites = {};
 
   const multi1d<int>& colors() const;
-  const HostSites& host_sites(int color) const;
   /// Of what has been made so far.
   std::size_t bytes() const;
 };
@@ -97,7 +98,9 @@ class Subset {
   /// On the lattice of a field. Throws jit::UserError if the set was made for another one.
   const jit::Domain& domain_for(const jit::SiteOrder& field_order) const { return tables_for(field_order).domain; }
   /// Its sites on the host, likewise.
-  const detail::HostSites& host_sites_for(const jit::SiteOrder& field_order) const;
+  const detail::HostSites& host_sites_for(const jit::SiteOrder& field_order) const {
+    return tables_for(field_order).host_sites();
+  }
   /// The lattice of a set of the user, the present one for the default sets.
   const detail::LatticeState& lattice() const { return *tables().set->lattice; }
   /// "rb3[1]", for messages.
@@ -117,7 +120,7 @@ class Subset {
       fail_lattice(field_order);
     return own;
   }
-  const detail::HostSites& host_sites() const { return tables().set->host_sites(tables().color); }
+  const detail::HostSites& host_sites() const { return tables().host_sites(); }
   [[noreturn]] void fail_lattice(const jit::SiteOrder& field_order) const;
 
   int default_set_ = -1;  ///< DefaultSet, or -1: a set of the user

@@ -50,8 +50,9 @@ template <class R> R reduced(Expr e, const Subset& s, Reduce kind) {
 template <class R> multi1d<R> sums_over(Expr e, const Set& set) {
   constexpr int kComponents = shape_of<typename R::Site>.components();
   const int n = set.numSubsets();
+  const LatticeState& lattice = lattice_of(*e);
   multi1d<const jit::Domain*> domains(n);
-  for (int k = 0; k < n; ++k) domains[k] = &set[k].domain_for(lattice_of(*e));
+  for (int k = 0; k < n; ++k) domains[k] = &set[k].domain_for(lattice);
   multi1d<double> x(n * kComponents);
   if (n > 0) reduce(std::move(e), {&domains[0], static_cast<std::size_t>(n)}, Reduce::sum, &x[0]);
   multi1d<R> r(n);

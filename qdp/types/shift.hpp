@@ -20,14 +20,16 @@ template <class X> requires Lang<X> auto make_shift(const X& x, const MapFamily&
     return x;
   }
 }
-/// The host index of a site of a field's lattice. Throws jit::UserError if there is no such site.
-int checked_site(const jit::Field& field, const multi1d<int>& coord, const char* where);
+/// The value at a site of a field's lattice on all ranks, which is collective; and the reverse. Throw jit::UserError if there
+/// is no such site; `where` names the function of the language.
+void peek_site(jit::Field& field, const multi1d<int>& coord, void* value, const char* where);
+void poke_site(jit::Field& field, const multi1d<int>& coord, const void* value, const char* where);
 }  // namespace detail
 
-/// The value at one site; of an expression, computed first.
+/// The value at one site, on all ranks; of an expression, computed first. Collective.
 template <class T> OScalar<T> peekSite(const OLattice<T>& x, const multi1d<int>& coord) {
   OScalar<T> r;
-  x.field()->read_site(detail::checked_site(*x.field(), coord, "peekSite"), &r.elem());
+  detail::peek_site(*x.field(), coord, &r.elem(), "peekSite");
   return r;
 }
 template <class T, class C> OScalar<T> peekSite(const QDPExpr<T, C>& x, const multi1d<int>& coord) {
@@ -37,7 +39,7 @@ template <class T> OScalar<T> peekSite(const OScalar<T>& x, const multi1d<int>&)
 template <class T, class X> requires detail::assignable_from_scalar<T, X>
 OLattice<T>& pokeSite(OLattice<T>& x, const X& value, const multi1d<int>& coord) {
   const OScalar<T> v(value);
-  x.field()->write_site(detail::checked_site(*x.field(), coord, "pokeSite"), &v.elem());
+  detail::poke_site(*x.field(), coord, &v.elem(), "pokeSite");
   return x;
 }
 /// The value at a host index of this rank.

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "jit/comm/communicator.hpp"
 #include "jit/support/error.hpp"
 
 namespace QDP {
@@ -26,13 +27,29 @@ void* host_site_for_writing(jit::Field& field, int site, Shape shape) {
   return static_cast<char*>(field.host_write()) + static_cast<std::size_t>(site) * shape.bytes();
 }
 
-int checked_site(const jit::Field& field, const multi1d<int>& coord, const char* where) {
+namespace {
+
+RankGrid::Owner find_site(const jit::Field& field, const multi1d<int>& coord, const char* where) {
   const LatticeState& lattice = lattice_of(field);
   const Coord& extents = lattice.whole().extents();
   if (coord.size() != QDP_ND) throw_range("number of coordinates", coord.size(), QDP_ND + 1, where);
   for (int mu = 0; mu < QDP_ND; ++mu)
     if (coord[mu] < 0 || coord[mu] >= extents[mu]) throw_range("coordinate", coord[mu], extents[mu], where);
-  return static_cast<int>(lattice.here().index(to_coord(coord, where)));
+  return lattice.grid().owner(to_coord(coord, where));
+}
+
+}  // namespace
+
+void peek_site(jit::Field& field, const multi1d<int>& coord, void* value, const char* where) {
+  const RankGrid::Owner site = find_site(field, coord, where);
+  if (site.rank == lattice_of(field).rank()) field.read_site(site.index, value);
+  const int bytes = field.components() * jit::ir::bytes(field.word());
+  jit::process_communicator().broadcast(value, static_cast<std::size_t>(bytes), site.rank);
+}
+
+void poke_site(jit::Field& field, const multi1d<int>& coord, const void* value, const char* where) {
+  const RankGrid::Owner site = find_site(field, coord, where);
+  if (site.rank == lattice_of(field).rank()) field.write_site(site.index, value);
 }
 
 }  // namespace detail

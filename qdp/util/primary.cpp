@@ -11,14 +11,32 @@ void broadcast(void* data, std::size_t bytes) { jit::process_communicator().broa
 
 void broadcast(std::string& text) { jit::broadcast(jit::process_communicator(), text, kPrimary); }
 
+void broadcast(std::vector<std::string>& texts) {
+  std::size_t size = texts.size();
+  broadcast(size);
+  texts.resize(size);
+  for (std::string& text : texts) broadcast(text);
+}
+
 double sum(double value) {
   jit::reduce(jit::process_communicator(), std::span(&value, 1), jit::ReductionValue::Kind::sum);
   return value;
 }
 
+bool anywhere(bool here) { return jit::any_of(jit::process_communicator(), here); }
+
 void throw_everywhere(std::string failure) {
   broadcast(failure);
   if (!failure.empty()) throw jit::UserError(failure);
+}
+
+void throw_everywhere_of_any(std::string failure) {
+  jit::Communicator& ranks = jit::process_communicator();
+  int failed = failure.empty() ? -1 : ranks.rank();
+  jit::reduce(ranks, std::span(&failed, 1), jit::ReductionValue::Kind::max);
+  if (failed < 0) return;
+  jit::broadcast(ranks, failure, failed);
+  throw jit::UserError(failure);
 }
 
 }  // namespace QDP::io

@@ -1,6 +1,10 @@
 // Which rank does the input and output, and how the others learn of it.
 //
-// One rank, the primary, touches files and terminals; what it reads is broadcast. All but is_primary() are collective.
+// One rank, the primary, touches files, terminals and clocks; what it finds is broadcast. All but is_primary() are
+// collective.
+//
+//   const bool there = io::once([&] { return std::filesystem::exists(file); });   // the same answer everywhere
+//   if (io::anywhere(signal_came)) ...                                            // all stop, or none
 #pragma once
 
 #include <cstddef>
@@ -8,6 +12,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "jit/comm/communicator.hpp"
 
@@ -24,27 +29,64 @@ template <class T>
 requires std::is_trivially_copyable_v<T> void broadcast(T& value) {
   broadcast(&value, sizeof value);
 }
+void broadcast(std::vector<std::string>& texts);
+template <class T>
+requires std::is_trivially_copyable_v<T> void broadcast(std::vector<T>& values) {
+  std::size_t size = values.size();
+  broadcast(size);
+  values.resize(size);
+  broadcast(values.data(), size * sizeof(T));
+}
+template <class... Values> void broadcast_all(Values&... values) { (broadcast(values), ...); }
 
 /// Over all ranks, rounded once.
 double sum(double value);
 
+/// Whether it is true on any rank.
+bool anywhere(bool here);
+
 /// Throws jit::UserError with this text on every rank if the primary passes a text.
 void throw_everywhere(std::string failure);
+/// The same if any rank passes one; of several that of the highest rank, as the primary's may say no more than that another
+/// failed.
+void throw_everywhere_of_any(std::string failure);
+
+/// Runs `action`: the text of what it throws (`unknown` if it has none), or nothing.
+template <class Action>
+std::string failure_of(Action&& action, const char* unknown = "an error without a text") {
+  try {
+    action();
+  } catch (const std::exception& e) {
+    return *e.what() != '\0' ? e.what() : unknown;
+  }
+  return {};
+}
 
 /// Runs `action`, nothing in it collective, on the primary; what it throws is thrown everywhere, as jit::UserError.
 template <class Action>
 void on_primary(Action action) {
   if (jit::process_communicator().size() == 1) return action();  // alone: the exception keeps its type
-  std::string failure;
-  if (is_primary()) {
-    try {
-      action();
-    } catch (const std::exception& e) {
-      failure = e.what();
-      if (failure.empty()) failure = "an error without a text on the primary rank";
-    }
+  throw_everywhere(is_primary() ? failure_of(action, "an error without a text on the primary rank") : std::string());
+}
+
+/// The same for a question to the file system, the clock, a file: the primary asks, all get the answer.
+template <class Action> auto once(Action action) {
+  using Answer = std::invoke_result_t<Action>;
+  if constexpr (std::is_void_v<Answer>) {
+    on_primary(action);
+  } else {
+    Answer answer{};
+    on_primary([&] { answer = action(); });
+    broadcast(answer);
+    return answer;
   }
-  throw_everywhere(std::move(failure));
+}
+
+/// Runs `action`, nothing in it collective, on every rank; what it throws on one is thrown on all, as jit::UserError.
+template <class Action>
+void on_every_rank(Action action) {
+  if (jit::process_communicator().size() == 1) return action();
+  throw_everywhere_of_any(failure_of(action));
 }
 
 }  // namespace QDP::io

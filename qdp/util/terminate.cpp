@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "jit/comm/communicator.hpp"
+#include "jit/comm/job.hpp"
 
 namespace QDP {
 namespace {
@@ -39,11 +40,18 @@ int QDP_error(const char* format, ...) {
 }
 
 void QDP_abort(int status) {
-  std::fprintf(stderr, "QDP abort: the program ends with status %d\n", status);
+  jit::Communicator& ranks = jit::process_communicator();
+  if (ranks.size() > 1)
+    std::fprintf(stderr, "QDP abort: the program ends with status %d (rank %d of %d)\n", status, ranks.rank(),
+                 ranks.size());
+  else
+    std::fprintf(stderr, "QDP abort: the program ends with status %d\n", status);
   std::fflush(nullptr);
-  jit::process_communicator().abort(status);
+  ranks.abort(status);
   std::exit(status);
 }
+
+void QDP_failed(const std::string& message, int status) { jit::fail_ranks(message, status); }
 
 void QDP_error_exit(const char* format, ...) {
   std::va_list arguments;

@@ -135,7 +135,7 @@ TEST_CASE("bench names the valid values of what it refuses") {
     CHECK(run(arguments) != 0);
     CHECK(!lines_with(kFolder / "out", word).empty());
   };
-  refuses("nonsense", "{expr,dslash,solver,hmc,jit}");
+  refuses("nonsense", "{expr,dslash,solver,hmc,jit,comm}");
   refuses("expr --precision half", "{single,double}");
   refuses("expr --lattice 8 8 8", "--lattice: 4 required");
   refuses("expr --lattice 8 8 8 0", "--lattice");

@@ -3,14 +3,12 @@
 
 #include <doctest/doctest.h>
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -321,23 +319,25 @@ TEST_CASE("ranks that reduce different things are told so, all of them") {
 
 TEST_CASE("nobody leaves a barrier before all have come") {
   constexpr int kRanks = 4, kRounds = 20;
-  void* const shared =
-      mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  REQUIRE(shared != MAP_FAILED);
-  auto* came = new (shared) std::atomic<int>(0);
-  const auto told = on_ranks<int>(kRanks, [&](Communicator& ranks) {
-    int early = 0;
-    for (int round = 1; round <= kRounds; ++round) {
+  const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };  // one clock for all
+  const auto told = on_ranks<std::int64_t>(kRanks, [&](Communicator& ranks) {
+    std::vector<std::int64_t> times;
+    for (int round = 0; round < kRounds; ++round) {
       if (round % kRanks == ranks.rank()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      ++*came;
+      times.push_back(now());
       ranks.barrier();
-      early += *came < kRanks * round;
-      ranks.barrier();
+      times.push_back(now());
     }
-    return std::vector{early};
+    return times;
   });
-  for (const auto& t : told) CHECK(t[0] == 0);
-  munmap(shared, sizeof(std::atomic<int>));
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    std::int64_t last_came = 0, first_left = std::numeric_limits<std::int64_t>::max();
+    for (const auto& times : told) {
+      last_came = std::max(last_came, times[2 * round]);
+      first_left = std::min(first_left, times[2 * round + 1]);
+    }
+    CHECK(last_came <= first_left);
+  }
 }
 
 TEST_CASE("what one rank sends another receives, of any length, around a ring") {
@@ -443,6 +443,78 @@ TEST_CASE("a message of another length than expected is an error of the receiver
     return thrown_by<InternalError>([&] { ranks.receive(&x, 8, 0); });
   });
   CHECK(told[1].find("8 bytes") != std::string::npos);
+  const auto more = texts_on_ranks(2, [](Communicator& ranks) {
+    std::int64_t x[2] = {7, 8}, guard[2] = {0, 9};
+    if (ranks.rank() == 0) {
+      ranks.send(x, 16, 1);
+      return std::string();
+    }
+    return thrown_by<InternalError>([&] { ranks.receive(guard, 8, 0); }) + (guard[1] == 9 ? "" : ", and wrote on");
+  });
+  CHECK(more[1].find("8 bytes") != std::string::npos);
+  CHECK(more[1].find("wrote on") == std::string::npos);
+}
+
+TEST_CASE("messages meet in the order of their starts, not in that in which they were made or waited for") {
+  for (const std::size_t bytes : {8, 100000}) {
+    const auto told = on_ranks<int>(2, [&](Communicator& ranks) {
+      constexpr int kMessages = 6;
+      std::vector<std::vector<char>> data(kMessages, std::vector<char>(bytes));
+      std::vector<std::unique_ptr<Message>> messages;
+      for (auto& d : data)
+        messages.push_back(ranks.rank() == 0 ? ranks.outgoing(d.data(), bytes, 1) : ranks.incoming(d.data(), bytes, 0));
+      int wrong = 0;
+      for (int round = 0; round < 3; ++round) {
+        // Backwards here and forwards there: the m-th that starts is the m-th to come.
+        for (int m = 0; m < kMessages; ++m) {
+          const std::size_t at = index(ranks.rank() == 0 ? kMessages - 1 - m : m);
+          if (ranks.rank() == 0) std::ranges::copy(bytes_of(m, round, bytes), data[at].begin());
+          messages[at]->start();
+        }
+        for (int m = kMessages - 1; m >= 0; m -= 2) messages[index(m)]->wait();
+        for (int m = 0; m < kMessages; m += 2) messages[index(m)]->wait();
+        if (ranks.rank() == 1)
+          for (int m = 0; m < kMessages; ++m) wrong += data[index(m)] != bytes_of(m, round, bytes);
+      }
+      return std::vector{wrong};
+    });
+    CHECK(told[1][0] == 0);
+  }
+}
+
+TEST_CASE("many values are joined at once, at any address") {
+  const auto told = on_ranks<int>(3, [](Communicator& ranks) {
+    std::vector<char> room(1 + 8 * 5000);
+    for (std::size_t i = 0; i < 5000; ++i) {
+      const std::int64_t x = static_cast<std::int64_t>(i) << ranks.rank();
+      std::memcpy(room.data() + 1 + 8 * i, &x, 8);
+    }
+    ranks.combine(room.data() + 1, 8, 5000, [](void* into, const void* from, std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) {
+        std::int64_t a, b;
+        std::memcpy(&a, static_cast<char*>(into) + 8 * i, 8);
+        std::memcpy(&b, static_cast<const char*>(from) + 8 * i, 8);
+        a += b;
+        std::memcpy(static_cast<char*>(into) + 8 * i, &a, 8);
+      }
+    });
+    int wrong = 0;
+    for (std::size_t i = 0; i < 5000; ++i) {
+      std::int64_t x;
+      std::memcpy(&x, room.data() + 1 + 8 * i, 8);
+      wrong += x != 7 * static_cast<std::int64_t>(i);
+    }
+    return std::vector{wrong};
+  });
+  for (const auto& t : told) CHECK(t[0] == 0);
+}
+
+TEST_CASE("ranks of one machine share its cores") {
+  const auto told = on_ranks<double>(4, [](Communicator& ranks) { return std::vector{cores_of_rank(ranks)}; });
+  double all = 0;
+  for (const auto& cores : told) all += cores[0];
+  CHECK(all <= std::thread::hardware_concurrency() + 1e-9);
+  CHECK(std::abs(all - std::round(all)) < 1e-9);  // each core once
 }
 
 TEST_CASE("the place of a rank among those of its machine, also when machines take turns") {

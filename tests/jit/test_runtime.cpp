@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -379,6 +380,46 @@ TEST_CASE("running out of memory names the kernel and leaves every operand as it
   CHECK(values_of(*fy) == y);
   run(kernel, {fx.get(), fy.get()}, domain, {1.0});
   CHECK(values_of(*fy)[5] == x[5] + y[5]);
+}
+
+TEST_CASE("a kernel in trips and rounds costs what it costs component by component") {
+  // y_c = a x_c + y_c, and the sum of all x_c y_c
+  const auto kernel = [](int chunk, int trips, int rounds) {
+    const int components = chunk * trips * rounds;
+    ir::Kernel made;
+    made.lanes = 8;
+    made.trips = trips;
+    made.rounds = rounds;
+    made.leaves = {{Type::f64, static_cast<std::int16_t>(components), true, false},
+                   {Type::f64, static_cast<std::int16_t>(components), true, true}};
+    ir::Builder b(made);
+    const ir::Value a = b.argument(Type::f64);
+    const auto walking = [&](int leaf, int c) {
+      ir::Place p = place(leaf, 0, c);
+      p.stride = static_cast<std::int16_t>(trips > 1 ? chunk : 0);
+      p.leap = static_cast<std::int16_t>(rounds > 1 ? chunk * trips : 0);
+      return p;
+    };
+    for (int c = 0; c < chunk; ++c) {
+      const ir::Value x = b.load(walking(0, c)), y = b.load(walking(1, c));
+      made.stores.push_back({walking(1, c), b.fma(a, x, y)});
+      made.reductions.push_back({ir::Reduction::Kind::sum, b.mul(x, y)});
+    }
+    b.finish();
+    return made;
+  };
+  const KernelCost plain = cost(kernel(12, 1, 1));
+  CHECK(plain.flops == 12 * (2 + 1 + 1));
+  CHECK(plain.bytes == 12 * 3 * 8);
+  for (const auto& [chunk, trips, rounds] : {std::array{6, 2, 1}, {1, 12, 1}, {2, 2, 3}, {3, 1, 4}}) {
+    CAPTURE(chunk);
+    CAPTURE(trips);
+    const KernelCost in_trips = cost(kernel(chunk, trips, rounds));
+    CHECK(in_trips.flops == plain.flops);
+    CHECK(in_trips.operations == plain.operations);
+    CHECK(in_trips.bytes == plain.bytes);
+    CHECK(in_trips.bytes_of_part == plain.bytes_of_part);
+  }
 }
 
 TEST_CASE("costs count operands once, neighbours of the other checkerboard apart, fma as two") {

@@ -215,6 +215,11 @@ TEST_CASE("log levels and topics decide what is told") {
   jit::log_debug("jit", "nor this");
   jit::log_warn("cache", "but this");
   CHECK(logged == "tessera info [jit]: kernel axpy 3 registers 1.5 true\ntessera warn [cache]: but this\n");
+  logged.clear();
+  jit::set_log_rank(3);
+  jit::log_warn("cache", "of one of several");
+  jit::set_log_rank(-1);
+  CHECK(logged == "tessera warn [cache] rank 3: of one of several\n");
   jit::configure_log("error");
   logged.clear();
   jit::log_warn("cache", "silent");

@@ -59,13 +59,15 @@ TEST_CASE("the caller runs the parts of workers that do not come") {
   // More threads than this machine has cores: some worker is not running when its part is wanted.
   ThreadPool pool(static_cast<int>(std::thread::hardware_concurrency()) + 8);
   std::vector<std::thread::id> ran(static_cast<std::size_t>(pool.threads()));
+  int helped = 0;  // rounds in which somebody did not come
   for (int round = 0; round < 200; ++round) {
     std::fill(ran.begin(), ran.end(), std::thread::id{});
     pool.run([&](int part) { ran[static_cast<std::size_t>(part)] = std::this_thread::get_id(); });
     CHECK(ran[0] == std::this_thread::get_id());
     CHECK(std::count(ran.begin(), ran.end(), std::thread::id{}) == 0);
+    if (std::count(ran.begin(), ran.end(), std::this_thread::get_id()) > 1) ++helped;
   }
-  CHECK(std::count(ran.begin(), ran.end(), std::this_thread::get_id()) > 1);
+  CHECK(helped > 0);
 }
 
 TEST_CASE("threads go to the places that OpenMP would give them") {

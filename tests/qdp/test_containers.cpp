@@ -15,8 +15,10 @@
 #include "jit/support/error.hpp"
 #include "qdp/util/array_one_based.hpp"
 #include "qdp/util/singleton.hpp"
+#include "tests/message_of.hpp"
 
 using namespace QDP;
+using tests::message_of;
 
 namespace {
 
@@ -24,16 +26,6 @@ multi1d<int> counting(int n, int first = 0) {
   multi1d<int> a(n);
   for (int i = 0; i < n; ++i) a[i] = first + i;
   return a;
-}
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const jit::UserError& e) {
-    return e.what();
-  }
-  return "no error";
 }
 
 // Has no operators at all: arrays of it must still work.
@@ -119,8 +111,8 @@ TEST_CASE("multi1d(pointer, n) borrows: writes go through, size is fixed") {
   multi1d<double> own = a;
   own[0] = -1;
   CHECK(memory[0] == 5.0);
-  CHECK(error_of([&] { a.resize(4); }).find("view") != std::string::npos);
-  CHECK(error_of([&] { a = multi1d<double>(2); }).find("view") != std::string::npos);
+  CHECK(message_of([&] { a.resize(4); }).find("view") != std::string::npos);
+  CHECK(message_of([&] { a = multi1d<double>(2); }).find("view") != std::string::npos);
 }
 
 TEST_CASE("element operators of multi1d") {
@@ -144,10 +136,10 @@ TEST_CASE("element operators of multi1d") {
   double values[2] = {7, 8};
   a = values;
   CHECK(a[1] == 8);
-  CHECK(error_of([&] { a += multi1d<double>(3); }).find("2 and 3 elements") != std::string::npos);
+  CHECK(message_of([&] { a += multi1d<double>(3); }).find("2 and 3 elements") != std::string::npos);
   multi1d<double> empty;
-  CHECK(error_of([&] { empty = 1.0; }).find("resize") != std::string::npos);
-  CHECK(error_of([&] { empty += 1.0; }).find("resize") != std::string::npos);
+  CHECK(message_of([&] { empty = 1.0; }).find("resize") != std::string::npos);
+  CHECK(message_of([&] { empty += 1.0; }).find("resize") != std::string::npos);
 }
 
 TEST_CASE("operators exist only where the element type has them") {
@@ -186,15 +178,15 @@ TEST_CASE("multi1d of multi1d keeps rows of different length") {
 
 TEST_CASE("an index outside of an array throws and names the range") {
   multi1d<int> a(3);
-  CHECK(error_of([&] { a[3] = 1; }).find("0..2, got 3") != std::string::npos);
-  CHECK(error_of([&] { a[-1] = 1; }).find("got -1") != std::string::npos);
+  CHECK(message_of([&] { a[3] = 1; }).find("0..2, got 3") != std::string::npos);
+  CHECK(message_of([&] { a[-1] = 1; }).find("got -1") != std::string::npos);
   multi1d<int> empty;
-  CHECK(error_of([&] { empty[0] = 1; }).find("empty") != std::string::npos);
-  CHECK(error_of([&] { a.resize(-2); }).find("got -2") != std::string::npos);
+  CHECK(message_of([&] { empty[0] = 1; }).find("empty") != std::string::npos);
+  CHECK(message_of([&] { a.resize(-2); }).find("got -2") != std::string::npos);
   multi2d<int> b(2, 3);
-  CHECK(error_of([&] { b(2, 0) = 1; }).find("second last index: expected 0..1, got 2") != std::string::npos);
-  CHECK(error_of([&] { b(0, 3) = 1; }).find("multi2d: last index") != std::string::npos);
-  CHECK(error_of([&] { b[5]; }).find("got 5") != std::string::npos);
+  CHECK(message_of([&] { b(2, 0) = 1; }).find("second last index: expected 0..1, got 2") != std::string::npos);
+  CHECK(message_of([&] { b(0, 3) = 1; }).find("multi2d: last index") != std::string::npos);
+  CHECK(message_of([&] { b[5]; }).find("got 5") != std::string::npos);
 }
 
 TEST_CASE("the last index is fastest and size1 is its extent") {
@@ -257,9 +249,9 @@ TEST_CASE("multiNd has QDP++'s two index orders and checks the rank") {
   multi1d<int> index(2);
   index[0] = 1, index[1] = 2;
   CHECK(a[index] == 1 * 3 + 2);
-  CHECK(error_of([&] { a(1); }).find("expected 2, got 1") != std::string::npos);
-  CHECK(error_of([&] { a(0, 2); }).find("0..1, got 2") != std::string::npos);
-  CHECK(error_of([&] { a.getElem(6); }).find("got 6") != std::string::npos);
+  CHECK(message_of([&] { a(1); }).find("expected 2, got 1") != std::string::npos);
+  CHECK(message_of([&] { a(0, 2); }).find("0..1, got 2") != std::string::npos);
+  CHECK(message_of([&] { a.getElem(6); }).find("got 6") != std::string::npos);
   a = 3;
   CHECK(a.getElem(5) == 3);
   multiNd<int> b = a;
@@ -276,8 +268,8 @@ TEST_CASE("Array1dO ... Array3dO count from 1") {
   CHECK(a.ref()[0] == 5);
   CHECK((-a)[1] == -5);
   CHECK((2 * a)[3] == 14);
-  CHECK(error_of([&] { a[0] = 1; }) != "no error");
-  CHECK(error_of([&] { a[4] = 1; }) != "no error");
+  CHECK(message_of([&] { a[0] = 1; }) != "no error");
+  CHECK(message_of([&] { a[4] = 1; }) != "no error");
   Array2dO<int> b(2, 3);
   b(2, 3) = 9;
   CHECK(b.ref()(1, 2) == 9);
@@ -405,7 +397,7 @@ void check_array() {
   for (int k = 0; k < Rank; ++k) {  // one index too large, the others not
     std::array<int, Rank> index{};
     index[static_cast<std::size_t>(k)] = n[static_cast<std::size_t>(k)];
-    CHECK(error_of([&] { std::apply([&](auto... i) { borrowing(i...) = 1; }, index); }) != "no error");
+    CHECK(message_of([&] { std::apply([&](auto... i) { borrowing(i...) = 1; }, index); }) != "no error");
   }
 }
 
@@ -437,7 +429,7 @@ void check_one_based() {
       std::array<int, Rank> index;
       index.fill(1);
       index[static_cast<std::size_t>(k)] = wrong;
-      CHECK(error_of([&] { std::apply([&](auto... i) { a(i...) = 1; }, index); }) != "no error");
+      CHECK(message_of([&] { std::apply([&](auto... i) { a(i...) = 1; }, index); }) != "no error");
     }
 }
 

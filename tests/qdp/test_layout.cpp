@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -168,6 +169,30 @@ TEST_CASE("Layout answers as QDP++ does on one rank") {
       CHECK(tests::to_extents(Layout::localLexiCoordFromLinear(i)) == lexicographic);
       CHECK(Layout::linearSiteIndex(i) == Layout::linearSiteIndex(tests::to_multi1d(lexicographic)));
     }
+  }
+}
+
+TEST_CASE("crtesn and local_site number the sites of a box of any dimension, the first direction fastest") {
+  for (const std::vector<int>& extents : {std::vector{5}, {3, 4}, {2, 5, 3}, {4, 3, 2, 5}}) {
+    multi1d<int> box(static_cast<int>(extents.size())), x(box.size());
+    box = extents.data();
+    x = 0;
+    int number = 0;
+    for (bool more = true; more; ++number) {
+      CAPTURE(number);
+      CHECK(local_site(x, box) == number);
+      const multi1d<int> found = crtesn(number, box);
+      CHECK(std::equal(found.begin(), found.end(), x.begin(), x.end()));
+      more = false;
+      for (int mu = 0; mu < box.size() && !more; ++mu) {
+        more = ++x[mu] < box[mu];
+        if (!more) x[mu] = 0;
+      }
+    }
+    CHECK_THROWS_WITH_AS(crtesn(number, box), doctest::Contains(std::to_string(number).c_str()), jit::UserError);
+    CHECK_THROWS_AS(crtesn(-1, box), jit::UserError);
+    x[0] = box[0];
+    CHECK_THROWS_WITH_AS(local_site(x, box), doctest::Contains("direction 0"), jit::UserError);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "jit/support/error.hpp"
 #include "qdp.h"
 #include "tests/ranks.hpp"
+#include "tests/sizes.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace QDP;
@@ -45,17 +46,60 @@ TEST_CASE("Layout tells how many ranks there are, and which one this is") {
   for (int r = 0; r < 3; ++r) CHECK(told[static_cast<std::size_t>(r)] == std::vector<int>{3, r, r == 0, r == 0});
 }
 
-TEST_CASE("a lattice over several ranks does not exist yet, and says so on every one") {
-  const auto told = texts_on_ranks(2, [](Communicator&) {
-    multi1d<int> nrow(Nd);
+TEST_CASE("a lattice that ranks cannot share out is refused on every one, with the grid and the lattice") {
+  const auto told = texts_on_ranks(3, [](Communicator&) {
+    multi1d<int> nrow(Nd), grid(Nd);
     nrow = 4;
     Layout::setLattSize(nrow);
-    return thrown_by([] { Layout::create(); });
+    std::string text = thrown_by([] { Layout::create(); }) + "\n";
+    grid = 1;
+    text += thrown_by([&] { Layout::setLogicalSize(grid); }) + "\n";
+    grid[0] = 3;
+    Layout::setLogicalSize(grid);
+    text += thrown_by([] { Layout::create(); }) + "\n";
+    text += thrown_by([] { Layout::setNumProc(2); }) + "\n";
+    Layout::setNumProc(3);
+    return text;
   });
   for (const std::string& text : told) {
-    CHECK(text.find("UserError: Layout::create") == 0);
-    CHECK(text.find("2 ranks") != std::string::npos);
+    std::istringstream lines(text);
+    std::string line;
+    const auto next_has = [&](const std::vector<std::string>& parts) {
+      std::getline(lines, line);
+      CAPTURE(line);
+      for (const std::string& part : parts) CHECK(line.find(part) != std::string::npos);
+    };
+    next_has({"UserError: Layout::create", "share out the lattice (4", "got 3"});
+    next_has({"UserError: Layout::setLogicalSize", "that of the job, 3", "got (1"});
+    next_has({"UserError: Layout::create", "divides the lattice (4", "got (3"});
+    next_has({"UserError: Layout::setNumProc", "3", "got 2"});
   }
+}
+
+TEST_CASE("the grid of ranks that a lattice chooses has the smallest surface, and cuts later directions") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("the grids");
+  const auto chosen = [](int ranks, const multi1d<int>& nrow) {
+    const auto all = on_ranks<int>(ranks, [&](Communicator&) {
+      Layout::setLattSize(nrow);
+      Layout::create();
+      const multi1d<int>& grid = Layout::logicalSize();
+      return std::vector<int>(grid.slice(), grid.slice() + grid.size());
+    });
+    for (const auto& one : all) CHECK(one == all[0]);
+    return all[0];
+  };
+  multi1d<int> nrow(Nd);
+  nrow = 4;
+  CHECK(chosen(2, nrow) == std::vector<int>{1, 1, 1, 2});
+  CHECK(chosen(4, nrow) == std::vector<int>{1, 1, 1, 4});  // as much surface as 1 1 2 2
+  nrow[1] = 12;
+  CHECK(chosen(12, nrow) == std::vector<int>{1, 6, 1, 2});
+  nrow[1] = 4;
+  nrow[Nd - 1] = 16;
+  CHECK(chosen(4, nrow) == std::vector<int>{1, 1, 1, 4});
+  nrow[0] = 3;
+  CHECK(chosen(3, nrow) == std::vector<int>{3, 1, 1, 1});
+  CHECK(chosen(6, nrow) == std::vector<int>{3, 1, 1, 2});
 }
 
 TEST_CASE("on_primary: one rank acts, and what it throws is thrown on every rank") {

@@ -10,22 +10,13 @@
 
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
+#include "tests/message_of.hpp"
 
 using namespace QDP;
+using tests::contains;
+using tests::message_of;
 
 namespace {
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const jit::UserError& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 template <class T>
 std::string bytes_of(const T& x) {
@@ -118,7 +109,7 @@ TEST_CASE("strings: lines with a maximum, descriptions with a length") {
   int n = 0;
   in >> n;
   CHECK(n == 5);
-  CHECK(contains(error_of([&] { read(in, s, 3); }), "fewer than 3 characters"));
+  CHECK(contains(message_of([&] { read(in, s, 3); }), "fewer than 3 characters"));
   CHECK(in.fail());
 }
 
@@ -380,7 +371,7 @@ TEST_CASE("cut data throw with the position, and a later seek works again") {
   BinaryBufferReader in(bytes_of(5) + std::string("\1\2"));
   int n = 0;
   read(in, n);
-  const std::string e = error_of([&] { read(in, n); });
+  const std::string e = message_of([&] { read(in, n); });
   CHECK(contains(e, "expected 4 bytes, got 2 up to the end at byte 6"));
   CHECK(in.fail());
   CHECK(n == 5);
@@ -395,24 +386,24 @@ TEST_CASE("a size that cannot be is found before memory is asked for it") {
   std::string s;
   {
     BinaryBufferReader in(bytes_of(-1));
-    CHECK(contains(error_of([&] { read(in, a); }), "got -1"));
+    CHECK(contains(message_of([&] { read(in, a); }), "got -1"));
   }
   {
     BinaryBufferReader in(bytes_of(2000000000));
-    CHECK(contains(error_of([&] { read(in, a); }), "2000000000 more bytes"));
+    CHECK(contains(message_of([&] { read(in, a); }), "2000000000 more bytes"));
   }
   {
     BinaryBufferReader in(bytes_of(-5));
-    CHECK(contains(error_of([&] { readDesc(in, s); }), "got -5"));
+    CHECK(contains(message_of([&] { readDesc(in, s); }), "got -5"));
   }
   {
     BinaryBufferReader in(bytes_of(2000000000));
-    CHECK(contains(error_of([&] { readDesc(in, s); }), "more bytes"));
+    CHECK(contains(message_of([&] { readDesc(in, s); }), "more bytes"));
   }
   {
     BinaryBufferReader in(bytes_of(100000) + bytes_of(100000));
     multi2d<int> b;
-    CHECK(contains(error_of([&] { read(in, b); }), "number of elements"));
+    CHECK(contains(message_of([&] { read(in, b); }), "number of elements"));
   }
 }
 
@@ -426,7 +417,7 @@ TEST_CASE("binary files: written, read, closed, missing") {
   const auto checksum = out.getChecksum();
   out.close();
   CHECK_FALSE(out.is_open());
-  CHECK(contains(error_of([&] { write(out, 1); }), "open first"));
+  CHECK(contains(message_of([&] { write(out, 1); }), "open first"));
   CHECK(std::filesystem::file_size(path) == 8004);
 
   BinaryFileReader in(path);
@@ -435,26 +426,26 @@ TEST_CASE("binary files: written, read, closed, missing") {
   CHECK(b == a);
   CHECK(in.getChecksum() == checksum);
   double x = 0;
-  CHECK(contains(error_of([&] { read(in, x); }), path));
+  CHECK(contains(message_of([&] { read(in, x); }), path));
   in.close();
-  CHECK(contains(error_of([&] { read(in, x); }), "open first"));
+  CHECK(contains(message_of([&] { read(in, x); }), "open first"));
   std::filesystem::resize_file(path, 4000);
   in.open(path);
-  CHECK(contains(error_of([&] { read(in, b); }), "cut short"));
+  CHECK(contains(message_of([&] { read(in, b); }), "cut short"));
   in.close();
   std::filesystem::remove(path);
-  CHECK(contains(error_of([&] { BinaryFileReader none(path); }), path));
-  CHECK(contains(error_of([] { BinaryFileWriter none("/no/such/folder/x"); }), "/no/such/folder/x"));
+  CHECK(contains(message_of([&] { BinaryFileReader none(path); }), path));
+  CHECK(contains(message_of([] { BinaryFileWriter none("/no/such/folder/x"); }), "/no/such/folder/x"));
 }
 
 TEST_CASE("a full disk is an error at the latest when the file is closed") {
   if (!std::filesystem::exists("/dev/full")) return;
   BinaryFileWriter out("/dev/full");
   write(out, 1);
-  CHECK(contains(error_of([&] { out.close(); }), "not complete"));
+  CHECK(contains(message_of([&] { out.close(); }), "not complete"));
   TextFileWriter text("/dev/full");
   text << "words";
-  CHECK(contains(error_of([&] { text.close(); }), "not complete"));
+  CHECK(contains(message_of([&] { text.close(); }), "not complete"));
 }
 
 TEST_CASE("arrays: readArray swaps, the little-endian form does not") {
@@ -518,7 +509,7 @@ TEST_CASE("a reader-writer has one position for both, in memory and in a file") 
   file.close();
   CHECK(jit::read_file(path) == bytes_of(1) + bytes_of(20) + bytes_of(3));
   std::filesystem::remove(path);
-  CHECK(contains(error_of([&] { file.open(path); }), "trunc"));
+  CHECK(contains(message_of([&] { file.open(path); }), "trunc"));
 }
 
 TEST_CASE("text: words and numbers, separated by what the program writes") {
@@ -542,7 +533,7 @@ TEST_CASE("text: words and numbers, separated by what the program writes") {
   CHECK(f == 0.1f);
   CHECK(l == -3);
   CHECK_FALSE(in.fail());
-  CHECK(contains(error_of([&] { in >> n; }), "got the end"));
+  CHECK(contains(message_of([&] { in >> n; }), "got the end"));
   CHECK(in.fail());
   CHECK(n == 5);
 }
@@ -550,7 +541,7 @@ TEST_CASE("text: words and numbers, separated by what the program writes") {
 TEST_CASE("text: a word that is no number is named") {
   TextBufferReader in("1 2 three");
   multi1d<int> a(3);
-  CHECK(contains(error_of([&] { in >> a; }), "expected a number, got \"three\""));
+  CHECK(contains(message_of([&] { in >> a; }), "expected a number, got \"three\""));
   CHECK(a[1] == 2);
 }
 
@@ -561,16 +552,16 @@ TEST_CASE("text files: written, read, closed, missing") {
   out.flush();
   CHECK(jit::read_file(path) == "1 2\n");
   out.close();
-  CHECK(contains(error_of([&] { out << 1; }), "open first"));
+  CHECK(contains(message_of([&] { out << 1; }), "open first"));
   TextFileReader in(path);
   int a = 0, b = 0;
   in >> a >> b;
   CHECK(b == 2);
-  CHECK(contains(error_of([&] { in >> a; }), path));
+  CHECK(contains(message_of([&] { in >> a; }), path));
   in.close();
   CHECK_FALSE(in.is_open());
   std::filesystem::remove(path);
-  CHECK(contains(error_of([&] { in.open(path); }), path));
+  CHECK(contains(message_of([&] { in.open(path); }), path));
 }
 
 TEST_CASE("a reader or writer that is opened again is like a new one, whatever it did before and however it ended") {
@@ -604,7 +595,7 @@ TEST_CASE("a reader or writer that is opened again is like a new one, whatever i
     const auto use = [&](BinaryReader& in) {
       int n = 0;
       for (int i = 0; i < 3; ++i) read(in, n);
-      if (past_the_end) CHECK(contains(error_of([&] { read(in, n); }), "expected 4 bytes"));
+      if (past_the_end) CHECK(contains(message_of([&] { read(in, n); }), "expected 4 bytes"));
     };
     put(first, a);
     put(second, b);
@@ -651,7 +642,7 @@ TEST_CASE("a reader or writer that is opened again is like a new one, whatever i
   TextBufferReader words("1 word");
   int n = 0;
   words.read(n);
-  CHECK(error_of([&] { words.read(n); }) != "no error");
+  CHECK(message_of([&] { words.read(n); }) != "no error");
   words.open("5");
   CHECK_FALSE(words.fail());
   words.read(n);
@@ -660,7 +651,7 @@ TEST_CASE("a reader or writer that is opened again is like a new one, whatever i
   put(second, "6");
   TextFileReader word_file(first);
   word_file.read(n);
-  CHECK(error_of([&] { word_file.read(n); }) != "no error");
+  CHECK(message_of([&] { word_file.read(n); }) != "no error");
   word_file.open(second);
   CHECK_FALSE(word_file.fail());
   word_file.read(n);

@@ -1,0 +1,191 @@
+#include "jit/comm/mpi_ranks.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "jit/support/cores.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "jit/support/relax.hpp"
+
+namespace jit {
+namespace {
+
+constexpr unsigned kSecondsForAbort = 3;
+volatile std::sig_atomic_t end_status = 1;
+
+}  // namespace
+
+/// Lives no longer than what it was made by is open, or does nothing afterwards.
+class MpiMessage : public Message {
+ public:
+  MpiMessage(const MpiRanks& ranks, mpi::Request* request, std::size_t bytes, int partner, bool outgoing)
+      : ranks_(ranks), request_(request), bytes_(bytes), partner_(partner), outgoing_(outgoing) {}
+  ~MpiMessage() override {
+    if (!ranks_.closed()) ranks_.job_->drop(ranks_.job_, request_, under_way_);
+  }
+
+  void start() override {
+    if (under_way_) throw InternalError("start of a message that is under way");
+    mpi::Job& job = ranks_.job(name());
+    ranks_.check(name(), ranks_.inside([&] { return job.start(&job, request_); }));
+    under_way_ = true;
+  }
+
+  bool done() override {
+    if (!under_way_) return true;
+    mpi::Job& job = ranks_.job(name());
+    int is_done = 0;
+    std::size_t came = 0;
+    if (const auto failure = ranks_.inside([&] { return job.test(&job, request_, &is_done, &came); })) {
+      under_way_ = false;
+      throw DeviceError({.what = label(), .got = failure, .where = where()});
+    }
+    if (is_done == 0) return false;
+    under_way_ = false;
+    if (!outgoing_ && came != bytes_)
+      throw InternalError({.what = label(),
+                           .expected = std::to_string(bytes_) + " bytes",
+                           .got = came == mpi::kTooLong ? "more" : std::to_string(came),
+                           .where = where()});
+    return true;
+  }
+
+  void wait() override {
+    using Clock = std::chrono::steady_clock;
+    // Messages of a statement take microseconds. Where ranks share a core the partner may need it.
+    const int patience = cores_of_process() < 1 ? 1 : 256;
+    Clock::time_point begin{};
+    for (int look = 1; !done(); ++look) {
+      if (look % patience != 0) {
+        relax();
+        continue;
+      }
+      sched_yield();
+      if (look == patience) begin = Clock::now();
+      if (const int limit = env().timeout; limit > 0 && Clock::now() - begin > std::chrono::seconds(limit))
+        throw DeviceError(
+            {.what = label(),
+             .expected = "it within " + std::to_string(limit) + " s",
+             .got = "none",
+             .where = where() + ", TESSERA_TIMEOUT",
+             .what_now =
+                 "The other rank is gone, hangs, or runs other statements; if it is only late, raise the limit"});
+    }
+  }
+
+ private:
+  const char* name() const { return outgoing_ ? "message to another rank" : "message from another rank"; }
+  std::string label() const {
+    return std::string(outgoing_ ? "message to" : "message from") + " rank " + std::to_string(partner_) + " (" +
+           std::to_string(bytes_) + " bytes)";
+  }
+  std::string where() const {
+    return "on rank " + std::to_string(ranks_.rank()) + " of " + std::to_string(ranks_.size());
+  }
+
+  const MpiRanks& ranks_;
+  mpi::Request* request_;
+  std::size_t bytes_;
+  int partner_;
+  bool outgoing_, under_way_ = false;
+};
+
+MpiRanks::MpiRanks(mpi::Job* job) : job_(job), rank_(job->rank), size_(job->size), host_(job->host) {}
+
+mpi::Job& MpiRanks::job(const char* operation) const {
+  if (closed())
+    throw UserError({.what = operation,
+                     .expected = "the job to be there",
+                     .got = "a call after its end, QDP_finalize()",
+                     .where = "rank " + std::to_string(rank_)});
+  if (!is_my_thread())
+    throw UserError(
+        {.what = operation,
+         .expected = "the thread that initialised MPI, as that was done with less than MPI_THREAD_SERIALIZED",
+         .got = "another one",
+         .where = "rank " + std::to_string(rank_),
+         .what_now = "Issue statements from that thread, or call MPI_Init_thread with MPI_THREAD_SERIALIZED"});
+  return *job_;
+}
+
+void MpiRanks::check(const char* operation, mpi::Failure failure) const {
+  if (failure == nullptr) return;
+  throw DeviceError({.what = operation,
+                     .expected = "MPI to do it",
+                     .got = failure,
+                     .where = "rank " + std::to_string(rank_) + " of " + std::to_string(size_)});
+}
+
+void MpiRanks::broadcast(void* data, std::size_t bytes, int root) {
+  check_root("broadcast", root);
+  mpi::Job& mine = job("broadcast");
+  check("broadcast", inside([&] { return mine.broadcast(&mine, data, bytes, root); }));
+}
+
+void MpiRanks::combine(void* values, std::size_t bytes, std::size_t count, Join join) {
+  mpi::Job& mine = job("combine");
+  check("combine", inside([&] { return mine.combine(&mine, values, bytes, count, join); }));
+}
+
+void MpiRanks::gather(const void* mine, std::size_t bytes, void* all) {
+  mpi::Job& ranks = job("gather");
+  check("gather", inside([&] { return ranks.gather(&ranks, mine, bytes, all); }));
+}
+
+void MpiRanks::barrier() {
+  mpi::Job& mine = job("barrier");
+  check("barrier", inside([&] { return mine.barrier(&mine); }));
+}
+
+std::unique_ptr<Message> MpiRanks::message(const char* operation, void* data, std::size_t bytes, int partner,
+                                           bool outgoing) {
+  check_partner(operation, partner);
+  mpi::Job& mine = job(operation);
+  mpi::Request* request = nullptr;
+  check(operation, inside([&] { return mine.make(&mine, data, bytes, partner, outgoing, &request); }));
+  return std::make_unique<MpiMessage>(*this, request, bytes, partner, outgoing);
+}
+
+std::unique_ptr<Message> MpiRanks::outgoing(const void* data, std::size_t bytes, int to) {
+  return message("message to", const_cast<void*>(data), bytes, to, true);  // only read
+}
+
+std::unique_ptr<Message> MpiRanks::incoming(void* data, std::size_t bytes, int from) {
+  return message("message from", data, bytes, from, false);
+}
+
+void MpiRanks::abort(int status) {
+  std::fflush(nullptr);
+  // Some MPIs call exit() in it, whose handlers come back here.
+  mpi::Job* const mine = std::exchange(job_, nullptr);
+  if (mine == nullptr) return;
+  // MPICH waits until the others have heard of it, which one that computes never does. When this process is gone, its launcher ends them.
+  end_status = status;
+  std::signal(SIGALRM, [](int) { _exit(end_status); });
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+  alarm(kSecondsForAbort);
+  mine->abort(mine, status);
+}
+
+int MpiRanks::leave(bool failed, double seconds) {
+  mpi::Job& mine = job("end of the job");
+  int lowest = -1;
+  check("end of the job", inside([&] { return mine.leave(&mine, failed, seconds, &lowest); }));
+  return lowest;
+}
+
+void MpiRanks::close(bool end) {
+  if (!closed()) job_->close(job_, end);
+  job_ = nullptr;
+}
+
+}  // namespace jit

@@ -1,0 +1,64 @@
+// The ranks of a job that talk by MPI, through its plug-in.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "jit/comm/communicator.hpp"
+#include "jit/comm/mpi/interface.hpp"
+
+namespace jit {
+
+/// Operations throw DeviceError for what MPI refuses, and UserError after close(), or if MPI was initialised for another thread
+/// than the one that calls.
+class MpiRanks : public Communicator {
+ public:
+  /// Of the thread that calls: that of MPI, where it is for one only. `job` is from the plug-in's tessera_mpi_open().
+  explicit MpiRanks(mpi::Job* job);
+  /// Leaves MPI's own things behind if it is not closed.
+  ~MpiRanks() override = default;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::string host() const override { return host_; }
+  void broadcast(void* data, std::size_t bytes, int root) override;
+  void combine(void* values, std::size_t bytes, std::size_t count, Join join) override;
+  void gather(const void* mine, std::size_t bytes, void* all) override;
+  void barrier() override;
+  std::unique_ptr<Message> outgoing(const void* data, std::size_t bytes, int to) override;
+  std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from) override;
+  void abort(int status) override;
+
+  /// Tells the others that this rank leaves, after a failure or not, and waits until all have, or so many seconds (negative:
+  /// for ever). Returns the lowest rank that left after a failure, size() if none did, -1 if not all have left.
+  int leave(bool failed, double seconds);
+  /// After all have left. Ends MPI if `end` and MPI was not initialised by the program.
+  void close(bool end);
+  bool closed() const { return job_ == nullptr; }
+  /// Whether this thread may call MPI.
+  bool is_my_thread() const {
+    return job_ == nullptr || job_->one_thread == 0 || std::this_thread::get_id() == thread_;
+  }
+  /// Whether a call of MPI is under way: then the process may be ending from within, as some MPIs do when another rank aborts.
+  bool is_inside() const { return inside_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class MpiMessage;
+  template <class Call> mpi::Failure inside(Call&& call) const {
+    inside_.store(true, std::memory_order_relaxed);
+    const mpi::Failure failure = call();
+    inside_.store(false, std::memory_order_relaxed);
+    return failure;
+  }
+  mpi::Job& job(const char* operation) const;
+  void check(const char* operation, mpi::Failure failure) const;
+  std::unique_ptr<Message> message(const char* operation, void* data, std::size_t bytes, int partner, bool outgoing);
+
+  mpi::Job* job_;
+  int rank_, size_;
+  std::string host_;
+  std::thread::id thread_ = std::this_thread::get_id();
+  mutable std::atomic<bool> inside_{false};
+};
+
+}  // namespace jit

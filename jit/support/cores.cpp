@@ -1,0 +1,22 @@
+#include "jit/support/cores.hpp"
+
+#include <sched.h>
+
+#include <atomic>
+
+namespace jit {
+namespace {
+
+constinit std::atomic<double> told{0};
+
+}  // namespace
+
+double cores_of_process() {
+  if (const double cores = told.load(std::memory_order_relaxed); cores > 0) return cores;
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+void set_cores_of_process(double cores) { told.store(cores, std::memory_order_relaxed); }
+
+}  // namespace jit

@@ -1,0 +1,375 @@
+#include "qdp/expr/exchange.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/comm/communicator.hpp"
+#include "jit/memory/field.hpp"
+#include "jit/support/clock.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
+#include "qdp/layout/faces.hpp"
+#include "qdp/layout/lattice.hpp"
+
+namespace QDP::detail {
+
+namespace {
+
+/// In ticks.
+struct Spent {
+  std::uint64_t pack = 0, inner = 0, wait = 0, faces = 0;
+  std::int64_t statements = 0, messages = 0, bytes = 0;
+};
+Spent spent;
+
+/// Adds the time until its end.
+class Timed {
+ public:
+  explicit Timed(std::uint64_t& total) : total_(total), start_(jit::ticks()) {}
+  ~Timed() { total_ += jit::ticks() - start_; }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  std::uint64_t &total_, start_;
+};
+
+/// A shifted value on its way.
+struct Travelling {
+  const Halo* halo;
+  Shape shape;
+  std::shared_ptr<jit::Field> outgoing,
+      incoming;  ///< buffers of what others need, and of what arrives; nullptr: nothing
+};
+
+/// Messages to and from one other rank, with everything that the statement sends there.
+struct Mail {
+  std::vector<std::byte> out, in;
+  std::unique_ptr<jit::Message> sent, received;  ///< nullptr: none
+};
+
+/// Buffers and messages for values of these shapes through these maps. One statement after the other uses them.
+class Post {
+ public:
+  /// `maps`: [shifts] number of the map.
+  Post(const LatticeState& lattice, const Faces& faces, const std::vector<std::size_t>& maps,
+       const std::vector<Shape>& shapes)
+      : by_groups_(lattice.alike()) {
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const Halo& halo = faces.halos[maps[i]];
+      travelling.push_back({&halo, shapes[i], buffer(halo.outgoing, shapes[i]), buffer(halo.incoming, shapes[i])});
+    }
+    for (const Face& face : faces.faces) {
+      auto& of_face = buffers.emplace_back(maps.size());
+      for (const Face::Values& values : face.values)
+        for (std::size_t i = 0; i < maps.size(); ++i)
+          if (maps[i] == static_cast<std::size_t>(values.map) && !values.arrived)
+            of_face[i] = buffer(face.order, shapes[i]);
+    }
+    for (const Travelling& t : travelling) {
+      for (const Segment& s : t.halo->to) grow(mail_[s.rank].out, bytes(t, s));
+      for (const Segment& s : t.halo->from) grow(mail_[s.rank].in, bytes(t, s));
+    }
+    jit::Communicator& ranks = jit::process_communicator();
+    for (auto& [rank, mail] : mail_) {
+      if (!mail.out.empty()) mail.sent = ranks.outgoing(mail.out.data(), mail.out.size(), rank);
+      if (!mail.in.empty()) mail.received = ranks.incoming(mail.in.data(), mail.in.size(), rank);
+    }
+  }
+
+  std::vector<Travelling> travelling;                             ///< [shifts]
+  std::vector<std::vector<std::shared_ptr<jit::Field>>> buffers;  ///< [faces][shifts], nullptr: none is needed
+
+  /// What lies in the outgoing buffers leaves, and what others send may come.
+  void start() {
+    std::map<int, std::byte*> end;
+    for (auto& [rank, mail] : mail_) end[rank] = mail.out.data();
+    for (const Travelling& t : travelling)
+      for (const Segment& s : t.halo->to) {
+        std::byte*& to = end[s.rank];
+        if (by_groups_)
+          t.outgoing->read_groups(s.first_group, s.groups, to);
+        else
+          std::memcpy(to, static_cast<const std::byte*>(t.outgoing->host_read()) + first_byte(t, s), bytes(t, s));
+        to += bytes(t, s);
+      }
+    for (auto& [rank, mail] : mail_)
+      if (mail.received) mail.received->start();
+    for (auto& [rank, mail] : mail_)
+      if (mail.sent) {
+        mail.sent->start();
+        ++spent.messages;
+        spent.bytes += static_cast<std::int64_t>(mail.out.size());
+      }
+  }
+
+  /// Lets messages make progress.
+  void poll() {
+    for (auto& [rank, mail] : mail_) {
+      if (mail.received) mail.received->done();
+      if (mail.sent) mail.sent->done();
+    }
+  }
+
+  /// What arrives for a shift lies in its buffer.
+  void receive(std::size_t shift) {
+    const Travelling& t = travelling[shift];
+    for (const Segment& s : t.halo->from) {
+      Mail& mail = mail_[s.rank];
+      wait(*mail.received);
+      const std::byte* from = mail.in.data() + before(shift, s.rank);
+      if (by_groups_)
+        t.incoming->overwrite_groups(s.first_group, s.groups, from);
+      else
+        std::memcpy(static_cast<std::byte*>(t.incoming->host_overwrite()) + first_byte(t, s), from, bytes(t, s));
+    }
+  }
+
+  void finish() {
+    for (auto& [rank, mail] : mail_) {
+      if (mail.received) wait(*mail.received);
+      if (mail.sent) wait(*mail.sent);
+    }
+  }
+
+ private:
+  static void wait(jit::Message& message) {
+    const Timed timed(spent.wait);
+    message.wait();
+  }
+  static std::shared_ptr<jit::Field> buffer(const std::shared_ptr<const jit::SiteOrder>& order, Shape shape) {
+    return order ? std::make_shared<jit::Field>(order, shape.word, shape.components()) : nullptr;
+  }
+  static void grow(std::vector<std::byte>& message, std::size_t by) { message.resize(message.size() + by); }
+
+  static std::size_t bytes(const Travelling& t, const Segment& s) {
+    return static_cast<std::size_t>(s.sites) * t.shape.bytes();
+  }
+  static std::size_t first_byte(const Travelling& t, const Segment& s) {
+    return static_cast<std::size_t>(s.first_site) * t.shape.bytes();
+  }
+  /// Bytes of the shifts before in the message from a rank.
+  std::size_t before(std::size_t shift, int rank) const {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < shift; ++i)
+      for (const Segment& s : travelling[i].halo->from)
+        if (s.rank == rank) sum += bytes(travelling[i], s);
+    return sum;
+  }
+
+  bool by_groups_;  ///< messages carry words in device order, otherwise in host order
+  std::map<int, Mail> mail_;
+};
+
+const jit::SiteMap* map_of(const Statement& statement, const Record& shift) {
+  return statement.maps()[static_cast<std::size_t>(ShiftTo::unpack(shift.attribute).inner)];
+}
+
+/// A statement with shifts that leave the rank, none of them inside of another.
+class Exchange {
+ public:
+  Exchange(Statement& whole, std::vector<int> shifts, const Assignment& how)
+      : whole_(whole), how_(how), shifts_(std::move(shifts)) {
+    std::vector<const jit::SiteMap*> maps;
+    std::vector<Shape> shapes;
+    for (const int i : shifts_) {
+      const jit::SiteMap* map = map_of(whole, record(i));
+      const auto known = std::ranges::find(maps, map);
+      maps_.push_back(static_cast<std::size_t>(known - maps.begin()));
+      if (known == maps.end()) maps.push_back(map);
+      shapes.push_back(record(i).shape());
+      key_.push_back(maps_.back());
+      key_.push_back(pack(shapes.back()));
+    }
+    faces_ = how.lattice.faces(how.domain, maps);
+    if (faces_->kept.size() >= kMostKept && !faces_->kept.contains(key_)) faces_->kept.clear();
+    std::shared_ptr<void>& kept = faces_->kept[key_];
+    if (!kept) kept = std::make_shared<Post>(how.lattice, *faces_, maps_, shapes);
+    post_ = std::static_pointer_cast<Post>(kept);
+  }
+
+  void run() try {
+    ++spent.statements;
+    send_off();
+    if (!jit::env().overlap) post_->finish();
+    compute_inner_sites();
+    const std::uint64_t waited = spent.wait;
+    {
+      const Timed timed(spent.faces);
+      compute_faces();
+      post_->finish();
+    }
+    spent.faces -= spent.wait - waited;
+  } catch (...) {
+    // Messages that are under way keep their memory, and meet those of the other ranks, which have failed alike.
+    static std::vector<std::shared_ptr<Post>> abandoned;
+    abandoned.push_back(post_);
+    faces_->kept.erase(key_);
+    throw;
+  }
+
+ private:
+  static constexpr std::size_t kMostKept = 32;
+
+  const Record& record(int i) const { return whole_.records()[static_cast<std::size_t>(i)]; }
+  Assignment on(const jit::Domain& domain) const {
+    return {.dest = how_.dest,
+            .shape = how_.shape,
+            .lattice = how_.lattice,
+            .domain = domain,
+            .inner = true,
+            .sites_of_all = how_.domain.sites};
+  }
+
+  /// Calls use(values, number of the shift, buffer) for what a face reads.
+  template <class Use>
+  void for_each_value(std::size_t face, Use&& use) {
+    for (const Face::Values& values : faces_->faces[face].values)
+      for (std::size_t i = 0; i < shifts_.size(); ++i)
+        if (maps_[i] == static_cast<std::size_t>(values.map)) use(values, i, post_->buffers[face][i]);
+  }
+
+  void send_off() {
+    const Timed timed(spent.pack);
+    for (std::size_t i = 0; i < shifts_.size(); ++i)
+      if (const Travelling& t = post_->travelling[i]; t.outgoing)
+        compute(i, *t.outgoing, t.halo->departing, t.halo->departures);
+    post_->start();
+  }
+
+  void compute_inner_sites() {
+    const Timed timed(spent.inner);
+    for (const jit::Domain& domain : faces_->inner) {
+      execute(whole_, on(domain));
+      post_->poll();
+    }
+    // What faces read of values that are here.
+    for (std::size_t f = 0; f < faces_->faces.size(); ++f)
+      for_each_value(f, [&](const Face::Values& values, std::size_t i, const std::shared_ptr<jit::Field>& buffer) {
+        if (buffer && values.from_here.sites > 0) compute(i, *buffer, values.sources, values.from_here);
+      });
+  }
+
+  void compute_faces() {
+    std::vector<bool> received(shifts_.size());
+    for (std::size_t f = 0; f < faces_->faces.size(); ++f) {
+      for_each_value(f, [&](const Face::Values&, std::size_t i, const std::shared_ptr<jit::Field>&) {
+        if (!received[i]) post_->receive(i);
+        received[i] = true;
+      });
+      compute_face(f);
+    }
+  }
+
+  void compute_face(std::size_t f) {
+    Statement::Asides asides;
+    for_each_value(f, [&](const Face::Values& values, std::size_t i, const std::shared_ptr<jit::Field>& buffer) {
+      const Travelling& t = post_->travelling[i];
+      if (buffer && values.from_elsewhere.sites > 0) {
+        Statement step;
+        step.clear(how_.lattice, buffer.get());
+        step.read(*t.incoming, t.shape, values.arrivals);
+        run_step(step, *buffer, t.shape, values.from_elsewhere);
+      }
+      asides.emplace(shifts_[i], values.arrived ? Statement::Aside{t.incoming, &*values.arrived}
+                                                : Statement::Aside{buffer, &faces_->faces[f].to_buffer});
+    });
+    execute_rest(whole_, asides, on(faces_->faces[f].domain));
+  }
+
+  /// What is shifted, at the sources that the map gives for the sites of a buffer.
+  void compute(std::size_t shift, jit::Field& buffer, const jit::SiteMap& sources, const jit::Domain& domain) {
+    Statement step;
+    step.clear(how_.lattice, &buffer);
+    const Record& r = record(shifts_[shift]);
+    step.copy(whole_, r.operand(0), {}, &sources);
+    run_step(step, buffer, r.shape(), domain);
+  }
+
+  void run_step(Statement& step, jit::Field& buffer, Shape shape, const jit::Domain& domain) {
+    execute(step, {.dest = &buffer, .shape = shape, .lattice = how_.lattice, .domain = domain, .inner = true});
+  }
+
+  Statement& whole_;
+  const Assignment& how_;
+  const std::vector<int> shifts_;   ///< records
+  std::vector<std::size_t> maps_;   ///< [shifts] number of the map
+  std::vector<std::uint64_t> key_;  ///< of what is kept
+  std::shared_ptr<const Faces> faces_;
+  std::shared_ptr<Post> post_;
+};
+
+bool leaves(const jit::SiteMap* map) { return map != nullptr && map->off_rank() != nullptr; }
+
+/// Fields with the values of shifts inside of other shifts: each is a stage of messages of its own.
+Statement::Asides inner_shifts_aside(const Statement& whole, const std::vector<int>& shifts, const Assignment& how) {
+  Statement::Asides asides;
+  for (const int shift : shifts)
+    if (whole.records()[static_cast<std::size_t>(shift)].frame() != 0)
+      asides.emplace(shift, Statement::Aside{computed_aside(whole, shift, asides, how)});
+  return asides;
+}
+
+}  // namespace
+
+ExchangeTimes exchange_times() {
+  const double tick = jit::seconds_per_tick();
+  const auto seconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * tick; };
+  return {.pack = seconds(spent.pack),
+          .inner = seconds(spent.inner),
+          .wait = seconds(spent.wait),
+          .faces = seconds(spent.faces),
+          .statements = spent.statements,
+          .messages = spent.messages,
+          .bytes = spent.bytes};
+}
+
+bool leaves_the_rank(const Statement& statement) { return std::ranges::any_of(statement.maps(), leaves); }
+
+void check_same_on_all_ranks(const Statement& statement) {
+  struct At {
+    std::int64_t number = 0;  ///< of the collective statements so far
+    std::uint64_t hash = 0;
+    char text[240] = {};
+  };
+  static std::int64_t number = 0;
+  jit::Communicator& ranks = jit::process_communicator();
+  if (!jit::env().check || ranks.size() == 1) return;
+  At own{.number = ++number};
+  const auto records = statement.records();
+  for (const Record& r : records.subspan(1))
+    for (const std::uint64_t word : {r.type, r.operands, r.place & 0xFFFFFFFF})
+      own.hash = (own.hash ^ word) * 0x100000001B3ull;
+  describe(records, statement.root()).copy(own.text, sizeof own.text - 1);
+  std::vector<At> all(static_cast<std::size_t>(ranks.size()));
+  ranks.gather(&own, sizeof own, all.data());
+  const auto text = [](const At& at) { return "statement " + std::to_string(at.number) + ", " + at.text; };
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank].number != own.number || all[rank].hash != own.hash)
+      throw jit::UserError({.what = "statement over all ranks",
+                            .expected = "the same on all of them",
+                            .got = "rank " + std::to_string(ranks.rank()) + " is at " + text(own) + "; rank " +
+                                   std::to_string(rank) + " at " + text(all[rank]),
+                            .what_now = "let all ranks go the same way through the program: decide on what all of them "
+                                        "know (found by TESSERA_CHECK=1)"});
+}
+
+void execute_with_messages(const Statement& statement, const Assignment& how) {
+  check_same_on_all_ranks(statement);
+  Statement whole = statement;  // which others may use while this is at work
+  const auto records = whole.records();
+  std::vector<int> shifts;
+  for (std::size_t i = 1; i < records.size(); ++i)
+    if (records[i].op() == Op::shift && leaves(map_of(whole, records[i]))) shifts.push_back(static_cast<int>(i));
+  if (const auto asides = inner_shifts_aside(whole, shifts, how); !asides.empty())
+    return execute_rest(whole, asides, how);
+  Exchange(whole, std::move(shifts), how).run();
+}
+
+}  // namespace QDP::detail

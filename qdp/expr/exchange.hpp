@@ -1,0 +1,35 @@
+// Statements that need values of other ranks (design D6): what is sent, and what is computed while it travels.
+#pragma once
+
+#include <cstdint>
+
+#include "qdp/expr/execute.hpp"
+#include "qdp/layout/lattice.hpp"
+
+namespace QDP::detail {
+
+bool leaves_the_rank(const Statement& statement);
+/// Whether it has shifts through maps that leave the rank: the same on all ranks, since a map leaves all or none.
+inline bool needs_messages(const Statement& statement, const LatticeState& lattice) {
+  return lattice.grid().size() > 1 && leaves_the_rank(statement);
+}
+
+/// What messages have taken so far on this rank, in seconds and in all: how well they hide behind the inner sites.
+struct ExchangeTimes {
+  double pack = 0;                            ///< values for others into buffers, and their start
+  double inner = 0;                           ///< inner sites, with what faces need from here
+  double wait = 0;                            ///< for messages, when there is nothing else to do
+  double faces = 0;                           ///< from what has arrived to the faces' sites
+  std::int64_t statements = 0, messages = 0;  ///< sent
+  std::int64_t bytes = 0;                     ///< sent
+};
+ExchangeTimes exchange_times();
+
+/// For TESSERA_CHECK=1, before anything of the statement that is collective: throws UserError unless all ranks are at the
+/// same one, naming what this one and another are at. Collective.
+void check_same_on_all_ranks(const Statement& statement);
+
+/// As execute(), which calls it if there are such shifts. Collective.
+void execute_with_messages(const Statement& statement, const Assignment& how);
+
+}  // namespace QDP::detail

@@ -1,0 +1,139 @@
+// A program that tests start under mpirun: it does what its first argument says, on all ranks.
+#include <omp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "jit/comm/collectives.hpp"
+#include "jit/support/log.hpp"
+#include "qdp.h"
+
+namespace {
+
+jit::Communicator& ranks() { return jit::process_communicator(); }
+bool is_one() { return ranks().rank() == 1; }
+/// What ranks do that do not fail: they wait for the one that does.
+void wait_for_all() {
+  ranks().barrier();
+  std::this_thread::sleep_for(std::chrono::seconds(120));
+}
+
+int hello() {
+  QDP::QDPIO::cout << "once, from " << QDP::Layout::numNodes() << std::endl;
+  int sum = ranks().rank();
+  QDP::QDPInternal::globalSum(sum);
+  const double of_rank[] = {1e16, 1, -1e16};
+  double exact = ranks().rank() < 3 ? of_rank[ranks().rank()] : 0;
+  QDP::QDPInternal::globalSum(exact);
+  QDP::QDPIO::cout << "sum " << sum << (exact == (ranks().size() < 3 ? 1e16 + ranks().size() - 1 : 1) ? ", exact" : "")
+                   << std::endl;
+  jit::log_warn("test", "a line of each");
+  return 0;
+}
+
+int threads() {
+  std::printf("rank %d: %d of the run time, %d of OpenMP\n", ranks().rank(), QDP::qdpNumThreads(),
+              omp_get_max_threads());
+  return 0;
+}
+
+int fail(bool here) {
+  if (here) {
+    QDP::QDP_failed("the message");
+    return 4;
+  }
+  wait_for_all();
+  return 0;
+}
+
+int exchange(std::size_t bytes) {
+  const int partner = ranks().rank() ^ 1;
+  std::vector<char> mine(bytes, static_cast<char>('a' + ranks().rank())), other(bytes);
+  mine.back() = static_cast<char>('0' + ranks().rank());
+  if (partner < ranks().size()) {
+    const auto in = ranks().incoming(other.data(), bytes, partner), out = ranks().outgoing(mine.data(), bytes, partner);
+    in->start();
+    out->start();
+    in->wait();
+    out->wait();
+    const bool right =
+        other.front() == 'a' + partner && other[bytes / 2] == 'a' + partner && other.back() == '0' + partner;
+    if (!right) QDP::QDP_abort(9);
+  }
+  ranks().broadcast(other.data(), bytes, 0);  // what rank 0 has received
+  const bool right = other.front() == 'b' && other[bytes / 2] == 'b' && other.back() == '1';
+  if (!right) QDP::QDP_abort(8);
+  QDP::QDPIO::cout << "exchanged " << bytes << std::endl;
+  return 0;
+}
+
+int messages_per_second() {
+  char x = 0;
+  const int partner = ranks().rank() ^ 1;
+  const auto in = ranks().incoming(&x, 1, partner), out = ranks().outgoing(&x, 1, partner);
+  constexpr int kRounds = 2000;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kRounds; ++i) {
+    in->start();
+    out->start();
+    in->wait();
+    out->wait();
+  }
+  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
+  QDP::QDPIO::cout << time.count() / kRounds << " us for an exchange" << std::endl;
+  return 0;
+}
+
+/// A process that a rank forks off is no rank: its end is nobody's.
+int fork_off() {
+  if (is_one()) {
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) std::exit(3);
+    int status = 0;
+    waitpid(child, &status, 0);
+    std::printf("child %d\n", WEXITSTATUS(status));
+  }
+  return hello();
+}
+
+int run(const std::string& what, const std::string& more) {
+  if (what == "hello") return hello();
+  if (what == "threads") return threads();
+  if (what == "fork") return fork_off();
+  if (what == "fail_one") return fail(is_one());
+  if (what == "fail_all") return fail(true);
+  if (what == "throw_one" && is_one()) throw jit::UserError("the message");
+  if (what == "throw_all") throw jit::UserError("the message");
+  if (what == "exit_one" && is_one()) std::exit(3);
+  if (what == "exit_all") std::exit(3);
+  if (what == "exit_in_peace") std::exit(0);
+  if (what == "exit_one_in_peace" && is_one()) std::exit(0);
+  if (what == "abort_one" && is_one()) QDP::QDP_abort(5);
+  if (what == "kill_one" && is_one()) std::raise(SIGKILL);
+  if (what == "late" && is_one()) std::this_thread::sleep_for(std::chrono::seconds(120));
+  if (what == "late") {
+    int x = 0;
+    ranks().receive(&x, sizeof x, 1);
+  }
+  if (what == "exchange") return exchange(std::strtoull(more.c_str(), nullptr, 10));
+  if (what == "latency") return messages_per_second();
+  wait_for_all();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QDP::QDP_initialize(&argc, &argv);
+  const int status = run(argc > 1 ? argv[1] : "hello", argc > 2 ? argv[2] : "");
+  QDP::QDP_finalize();
+  return status;
+}

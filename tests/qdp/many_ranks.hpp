@@ -1,0 +1,124 @@
+// Programs that run on lattices shared out over ranks: what they find must not depend on the grid of ranks.
+//
+//   check_same({4, 4, 4, 8}, {{1, 1, 1, 2}, {2, 2, 1, 1}}, [](tests::Findings& find) { ...; find.field(x); find.sum(norm2(x)); });
+//
+// The program runs once by one rank, and once by each grid's, in processes of their own (tests/ranks.hpp); every site of every
+// field and every sum must have the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "jit/memory/field.hpp"
+#include "qdp.h"
+#include "tests/grid_of_ranks.hpp"
+#include "tests/qdp/lattices.hpp"
+#include "tests/ranks.hpp"
+
+namespace tests {
+
+/// What a program has found: of each site by its number in the lattice, and of the lattice as a whole.
+class Findings {
+ public:
+  template <class T>
+  void field(const QDP::OLattice<T>& x) {
+    field(*x.field());
+  }
+  /// Of the present lattice, at the words of its host side.
+  void field(jit::Field& x) {
+    const auto* words = static_cast<const std::byte*>(x.host_read());
+    const int bytes = static_cast<int>(x.host_bytes() / static_cast<std::size_t>(x.order().sites));
+    for (int site = 0; site < QDP::Layout::sitesOnNode(); ++site) {
+      const QDP::multi1d<int> coord = QDP::Layout::siteCoords(QDP::Layout::nodeNumber(), site);
+      add(QDP::local_site(coord, QDP::Layout::lattSize()), words + static_cast<std::ptrdiff_t>(site) * bytes, bytes);
+    }
+    ++number_;
+  }
+  void sum(double x) {
+    add(kWhole, &x, sizeof x);
+    ++number_;
+  }
+  template <class T>
+  void sum(const QDP::OScalar<T>& x) {
+    add(kWhole, &x.elem(), sizeof(T));
+    ++number_;
+  }
+  std::vector<std::byte> bytes() const { return bytes_; }
+
+  static constexpr int kWhole = -1;
+  struct Head {
+    int number, site, bytes;
+  };
+
+ private:
+  void add(int site, const void* data, int bytes) {
+    const Head head{number_, site, bytes};
+    const auto* h = reinterpret_cast<const std::byte*>(&head);
+    const auto* d = static_cast<const std::byte*>(data);
+    bytes_.insert(bytes_.end(), h, h + sizeof head);
+    bytes_.insert(bytes_.end(), d, d + bytes);
+  }
+
+  int number_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+using Program = void (*)(Findings&);
+/// What a rank sets in its environment before it computes.
+using Settings = void (*)(int rank);
+inline void none(int) {}
+
+/// [number, site] what was found on all ranks. A site found by two, or a sum that differs between them, is kept as wrong.
+inline std::map<std::pair<int, int>, std::string> found(const Extents& extents, const Extents& grid, Program program,
+                                                        Settings settings) {
+  const auto all = on_ranks<std::byte>(ranks_of(grid), [&](jit::Communicator& comm) {
+    settings(comm.rank());
+    share_out(grid);
+    create_lattice(extents);
+    Findings findings;
+    program(findings);
+    return findings.bytes();
+  });
+  std::map<std::pair<int, int>, std::string> values;
+  for (const auto& rank : all)
+    for (std::size_t at = 0; at < rank.size();) {
+      Findings::Head head;
+      std::memcpy(&head, rank.data() + at, sizeof head);
+      at += sizeof head;
+      const std::string value(reinterpret_cast<const char*>(rank.data() + at), static_cast<std::size_t>(head.bytes));
+      at += static_cast<std::size_t>(head.bytes);
+      const auto [known, is_new] = values.emplace(std::pair{head.number, head.site}, value);
+      if (!is_new && (head.site != Findings::kWhole || known->second != value)) known->second = "wrong";
+    }
+  return values;
+}
+
+/// Checks that the program finds the same on each grid of ranks, and how often it found something.
+inline void check_same(const Extents& extents, const std::vector<Extents>& grids, Program program,
+                       Settings settings = none) {
+  const auto alone = found(extents, Extents(1, 1, 1, 1), program, none);
+  REQUIRE(!alone.empty());
+  for (const Extents& grid : grids) {
+    CAPTURE(QDP::detail::to_string(extents));
+    CAPTURE(QDP::detail::to_string(grid));
+    const auto shared = found(extents, grid, program, settings);
+    CHECK(shared.size() == alone.size());
+    std::map<int, int> different;  // sites, by the number of the finding
+    for (const auto& [place, value] : alone) {
+      const auto other = shared.find(place);
+      if (other == shared.end() || other->second != value) ++different[place.first];
+    }
+    for (const auto& [number, sites] : different) {
+      CAPTURE(number);
+      CHECK(sites == 0);
+    }
+  }
+}
+
+}  // namespace tests
