@@ -151,9 +151,9 @@ class KernelEmitter {
         builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), tables_[number_of_slot], parent.group));
     f.group = builder_.CreateSExt(builder_.CreateAShr(entry, builder_.getInt32(1)), builder_.getInt64Ty(), "group");
     f.half = parent.half;
-    if (slot.lane_xor == 0) return f;
+    if (slot.exchange.is_none()) return f;
     f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
-    if (slot.lane_xor >= lanes_)
+    if (!slot.exchange.beyond(lanes_).is_none())
       f.half = builder_.CreateXor(
           parent.half, builder_.CreateAnd(builder_.CreateZExt(entry, builder_.getInt64Ty()), number(1)), "half");
     return f;
@@ -375,10 +375,10 @@ class KernelEmitter {
   }
 
   Value* permute(std::size_t slot, Value* value) {
-    const int exchange = kernel_.slots[slot].lane_xor % lanes_;
-    if (exchange == 0) return value;
+    const LaneExchange exchange = kernel_.slots[slot].exchange.within(lanes_);
+    if (exchange.is_none()) return value;
     llvm::SmallVector<int> lanes;
-    for (int l = 0; l < lanes_; ++l) lanes.push_back(l ^ exchange);
+    for (int l = 0; l < lanes_; ++l) lanes.push_back(exchange.source(l));
     Value* wraps = builder_.CreateVectorSplat(unsigned(lanes_), frame(here_, slot).wraps);
     return builder_.CreateSelect(wraps, builder_.CreateShuffleVector(value, lanes), value);
   }

@@ -218,11 +218,17 @@ class SimtEmitter : private SimtCode {
     Value* entry = load_entry(table, parent.group);
     f.group = builder_.CreateLShr(entry, i32(1), "group");
     f.lane = parent.lane;
-    const int among_mine = slot.lane_xor & (sites_ - 1), beyond = slot.lane_xor - among_mine;
-    if (among_mine != 0) f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
-    if (beyond == 0) return f;
+    if (!slot.exchange.within(sites_).is_none()) f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
+    const LaneExchange beyond = slot.exchange.beyond(sites_);
+    if (beyond.is_none()) return f;
     Value* all_or_none = builder_.CreateNeg(builder_.CreateAnd(entry, i32(1)));  // bits
-    f.lane = builder_.CreateXor(parent.lane, builder_.CreateAnd(all_or_none, i32(std::uint64_t(beyond))), "lane");
+    const auto if_it_wraps = [&](std::uint8_t bits) { return builder_.CreateAnd(all_or_none, i32(bits)); };
+    if (beyond.ring != 0) {
+      Value* moved = builder_.CreateAdd(parent.lane, if_it_wraps(beyond.step));
+      f.lane = builder_.CreateOr(builder_.CreateAnd(parent.lane, i32(std::uint32_t(~beyond.ring))),
+                                 builder_.CreateAnd(moved, i32(beyond.ring)), "lane");
+    }
+    if (beyond.flip != 0) f.lane = builder_.CreateXor(f.lane, if_it_wraps(beyond.flip), "lane");
     return f;
   }
 
@@ -382,10 +388,10 @@ class SimtEmitter : private SimtCode {
 
   /// Loads see a slot's lanes in the order in which they lie; what comes from there is put into the parent's order.
   Value* permute(std::size_t slot, Value* value) {
-    const int exchange = kernel_.slots[slot].lane_xor & (sites_ - 1);
-    if (exchange == 0) return value;
+    const LaneExchange exchange = kernel_.slots[slot].exchange.within(sites_);
+    if (exchange.is_none()) return value;
     llvm::SmallVector<int> order;
-    for (int i = 0; i < sites_; ++i) order.push_back(i ^ exchange);
+    for (int i = 0; i < sites_; ++i) order.push_back(exchange.source(i));
     return builder_.CreateSelect(frame(slot).wraps, builder_.CreateShuffleVector(value, order), value);
   }
 

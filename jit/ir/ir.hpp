@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/ir/lane_exchange.hpp"
 #include "jit/ir/type.hpp"
 #include "jit/support/hash.hpp"
 
@@ -72,14 +73,14 @@ struct Leaf {
   bool operator==(const Leaf&) const = default;
 };
 
-/// A frame. Slot 0 is the site. Structured: the neighbours of a group are a group, with lanes exchanged (l -> l ^ lane_xor)
-/// where the neighbourhood wraps around a sub-lattice; table[g] = 2 * neighbour_group + wraps. Gathered: table[p] is the
+/// A frame. Slot 0 is the site. Structured: the neighbours of a group are a group, with lanes exchanged
+/// where the neighbourhood leaves a sub-lattice; table[g] = 2 * neighbour_group + wraps. Gathered: table[p] is the
 /// neighbour's position, p = group * lanes + lane; loads gather and `permute` does nothing. A structured slot has a
 /// structured parent (or the site).
 struct Slot {
   std::int16_t parent = -1;
   bool gathered = false;
-  std::int16_t lane_xor = 0;
+  LaneExchange exchange = {};
   bool operator==(const Slot&) const = default;
 };
 

@@ -2,7 +2,7 @@
 //
 //   kernel lanes=16 trips=1 domain=range
 //   leaf 0 f32[24] read
-//   slot 1 parent=0 structured xor=8
+//   slot 1 parent=0 structured xor=8      LaneExchange::flip; ring=3+1: LaneExchange::ring and ::step
 //   argument 0 f64
 //   %0 = load f32 leaf0[3+2t] @1          word 3 + 2 * trip of leaf 0, in the frame of slot 1; +72r: 72 * round
 //   %1 = constant f32 0x1.8p+0            hexadecimal, so that no digit is lost
@@ -53,6 +53,10 @@ class Printer {
     *this << "]";
     if (p.slot != 0) *this << " @" << std::int64_t{p.slot};
     return *this;
+  }
+  Printer& exchange(const LaneExchange& lanes) {
+    *this << " xor=" << std::int64_t{lanes.flip};
+    return lanes.ring == 0 ? *this : *this << " ring=" << std::int64_t{lanes.ring} << "+" << std::int64_t{lanes.step};
   }
   Printer& value(Value v) { return *this << "%" << std::int64_t{v}; }
   std::string take() { return std::move(out_); }
@@ -119,7 +123,7 @@ std::string print(const Kernel& kernel) {
     if (slot.gathered)
       out << " gathered\n";
     else
-      out << " structured xor=" << std::int64_t{slot.lane_xor} << "\n";
+      (out << " structured").exchange(slot.exchange) << "\n";
   }
   for (std::size_t i = 0; i < kernel.nodes.size(); ++i) print_node(out, Value(i), kernel.nodes[i]);
   for (const Store& store : kernel.stores) ((out << "store ").place(store.place) << " ").value(store.value) << "\n";

@@ -23,9 +23,13 @@ inline int block_lanes(const ir::Kernel& kernel, const ir::Leaf& leaf) {
 }
 
 /// Sites that a thread takes where code for `sites` of them is asked for (a power of two): they are neighbours in one
-/// group, and lists are of single sites.
+/// group, and so are those that their values come from; lists are of single sites.
 inline int sites_per_thread(const ir::Kernel& kernel, int sites) {
-  return kernel.listed ? 1 : std::min(sites, kernel.lanes);
+  if (kernel.listed) return 1;
+  sites = std::min(sites, kernel.lanes);
+  while (std::ranges::any_of(kernel.slots, [&](const ir::Slot& slot) { return slot.exchange.straddles(sites); }))
+    sites /= 2;
+  return sites;
 }
 
 /// Number of the word (position, component), counted in words from the start of the field; position = group * W + lane.

@@ -5,6 +5,7 @@
 #include "jit/ir/abi.hpp"
 #include "jit/ir/ir.hpp"
 #include "jit/ir/nodes.hpp"
+#include "jit/ir/site_layout.hpp"
 #include "jit/support/error.hpp"
 
 namespace jit::ir {
@@ -48,11 +49,27 @@ class Verifier {
             std::to_string(slot.parent));
       check(slot.gathered || !kernel_.slots[std::size_t(slot.parent)].gathered, what,
             "a structured parent of a structured slot", "gathered slot " + std::to_string(slot.parent));
-      check(slot.lane_xor >= 0 && slot.lane_xor < kernel_.lanes, what, "an exchange of lanes of the group",
-            "xor " + std::to_string(slot.lane_xor));
-      check(!slot.gathered || slot.lane_xor == 0, what, "no exchange of lanes in a gathered slot",
-            "xor " + std::to_string(slot.lane_xor));
+      exchange(what, slot.exchange);
+      check(!slot.gathered || slot.exchange.is_none(), what, "no exchange of lanes in a gathered slot",
+            text(slot.exchange));
     }
+  }
+
+  static std::string text(const LaneExchange& exchange) {
+    return "xor " + std::to_string(exchange.flip) + ", ring " + std::to_string(exchange.ring) + ", step " +
+           std::to_string(exchange.step);
+  }
+
+  void exchange(const std::string& what, const LaneExchange& exchange) const {
+    check(exchange.flip < kernel_.lanes, what, "an exchange of lanes of the group", text(exchange));
+    const unsigned ring = exchange.ring, lowest = ring & (~ring + 1);
+    check(ring == 0 || (std::has_single_bit(ring / lowest + 1) && !std::has_single_bit(ring)), what,
+          "a ring of two or more consecutive bits", text(exchange));
+    check(static_cast<int>(ring) < block_lanes(kernel_.lanes, Type::f64), what, "a ring within half a group",
+          text(exchange));
+    check((exchange.step & ~ring) == 0 && (exchange.step == 0) == (ring == 0), what, "a step of the ring",
+          text(exchange));
+    check((exchange.flip & ring) == 0, what, "a ring of bits that are not flipped", text(exchange));
   }
 
   void place(const std::string& what, const Place& p, Type type) const {

@@ -23,11 +23,11 @@ SiteMap SiteMap::gathered(std::vector<std::int32_t> sources) {
   return map;
 }
 
-SiteMap SiteMap::structured(std::vector<std::int32_t> group_sources, int lanes, int lane_xor) {
+SiteMap SiteMap::structured(std::vector<std::int32_t> group_sources, int lanes, LaneExchange exchange) {
   SiteMap map;
   map.groups_ = padded(std::move(group_sources));
   map.lanes_ = lanes;
-  map.lane_xor_ = lane_xor;
+  map.exchange_ = exchange;
   return map;
 }
 

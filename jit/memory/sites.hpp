@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "jit/ir/lane_exchange.hpp"
 #include "jit/memory/device_copy.hpp"
 #include "jit/support/on_demand.hpp"
 
@@ -66,9 +67,8 @@ class SiteMap {
  public:
   /// `sources`: [groups * lanes] source position of each target position, for padding any position.
   static SiteMap gathered(std::vector<std::int32_t> sources);
-  /// For maps that take each group from one group: [groups] 2 * source group + wraps, where wrapping exchanges lanes
-  /// l -> l ^ lane_xor.
-  static SiteMap structured(std::vector<std::int32_t> group_sources, int lanes, int lane_xor);
+  /// For maps that take each group from one group: [groups] 2 * source group + wraps, where wrapping exchanges lanes.
+  static SiteMap structured(std::vector<std::int32_t> group_sources, int lanes, LaneExchange exchange = {});
 
   /// What the tables cannot say: the entries of these targets are positions here, but not their sources. A map has
   /// this on all ranks, though perhaps with no source, or on none.
@@ -77,12 +77,12 @@ class SiteMap {
   const Identity& identity() const { return identity_; }
 
   bool is_structured() const { return !groups_.empty(); }
-  int lane_xor() const { return lane_xor_; }
+  LaneExchange exchange() const { return exchange_; }
   /// Position of one target's source, for which no table is made.
   std::int32_t source(std::int32_t position) const {
     if (groups_.empty()) return positions_[static_cast<std::size_t>(position)];
     const std::int32_t entry = groups_[static_cast<std::size_t>(position / lanes_)], lane = position % lanes_;
-    return entry / 2 * lanes_ + (entry % 2 != 0 ? lane ^ lane_xor_ : lane);
+    return entry / 2 * lanes_ + (entry % 2 != 0 ? exchange_.source(lane) : lane);
   }
   /// As they were given, and kTablePadding entries more. Of structured maps the positions are made at the first call.
   const std::vector<std::int32_t>& sources() const { return groups_.empty() ? positions_ : derived_sources(); }
@@ -98,7 +98,8 @@ class SiteMap {
   const std::vector<std::int32_t>& derived_sources() const;
 
   std::vector<std::int32_t> positions_, groups_;
-  int lanes_ = 1, lane_xor_ = 0;
+  int lanes_ = 1;
+  LaneExchange exchange_;
   OnDemand<std::vector<std::int32_t>> derived_;
   std::shared_ptr<const OffRank> off_rank_;
   Identity identity_;

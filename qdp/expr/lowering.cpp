@@ -73,7 +73,7 @@ Lowering::Lowering(std::span<const Record> records)
       const ShiftTo to = ShiftTo::unpack(r.attribute);
       grown(kernel_.slots,
             static_cast<std::size_t>(narrow(static_cast<std::uint64_t>(to.inner), "different shifts"))) = {
-          static_cast<std::int16_t>(r.frame()), to.gathered, static_cast<std::int16_t>(to.lane_xor)};
+          static_cast<std::int16_t>(r.frame()), to.gathered, to.exchange};
     }
   }
   for (const Shape& s : values) {

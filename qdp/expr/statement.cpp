@@ -79,7 +79,7 @@ inline int Statement::frame_of(int parent, const jit::SiteMap* map) {
 
 inline ShiftTo Statement::shift_to(int inner) const {
   const auto i = static_cast<std::size_t>(inner);
-  return {inner, gathered_[i] != 0 ? 0 : maps_[i]->lane_xor(), gathered_[i] != 0};
+  return {inner, gathered_[i] != 0 ? jit::LaneExchange{} : maps_[i]->exchange(), gathered_[i] != 0};
 }
 
 inline int Statement::add_field(jit::Field* field, std::uint64_t shape, int frame) {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "jit/ir/lane_exchange.hpp"
 #include "jit/runtime/table_key.hpp"
 #include "qdp/expr/node.hpp"
 
@@ -55,14 +56,19 @@ static_assert(std::has_unique_object_representations_v<Record>, "records are com
 
 /// The frame that a shift reads in, as its record's attribute.
 struct ShiftTo {
-  int inner, lane_xor;
+  int inner;
+  jit::LaneExchange exchange;
   bool gathered;
   std::uint64_t pack() const {
-    return static_cast<std::uint32_t>(inner) | static_cast<std::uint64_t>(lane_xor) << 32 |
+    return static_cast<std::uint32_t>(inner) | static_cast<std::uint64_t>(exchange.flip) << 32 |
+           static_cast<std::uint64_t>(exchange.ring) << 40 | static_cast<std::uint64_t>(exchange.step) << 48 |
            static_cast<std::uint64_t>(gathered) << 63;
   }
   static ShiftTo unpack(std::uint64_t a) {
-    return {static_cast<int>(a & 0xFFFFFFFF), static_cast<int>(a >> 32 & 0xFFFF), a >> 63 != 0};
+    return {
+        static_cast<int>(a & 0xFFFFFFFF),
+        {static_cast<std::uint8_t>(a >> 32), static_cast<std::uint8_t>(a >> 40), static_cast<std::uint8_t>(a >> 48)},
+        a >> 63 != 0};
   }
 };
 

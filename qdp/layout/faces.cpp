@@ -185,7 +185,7 @@ Face make_face(const LatticeState& lattice, jit::Domain domain, const std::vecto
   std::vector<std::int32_t> to_buffer(static_cast<std::size_t>(lattice.groups), 0);
   for (std::size_t k = 0; k < domain.groups.size(); ++k)
     to_buffer[static_cast<std::size_t>(domain.groups[k])] = static_cast<std::int32_t>(2 * k);
-  face.to_buffer = jit::SiteMap::structured(std::move(to_buffer), lanes, 0);
+  face.to_buffer = jit::SiteMap::structured(std::move(to_buffer), lanes);
 
   for (const int number : numbers) {
     const std::vector<std::int32_t>& arrives = arrivals[static_cast<std::size_t>(number)];
@@ -205,11 +205,11 @@ Face make_face(const LatticeState& lattice, jit::Domain domain, const std::vecto
     values.from_elsewhere = std::move(parts[1]);
     values.sources = map_between(*face.order, here);
     values.arrivals = map_between(*face.order, there);
-    if (values.from_here.sites == 0 && values.arrivals.is_structured() && values.arrivals.lane_xor() == 0) {
+    if (values.from_here.sites == 0 && values.arrivals.is_structured() && values.arrivals.exchange().is_none()) {
       std::vector<std::int32_t> groups(static_cast<std::size_t>(lattice.groups), 0);
       for (std::size_t k = 0; k < domain.groups.size(); ++k)
         groups[static_cast<std::size_t>(domain.groups[k])] = values.arrivals.group_sources()[k];
-      values.arrived = jit::SiteMap::structured(std::move(groups), lanes, 0);
+      values.arrived = jit::SiteMap::structured(std::move(groups), lanes);
     }
     face.values.push_back(std::move(values));
   }

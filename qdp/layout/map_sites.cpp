@@ -10,34 +10,65 @@ namespace QDP::detail {
 
 namespace {
 
+/// Of a direction cut in so many pieces, which are counted in steps of `stride` lanes: lanes take what those `steps` pieces on have.
+jit::LaneExchange around(int pieces, int stride, int steps) {
+  if (pieces == 1) return {};
+  if (pieces == 2) return {.flip = static_cast<std::uint8_t>(stride)};
+  const int ring = (pieces - 1) * stride;
+  return {.ring = static_cast<std::uint8_t>(ring), .step = static_cast<std::uint8_t>(steps * stride & ring)};
+}
+
+/// The exchange in which lane l takes what lane source[l] has, where that is known; none if there is none that kernels
+/// know.
+std::optional<jit::LaneExchange> find_exchange(const std::vector<int>& source) {
+  const int lanes = static_cast<int>(source.size());
+  const auto fits = [&](jit::LaneExchange exchange) {
+    for (int lane = 0; lane < lanes; ++lane)
+      if (source[static_cast<std::size_t>(lane)] != kElsewhere &&
+          exchange.source(lane) != source[static_cast<std::size_t>(lane)])
+        return false;
+    return true;
+  };
+  for (int flip = 0; flip < lanes; ++flip)
+    if (const jit::LaneExchange exchange{.flip = static_cast<std::uint8_t>(flip)}; fits(exchange)) return exchange;
+  for (int pieces = 4; pieces <= lanes / 2; pieces *= 2)
+    for (int stride = 1; stride * pieces <= lanes / 2; stride *= 2)
+      for (int steps = 1; steps < pieces; ++steps)
+        if (const jit::LaneExchange exchange = around(pieces, stride, steps); fits(exchange)) return exchange;
+  return {};
+}
+
 /// The map by groups, if it is structured. Lanes without a site, or with a source elsewhere, take part in nothing.
 std::optional<jit::SiteMap> by_groups(const jit::SiteOrder& order, const std::vector<std::int32_t>& positions) {
   const int lanes = order.lanes;
   std::vector<std::int32_t> groups(order.groups);
-  int exchange = 0;
+  std::vector<int> exchanged(static_cast<std::size_t>(lanes), kElsewhere);  // as far as it is known
   for (std::int64_t group = 0; group < order.groups; ++group) {
     std::int64_t from = kElsewhere;
-    int lane_xor = 0;
+    bool stays = true;
     for (int lane = 0; lane < lanes; ++lane) {
       const std::int64_t position = group * lanes + lane;
       if (order.host_index[position] < 0) continue;
       const std::int64_t source = positions[position];
       if (source == kElsewhere) continue;
+      const int source_lane = static_cast<int>(source % lanes);
       if (from == kElsewhere) {
         from = source / lanes;
-        lane_xor = static_cast<int>(source % lanes) ^ lane;
-      } else if (source / lanes != from || (static_cast<int>(source % lanes) ^ lane) != lane_xor) {
+        stays = source_lane == lane;
+      } else if (source / lanes != from || (source_lane == lane) != stays) {
         return {};
       }
-    }
-    if (lane_xor != 0) {
-      if (exchange != 0 && lane_xor != exchange) return {};
-      exchange = lane_xor;
+      if (stays) continue;
+      int& known = exchanged[static_cast<std::size_t>(lane)];
+      if (known != kElsewhere && known != source_lane) return {};
+      known = source_lane;
     }
     if (from == kElsewhere) from = 0;  // whatever there is
-    groups[group] = static_cast<std::int32_t>(2 * from + (lane_xor != 0 ? 1 : 0));
+    groups[group] = static_cast<std::int32_t>(2 * from + (stays ? 0 : 1));
   }
-  return jit::SiteMap::structured(std::move(groups), lanes, exchange);
+  const auto exchange = find_exchange(exchanged);
+  if (!exchange) return {};
+  return jit::SiteMap::structured(std::move(groups), lanes, *exchange);
 }
 
 /// Coordinate mu moved by `sign`, and back into [first, first + extent); whether it had left.
@@ -56,9 +87,9 @@ jit::SiteMap neighbours_of_groups(const Geometry& sublattice, const LaneCut& cut
   for (std::int64_t group = 0; group < sublattice.volume(); ++group) {
     Coord x = sublattice.coord(group);
     const bool left = step(x, sign, mu, sublattice.corner()[mu], sublattice.extents()[mu]);
-    groups[group] = static_cast<std::int32_t>(2 * sublattice.index(x) + (left && cut.lane_bit[mu] != 0 ? 1 : 0));
+    groups[group] = static_cast<std::int32_t>(2 * sublattice.index(x) + (left && cut.pieces[mu] > 1 ? 1 : 0));
   }
-  return jit::SiteMap::structured(std::move(groups), lanes, cut.lane_bit[mu]);
+  return jit::SiteMap::structured(std::move(groups), lanes, around(cut.pieces[mu], cut.stride[mu], sign));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ constexpr std::int32_t kElsewhere = -1;
 /// as make_map says.
 jit::SiteMap map_between(const jit::SiteOrder& target, const std::vector<std::int32_t>& source);
 /// The table of `source`: [sites] host index of the site that each site's value comes from, in host order, or kElsewhere.
-/// Structured whenever every group takes all its sites from one group, in the same lanes or with one common exchange
-/// l -> l ^ lane_xor; that holds for the shifts of a lattice cut into virtual nodes, and is found by looking.
+/// Structured whenever every group takes all its sites from one group, in the same lanes or with one common exchange;
+/// that holds for the shifts of a lattice cut into virtual nodes, and is found by looking.
 jit::SiteMap make_map(const jit::SiteOrder& order, const std::vector<std::int32_t>& source);
 /// The reverse of make_map.
 std::vector<std::int32_t> host_sources(const jit::SiteOrder& order, const jit::SiteMap& map);

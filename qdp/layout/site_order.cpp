@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <limits>
 #include <vector>
 
@@ -39,7 +40,7 @@ void fill_cut(const Geometry& lattice, const LaneCut& cut, const Geometry& subla
     for (int lane = 0; lane < order.lanes; ++lane) {
       Coord x = corner;
       for (int mu = 0; mu < QDP_ND; ++mu)
-        if (lane & cut.lane_bit[mu]) x[mu] += cut.extents[mu];
+        if (cut.pieces[mu] > 1) x[mu] += lane / cut.stride[mu] % cut.pieces[mu] * cut.extents[mu];
       order.host_index[group * order.lanes + lane] = static_cast<std::int32_t>(lattice.index(x));
     }
   }
@@ -54,29 +55,71 @@ void fill_linear(const Geometry& lattice, jit::SiteOrder& order) {
   }
 }
 
+/// The order of cuts that find_lane_cut describes: the smallest is the best.
+struct CutCosts {
+  int split, rings;
+  std::int64_t edges;  ///< groups
+  Coord directions;    ///< [Nd] the last first: 0 if it is cut
+  auto operator<=>(const CutCosts&) const = default;
+};
+
+CutCosts costs(const LaneCut& cut, const Coord& ranks) {
+  CutCosts sum{};
+  std::int64_t groups = 1;
+  for (int mu = 0; mu < QDP_ND; ++mu) groups *= cut.extents[mu];
+  for (int mu = 0; mu < QDP_ND; ++mu) {
+    const bool is_cut = cut.pieces[mu] > 1;
+    sum.directions[QDP_ND - 1 - mu] = is_cut ? 0 : 1;
+    if (!is_cut) continue;
+    if (ranks[mu] > 1) ++sum.split;
+    if (cut.pieces[mu] > 2) sum.rings += cut.pieces[mu];
+    sum.edges += groups / cut.extents[mu];
+  }
+  return sum;
+}
+
+/// Lanes of the pieces: directions in four or more have the lowest bits, later directions higher ones.
+void number_lanes(LaneCut& cut) {
+  int lanes = 1;
+  for (const bool rings : {true, false})
+    for (int mu = 0; mu < QDP_ND; ++mu)
+      if (cut.pieces[mu] > 1 && (cut.pieces[mu] > 2) == rings) {
+        cut.stride[mu] = lanes;
+        lanes *= cut.pieces[mu];
+      }
+}
+
+/// Calls use(cut) for all cuts of the directions from mu on in so many pieces.
+template <class Use>
+void for_each_cut(LaneCut& cut, int lanes, int mu, Use&& use) {
+  if (mu == QDP_ND) {
+    if (lanes == 1) use(cut);
+    return;
+  }
+  const int extent = cut.extents[mu];
+  for (int pieces = 1; lanes % pieces == 0 && (pieces == 1 || extent % (2 * pieces) == 0); pieces *= 2) {
+    cut.pieces[mu] = pieces;
+    cut.extents[mu] = extent / pieces;
+    for_each_cut(cut, lanes / pieces, mu + 1, use);
+  }
+  cut.extents[mu] = extent;
+}
+
 }  // namespace
 
 std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes, const Coord& ranks) {
   if (lanes < 1 || !std::has_single_bit(static_cast<unsigned>(lanes))) return {};
-  const int cuts = std::countr_zero(static_cast<unsigned>(lanes));
-
-  std::vector<int> directions;
-  for (int mu = QDP_ND - 1; mu >= 0; --mu)
-    if (extents[mu] % 4 == 0) directions.push_back(mu);
-  if (static_cast<int>(directions.size()) < cuts) return {};
-  std::stable_sort(directions.begin(), directions.end(), [&](int a, int b) {
-    const bool alone_a = ranks[a] == 1, alone_b = ranks[b] == 1;
-    return alone_a != alone_b ? alone_a : extents[a] > extents[b];
+  std::optional<LaneCut> best;
+  LaneCut tried{.pieces = {}, .stride = {}, .extents = extents};
+  for_each_cut(tried, lanes, 0, [&](const LaneCut& cut) {
+    std::int64_t rings = 1;
+    for (const int pieces : cut.pieces)
+      if (pieces > 2) rings *= pieces;
+    if (rings > std::max(lanes / 2, 1)) return;
+    if (!best || costs(cut, ranks) < costs(*best, ranks)) best = cut;
   });
-  directions.resize(cuts);
-  std::sort(directions.begin(), directions.end());
-
-  LaneCut cut{.extents = extents};
-  for (int bit = 0; bit < cuts; ++bit) {
-    cut.lane_bit[directions[bit]] = 1 << bit;
-    cut.extents[directions[bit]] /= 2;
-  }
-  return cut;
+  if (best) number_lanes(*best);
+  return best;
 }
 
 Geometry sub_lattice(const Geometry& box, const LaneCut& cut) { return Geometry(cut.extents, box.corner()); }

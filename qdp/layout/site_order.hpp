@@ -1,9 +1,9 @@
 // The order of the sites on a device (design D2): which sites form a group that one vector instruction works on.
 //
-// Virtual nodes: k directions are cut in two halves, 2^k = lanes, and a group is the same site of each of the 2^k
-// sub-lattices. Then the neighbours of a group are again a group, in the same lanes, or, where the neighbourhood
-// crosses the edge of a sub-lattice in a cut direction, with lanes l -> l ^ bit(direction). Groups are ordered like the
-// sites of a sub-lattice in host order: even ones first.
+// Virtual nodes: directions are cut in two, four or more pieces, 2^k sub-lattices in all, 2^k = lanes, and a group is the same
+// site of each of them. Then the neighbours of a group are again a group, in the same lanes, or, where the neighbourhood
+// leaves the sub-lattice in a cut direction, in those of the pieces next door (jit::LaneExchange). Groups are ordered like
+// the sites of a sub-lattice in host order: even ones first.
 #pragma once
 
 #include "jit/memory/sites.hpp"
@@ -13,18 +13,22 @@
 
 namespace QDP::detail {
 
-/// Which directions are cut in two.
+/// In how many pieces directions are cut.
 struct LaneCut {
-  /// Lane bit of a direction, 0 if the direction is not cut. Later directions have higher bits.
-  Coord lane_bit{};
-  /// Extents of a sub-lattice.
-  Coord extents{};
+  Coord pieces{};   ///< powers of two; 1: the direction is not cut
+  Coord stride{};   ///< of cut directions: the lane of a piece's next one is so many lanes on
+  Coord extents{};  ///< of a sub-lattice
 };
 
-/// The cut of a box into `lanes` sub-lattices that keeps all sites of a group at one parity: extents of cut
-/// directions are divisible by four. Of several, the one that cuts directions in which there is one rank only, so that what
-/// a rank needs from elsewhere are whole groups; then the longest, where edges are rarest; the later of equals. None if
-/// there is no such cut, or lanes is not a power of two up to 2^Nd. `ranks`: in each direction.
+/// The cut of a box into `lanes` sub-lattices that keeps all sites of a group at one parity: extents of cut directions are
+/// divisible by twice the number of pieces. Of several, the one
+///   that cuts the fewest directions in which there is more than one rank, so that what a rank needs from elsewhere are whole
+///     groups;
+///   with the fewest pieces of directions in four or more, since registers exchange halves at less cost;
+///   with the fewest groups at edges;
+///   that cuts later directions.
+/// Pieces of directions in four or more are counted in the lowest bits of a lane, where words of 8 bytes have them in one
+/// register, too. None if there is no such cut, or lanes is not a power of two. `ranks`: in each direction.
 std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes, const Coord& ranks = kOneRank);
 
 /// Its sub-lattice of lane 0, whose sites in host order are the groups.

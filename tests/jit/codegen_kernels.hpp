@@ -197,13 +197,13 @@ inline Kernel rounds(int lanes) {
 }
 
 /// Nested exchanges of lanes, the second one of the halves of a group, then a gathered slot.
-inline Kernel halves(int lanes, int exchange) {
+inline Kernel halves(int lanes, jit::LaneExchange exchange) {
   Kernel k;
   k.name = "halves";
   k.lanes = lanes;
   k.leaves = {{Type::f64, 1, true, false}, {Type::f32, 1, true, false}, {Type::f64, 2, false, true}};
-  k.slots.push_back({0, false, std::int16_t(exchange)});
-  k.slots.push_back({1, false, std::int16_t(lanes / 2)});
+  k.slots.push_back({0, false, exchange});
+  k.slots.push_back({1, false, {.flip = std::uint8_t(lanes / 2)}});
   k.slots.push_back({2, true, 0});
   store(k, 2, 0, permute(k, 1, load(k, 0, 0, 1)));
   const Value deep = permute(k, 3, apply(k, Op::convert, Type::f64, load(k, 1, 0, 3)));
@@ -248,7 +248,7 @@ inline Kernel wilson_hop(Type t, int lanes) {
   for (int mu = 0; mu < 4; ++mu)
     for (const bool forward : {true, false}) {
       const int slot = int(k.slots.size());
-      k.slots.push_back({0, false, std::int16_t((1 << mu) % lanes)});
+      k.slots.push_back({0, false, {.flip = std::uint8_t((1 << mu) % lanes)}});
       Complex half[2][3], product[2][3];
       for (int s = 0; s < 2; ++s)
         for (int c = 0; c < 3; ++c) {
@@ -282,6 +282,19 @@ inline Kernel wilson_hop(Type t, int lanes) {
   return k;
 }
 
+/// What kernels can do: bits flipped, and rings of two or more bits within half a group that go around.
+inline std::vector<jit::LaneExchange> every_exchange(int lanes) {
+  std::vector<jit::LaneExchange> all;
+  for (int flip = 1; flip < lanes; ++flip) all.push_back({.flip = std::uint8_t(flip)});
+  for (int pieces = 4; pieces <= lanes / 2; pieces *= 2)
+    for (int stride = 1; stride * pieces <= lanes / 2; stride *= 2)
+      for (int steps = 1; steps < pieces; ++steps)
+        for (int flip : {0, 1, lanes / 2})
+          if (const int ring = (pieces - 1) * stride; (flip & ring) == 0)
+            all.push_back({std::uint8_t(flip), std::uint8_t(ring), std::uint8_t(steps * stride)});
+  return all;
+}
+
 /// A random program: leaves and arguments of all types, nested structured and gathered slots, any operation.
 inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
   Dice dice(seed);
@@ -299,10 +312,13 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
   for (int i = 0; i < 3; ++i) k.leaves.push_back({any_type(), 4, i == 2, true});
   for (int i = 0; i < 3; ++i) k.arguments.push_back(any_type());
   const int slots = dice.below(5);
+  const auto exchanges = every_exchange(lanes);
   for (int i = 1; i <= slots; ++i) {
     const int parent = dice.below(i);
     const bool gathered = k.slots[std::size_t(parent)].gathered || dice.below(4) == 0;
-    k.slots.push_back({std::int16_t(parent), gathered, std::int16_t(gathered ? 0 : dice.below(lanes))});
+    const std::size_t exchange = std::size_t(dice.below(int(exchanges.size()) + 1));
+    k.slots.push_back({std::int16_t(parent), gathered,
+                       gathered || exchange == exchanges.size() ? jit::LaneExchange{} : exchanges[exchange]});
   }
   std::vector<int> frame;  // of each node; -1: all
   const auto note = [&](int f, Value v) {

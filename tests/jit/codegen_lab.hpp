@@ -212,7 +212,7 @@ class Lab {
     const auto& table = tables_[std::size_t(slot)];
     if (s.gathered) return table[std::size_t(parent)];
     const int t = table[std::size_t(parent / kernel_.lanes)];
-    return (t >> 1) * kernel_.lanes + ((parent % kernel_.lanes) ^ (t & 1 ? s.lane_xor : 0));
+    return (t >> 1) * kernel_.lanes + (t & 1 ? s.exchange.source(parent % kernel_.lanes) : parent % kernel_.lanes);
   }
 
   /// Number of words (and reductions) in which the compiled kernel differs from the interpreter.

@@ -245,7 +245,10 @@ TEST_CASE("any change of what is computed changes the hash") {
       [](Kernel& k) { k.leaves[0].components = 3; },
       [](Kernel& k) { k.leaves[0].written = true; },
       [](Kernel& k) { k.arguments.push_back(Type::f32); },
-      [](Kernel& k) { k.slots[1].lane_xor = 4; },
+      [](Kernel& k) { k.slots[1].exchange.flip = 4; },
+      [](Kernel& k) { k.slots[1].exchange = {0, 3, 1}; },
+      [](Kernel& k) { k.slots[1].exchange = {0, 3, 3}; },
+      [](Kernel& k) { k.slots[1].exchange = {0, 6, 2}; },
       [](Kernel& k) { k.slots[1] = {0, true, 0}; },
       [](Kernel& k) { k.nodes[1].place.component = 1; },
       [](Kernel& k) { k.nodes[1].place.stride = 1; },
@@ -312,7 +315,15 @@ TEST_CASE("the verifier accepts the sample and names what is wrong in its varian
   CHECK(contains(objection([](Kernel& k) { k.stores[0].value = 1; }), "a value of the site's frame"));
   CHECK(contains(objection([](Kernel& k) { k.stores[0].place.slot = 1; }), "slot 0"));
   CHECK(contains(objection([](Kernel& k) { k.lanes = 12; }), "a power of two"));
-  CHECK(contains(objection([](Kernel& k) { k.slots[1].lane_xor = 16; }), "an exchange of lanes"));
+  CHECK(contains(objection([](Kernel& k) { k.slots[1].exchange.flip = 16; }), "an exchange of lanes"));
+  for (const jit::LaneExchange& ring : {jit::LaneExchange{0, 5, 1}, {0, 1, 1}})
+    CHECK(contains(objection([&](Kernel& k) { k.slots[1].exchange = ring; }), "two or more consecutive bits"));
+  CHECK(contains(objection([](Kernel& k) { k.slots[1].exchange = {0, 12, 4}; }), "a ring within half a group"));
+  for (const jit::LaneExchange& ring : {jit::LaneExchange{0, 6, 1}, {0, 3, 0}, {0, 0, 1}})
+    CHECK(contains(objection([&](Kernel& k) { k.slots[1].exchange = ring; }), "a step of the ring"));
+  CHECK(contains(objection([](Kernel& k) { k.slots[1].exchange = {2, 3, 1}; }), "bits that are not flipped"));
+  CHECK(
+      contains(objection([](Kernel& k) { k.slots[1] = {0, true, {0, 3, 1}}; }), "no exchange of lanes in a gathered"));
   CHECK(contains(objection([](Kernel& k) { k.slots[1].parent = 1; }), "a parent with a smaller number"));
   CHECK(contains(objection([](Kernel& k) {
                    k.slots[1] = {0, true, 0};

@@ -121,7 +121,7 @@ std::vector<Kernel> exact_kernels() {
   for (Type t : kTypes) kernels.push_back(exact_operations(t));
   for (Type t : kTypes) kernels.push_back(conversions_from(t));
   for (int lanes : {64, 32, 2, 1}) kernels.push_back(trips(lanes));
-  kernels.push_back(halves(32, 4));
+  kernels.push_back(halves(32, {.flip = 4}));
   kernels.push_back(wilson_hop(Type::f32, 32));
   kernels.push_back(wilson_hop(Type::f64, 32));
   for (unsigned seed = 1; seed <= 20; ++seed) kernels.push_back(random_kernel(seed, 32, seed % 2 == 0));
@@ -275,6 +275,17 @@ TEST_CASE("the words of a thread's sites come and go by one instruction where th
       {Type::f32, 32, 4, {0, false, 4}, "\\.v4\\.f32", 6, 3, 0},  // another address, no exchange
       {Type::f32, 32, 4, {0, false, 16}, "\\.v4\\.f32", 6, 3, 0},
       {Type::f64, 32, 2, {0, false, 16}, "\\.v2\\.f64", 6, 3, 0},
+      {Type::f32, 32, 4, {0, false, {0, 3, 1}}, "\\.v4\\.f32", 6, 3, 12},
+      {Type::f32, 32, 4, {0, false, {0, 12, 4}}, "\\.v4\\.f32", 6, 3, 0},
+      {Type::f32,
+       32,
+       2,
+       {0, false, {0, 3, 3}},
+       "\\.f32",
+       6,
+       3,
+       0},  // one site per thread: its neighbours are not neighbours
+      {Type::f32, 32, 4, {0, false, {0, 6, 2}}, "\\.v2\\.f32", 6, 3, 0},
       {Type::f32, 32, 4, gathered, "\\.f32", 12, 0, 0},
       {Type::f32, 2, 4, neighbour, "\\.v2\\.f32", 6, 3, 0},
       {Type::f64, 4, 4, neighbour, "\\.v2\\.f64", 12, 6, 0},  // in two blocks
@@ -286,7 +297,8 @@ TEST_CASE("the words of a thread's sites come and go by one instruction where th
     CAPTURE(jit::ir::name(c.type));
     CAPTURE(c.lanes);
     CAPTURE(c.sites);
-    CAPTURE(c.slot.lane_xor);
+    CAPTURE(c.slot.exchange.flip);
+    CAPTURE(c.slot.exchange.ring);
     CHECK(count(ptx, (std::string("ld\\.global\\.nc") + c.word).c_str()) == c.loads);
     CHECK(count(ptx, (std::string("st\\.global") + c.word).c_str()) == c.stores);
     CHECK(count(ptx, "selp\\.f") == c.selections);
@@ -337,7 +349,8 @@ TEST_CASE("streaming changes cache operators, and no instruction besides") {
   std::vector<Kernel> kernels;  // without loops and superfluous stores, of which LLVM makes less where it may
   for (Type t : kTypes) kernels.push_back(exact_operations(t));
   for (Type t : kTypes) kernels.push_back(conversions_from(t));
-  for (int exchange : {1, 2, 16}) kernels.push_back(halves(32, exchange));
+  for (const jit::LaneExchange& exchange : {jit::LaneExchange{1}, {2}, {16}, {0, 3, 1}, {0, 12, 12}, {1, 6, 2}})
+    kernels.push_back(halves(32, exchange));
   for (Type t : {Type::f32, Type::f64}) kernels.push_back(wilson_hop(t, 32));
   for (const Kernel& k : kernels)
     for (int sites : {1, 2, 4}) {

@@ -72,11 +72,11 @@ ir::Kernel statistics(int lanes, int components, bool listed) {
 }
 
 /// y = x at the place that slot 1 names.
-ir::Kernel shifted_copy(int lanes, bool gathered, int lane_xor) {
+ir::Kernel shifted_copy(int lanes, bool gathered, LaneExchange exchange = {}) {
   ir::Kernel kernel;
   kernel.name = "shifted_copy";
   kernel.lanes = lanes;
-  kernel.slots.push_back({0, gathered, static_cast<std::int16_t>(lane_xor)});
+  kernel.slots.push_back({0, gathered, exchange});
   kernel.leaves = {{Type::f64, 1, true, false}, {Type::f64, 1, false, true}};
   ir::Builder b(kernel);
   kernel.stores.push_back({place(1, 0, 0), b.permute(1, b.load(place(0, 1, 0)))});
@@ -206,24 +206,28 @@ TEST_CASE("shifts follow their tables, gathered and in groups") {
   std::vector<std::int32_t> sources, group_sources;
   for (int p = 0; p < 256; ++p) sources.push_back((p * 37 + 11) % 256);
   for (int g = 0; g < 32; ++g) group_sources.push_back(2 * ((g + 5) % 32) + (g % 3 == 0));
-  const SiteMap gather = SiteMap::gathered(sources), structured = SiteMap::structured(group_sources, lanes, 4);
+  const SiteMap gather = SiteMap::gathered(sources);
 
   const auto check = [&](const SiteMap& map, bool gathered, auto&& source) {
     const auto from = field_of(order, 1, x);
     Field to(order, Type::f64, 1);
-    run(handle(shifted_copy(lanes, gathered, gathered ? 0 : 4)), {from.get(), &to}, domain, {}, nullptr, &map);
+    run(handle(shifted_copy(lanes, gathered, gathered ? LaneExchange{} : map.exchange())), {from.get(), &to}, domain,
+        {}, nullptr, &map);
     const auto got = values_of(to);
     for (int p = 0; p < 256; ++p)
       CHECK(got[static_cast<std::size_t>(order->host_index[static_cast<std::size_t>(p)])] ==
             x[static_cast<std::size_t>(order->host_index[static_cast<std::size_t>(source(p))])]);
   };
   check(gather, true, [](int p) { return (p * 37 + 11) % 256; });
-  const auto from_groups = [](int p) {
-    const int g = p / 8, l = p % 8;
-    return (g + 5) % 32 * 8 + (g % 3 == 0 ? l ^ 4 : l);
-  };
-  check(structured, false, from_groups);
-  check(structured, true, from_groups);
+  for (const LaneExchange& exchange : {LaneExchange{.flip = 4}, {.ring = 3, .step = 1}, {4, 3, 3}}) {
+    const SiteMap structured = SiteMap::structured(group_sources, lanes, exchange);
+    const auto from_groups = [&](int p) {
+      const int g = p / 8, l = p % 8, low = (l + exchange.step) % 4;
+      return (g + 5) % 32 * 8 + (g % 3 == 0 ? ((exchange.ring != 0 ? l / 4 * 4 + low : l) ^ exchange.flip) : l);
+    };
+    check(structured, false, from_groups);
+    check(structured, true, from_groups);
+  }
 }
 
 TEST_CASE("reductions have the same bits for every number of threads and lanes") {

@@ -176,9 +176,9 @@ TEST_CASE("a table that leaves the lattice is found before it is used") {
   CHECK_NOTHROW(run_with(SiteMap::gathered(sources)));
   sources[7] = 32;
   CHECK_THROWS_WITH_AS(run_with(SiteMap::gathered(sources)), doctest::Contains("0..31, got 32"), InternalError);
-  CHECK_NOTHROW(run_with(SiteMap::structured(group_sources, 4, 0)));
+  CHECK_NOTHROW(run_with(SiteMap::structured(group_sources, 4)));
   group_sources[3] = -1;
-  CHECK_THROWS_WITH_AS(run_with(SiteMap::structured(group_sources, 4, 0)), doctest::Contains("0..15, got -1"),
+  CHECK_THROWS_WITH_AS(run_with(SiteMap::structured(group_sources, 4)), doctest::Contains("0..15, got -1"),
                        InternalError);
 }
 

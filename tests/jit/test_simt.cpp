@@ -190,11 +190,13 @@ TEST_CASE("trips: loads and stores walk by their strides, reductions see every t
 
 TEST_CASE("lanes are exchanged across the halves of a group, alone and nested") {
   for (int lanes : {32, 8, 4, 2})
-    for (int exchange = 1; exchange < lanes; ++exchange)
+    for (const jit::LaneExchange& exchange : every_exchange(lanes))
       for (int sites : kSites) {
         const Kernel k = halves(lanes, exchange);
         CAPTURE(lanes);
-        CAPTURE(exchange);
+        CAPTURE(exchange.flip);
+        CAPTURE(exchange.ring);
+        CAPTURE(exchange.step);
         CAPTURE(sites);
         for (unsigned seed = 1; seed < 5; ++seed) CHECK(disagreements(Lab(k, seed), sites) == 0);
       }

@@ -119,17 +119,48 @@ TEST_CASE("cuts keep parity: only extents divisible by four, the longest first")
   TESSERA_NEEDS_FOUR_DIMENSIONS("the bits of lanes are those of a cut in four directions");
   const auto eight = detail::find_lane_cut(Extents{8, 16, 8, 4}, 8);
   REQUIRE(eight);
-  CHECK(eight->lane_bit == Extents{1, 2, 4, 0});
+  CHECK(eight->pieces == Extents{2, 2, 2, 1});
+  CHECK(eight->stride == Extents{1, 2, 4, 0});
   CHECK(eight->extents == Extents{4, 8, 4, 4});
   const auto two = detail::find_lane_cut(Extents{8, 16, 8, 4}, 2);
   REQUIRE(two);
-  CHECK(two->lane_bit == Extents{0, 1, 0, 0});
+  CHECK(two->stride == Extents{0, 1, 0, 0});
   const auto equal = detail::find_lane_cut(Extents{8, 8, 8, 8}, 4);
   REQUIRE(equal);
-  CHECK(equal->lane_bit == Extents{0, 0, 1, 2});
+  CHECK(equal->stride == Extents{0, 0, 1, 2});
   CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 6}, 16));
   CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 4}, 32));
   CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 4}, 3));
+}
+
+TEST_CASE(
+    "directions are cut in four or more where halves are not enough, or would be of directions with several ranks") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
+  struct Case {
+    Extents extents, ranks;
+    int lanes;
+    Extents pieces, stride;
+  };
+  const Extents one{1, 1, 1, 1};
+  for (const auto& [extents, ranks, lanes, pieces, stride] :
+       {Case{{16, 16, 16, 16}, one, 32, {2, 2, 2, 4}, {4, 8, 16, 1}},
+        Case{{16, 16, 16, 8}, {1, 1, 1, 2}, 16, {2, 2, 4, 1}, {4, 8, 1, 0}},
+        Case{{8, 16, 16, 16}, {2, 1, 1, 1}, 16, {1, 2, 2, 4}, {0, 4, 8, 1}},
+        Case{{4, 4, 4, 16}, {1, 1, 2, 1}, 16, {2, 2, 1, 4}, {4, 8, 0, 1}},
+        Case{{4, 4, 4, 8}, {1, 1, 2, 1}, 16, {2, 2, 1, 4}, {4, 8, 0, 1}},
+        Case{{4, 4, 4, 4}, {1, 1, 2, 2}, 16, {2, 2, 2, 2}, {1, 2, 4, 8}},  // nothing else is there
+        Case{{3, 16, 4, 2}, one, 16, {1, 8, 2, 1}, {0, 1, 8, 0}},
+        Case{{16, 8, 3, 16}, one, 64, {4, 2, 1, 8}, {1, 32, 0, 4}}}) {
+    CAPTURE(detail::to_string(extents));
+    const auto cut = detail::find_lane_cut(extents, lanes, ranks);
+    REQUIRE(cut);
+    CHECK(cut->pieces == pieces);
+    CHECK(cut->stride == stride);
+    for (int mu = 0; mu < Nd; ++mu) CHECK(cut->extents[mu] * cut->pieces[mu] == extents[mu]);
+  }
+  // Words of 8 bytes fill half a group in a register: four pieces of one direction are too many for four lanes.
+  CHECK_FALSE(detail::find_lane_cut(Extents{3, 16, 3, 3}, 4));
+  CHECK_FALSE(detail::find_lane_cut(Extents{3, 64, 3, 3}, 16));
 }
 
 TEST_CASE("Layout answers as QDP++ does on one rank") {

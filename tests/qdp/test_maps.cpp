@@ -75,10 +75,10 @@ void check_map(const jit::SiteOrder& order, const jit::SiteMap& map, const Sourc
   REQUIRE(map.group_sources().size() == static_cast<std::size_t>(order.groups + jit::kTablePadding));
   for (std::int64_t group = 0; group < order.groups; ++group) {
     const std::int64_t from = map.group_sources()[group] / 2;
-    const int lane_xor = map.group_sources()[group] % 2 ? map.lane_xor() : 0;
+    const jit::LaneExchange exchange = map.group_sources()[group] % 2 ? map.exchange() : jit::LaneExchange{};
     for (int lane = 0; lane < order.lanes; ++lane)
       if (order.host_index[group * order.lanes + lane] >= 0)
-        CHECK(map.sources()[group * order.lanes + lane] == from * order.lanes + (lane ^ lane_xor));
+        CHECK(map.sources()[group * order.lanes + lane] == from * order.lanes + exchange.source(lane));
   }
   for (int i = 0; i < jit::kTablePadding; ++i)
     CHECK(map.group_sources()[order.groups + i] == map.group_sources()[order.groups - 1]);
@@ -122,7 +122,9 @@ TEST_CASE("shifts of a cut lattice are structured: a lane exchange in cut direct
   };
   for (const auto& [extents, lanes] :
        {Case{{4, 4, 4, 8}, 16}, Case{{4, 8, 4, 12}, 16}, Case{{4, 6, 8, 4}, 8}, Case{{3, 5, 4, 8}, 4},
-        Case{{4, 4, 8, 8}, 4}, Case{{3, 5, 7, 2}, 1}, Case{{1, 1, 1, 1}, 1}}) {
+        Case{{4, 4, 8, 8}, 4}, Case{{3, 5, 7, 2}, 1}, Case{{1, 1, 1, 1}, 1}, Case{{8, 4, 4, 5}, 16},
+        Case{{3, 16, 4, 2}, 16}, Case{{5, 8, 3, 4}, 8}, Case{{8, 8, 2, 8}, 32}, Case{{32, 3, 3, 4}, 32},
+        Case{{16, 8, 3, 16}, 64}}) {
     const auto order = detail::make_site_order(detail::Geometry(extents), lanes);
     const auto cut = detail::find_lane_cut(extents, lanes);
     REQUIRE(cut);
@@ -131,7 +133,13 @@ TEST_CASE("shifts of a cut lattice are structured: a lane exchange in cut direct
         const auto source = [&, e = extents](const Extents& x) { return neighbour(x, sign, mu, e); };
         const auto map = map_of(order, source, extents);
         CHECK(map.is_structured());
-        CHECK(map.lane_xor() == cut->lane_bit[mu]);
+        // Lanes of piece n take what those of the next piece have, or of the one before, around.
+        const int pieces = cut->pieces[mu], stride = cut->stride[mu];
+        CHECK(map.exchange().is_none() == (pieces == 1));
+        for (int lane = 0; lane < lanes && pieces > 1; ++lane) {
+          const int piece = lane / stride % pieces, next = (piece + sign + pieces) % pieces;
+          CHECK(map.exchange().source(lane) == lane + (next - piece) * stride);
+        }
         check_map(order, map, source, extents);
       }
   }
@@ -150,11 +158,11 @@ TEST_CASE("structure is found in any map that has it, and only there") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("extents, lanes and coordinates written out");
   const Extents extents{4, 4, 4, 8};
   const auto order = detail::make_site_order(detail::Geometry(extents), 16);
-  const auto check = [&](const std::string& what, bool structured, int lane_xor, const Sources& source) {
+  const auto check = [&](const std::string& what, bool structured, std::uint8_t flip, const Sources& source) {
     CAPTURE(what);
     const auto map = map_of(order, source, extents);
     CHECK(map.is_structured() == structured);
-    if (structured) CHECK(map.lane_xor() == lane_xor);
+    if (structured) CHECK(map.exchange() == jit::LaneExchange{.flip = flip});
     check_map(order, map, source, extents);
   };
   check("identity", true, 0, [](const Extents& x) { return x; });
