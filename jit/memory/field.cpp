@@ -54,6 +54,16 @@ Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int componen
   place_.field = this;
 }
 
+Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory, Residency& home)
+    : Field(std::move(order), word, components, home) {
+  if (home_.separate())
+    throw InternalError({.what = "Field in memory of the host",
+                         .expected = "a device that shares it",
+                         .got = "one with memory of its own"});
+  device_ = memory;
+  lent_ = true;
+}
+
 Field::~Field() {
   if (host_ == nullptr && device_ == nullptr && image_ == nullptr) return;
   const RuntimeLock lock;
@@ -105,7 +115,7 @@ void Field::release_host() noexcept {
 void Field::release_device() noexcept {
   Residency::leave(place_);
   set_state(state_ & ~kDevice);
-  if (device_ != nullptr) home_.device_memory().free(std::exchange(device_, nullptr), device_bytes());
+  if (device_ != nullptr && !lent_) home_.device_memory().free(std::exchange(device_, nullptr), device_bytes());
 }
 
 void Field::release_image() noexcept {
@@ -317,6 +327,7 @@ void Field::swap(Field& other) {
     throw InternalError({.what = "Field::swap", .expected = shape(*this), .got = shape(other)});
   if (this == &other) return;
   const RuntimeLock lock;
+  std::swap(lent_, other.lent_);
   std::swap(host_, other.host_);
   std::swap(device_, other.device_);
   std::swap(image_, other.image_);

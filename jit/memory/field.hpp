@@ -26,6 +26,10 @@ class Field {
  public:
   /// `components` words per site. Allocates nothing yet; contents are undefined until first written.
   Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home = Residency::instance());
+  /// Its device side is `memory` (device_bytes() at a multiple of Device::kAlignment), which lives longer than the field: what
+  /// a message carries, for instance. Throws InternalError on devices with memory of their own.
+  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory,
+        Residency& home = Residency::instance());
   ~Field();
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
@@ -109,6 +113,7 @@ class Field {
   void* host_ = nullptr;
   void* device_ = nullptr;
   void* image_ = nullptr;
+  bool lent_ = false;  ///< the memory of the device side is somebody else's
   Residency& home_;
   Residency::Place place_;
 };

@@ -11,6 +11,8 @@
 
 #include "jit/comm/communicator.hpp"
 #include "jit/memory/field.hpp"
+#include "jit/memory/memory.hpp"
+#include "jit/memory/residency.hpp"
 #include "jit/support/clock.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
@@ -40,30 +42,78 @@ class Timed {
   std::uint64_t &total_, start_;
 };
 
-/// A shifted value on its way.
-struct Travelling {
-  const Halo* halo;
-  Shape shape;
-  std::shared_ptr<jit::Field> outgoing,
-      incoming;  ///< buffers of what others need, and of what arrives; nullptr: nothing
+/// What a message carries, at a multiple of Device::kAlignment.
+class Letter {
+ public:
+  /// Longer by so much; the number of bytes before. Before place().
+  std::size_t add(std::size_t bytes) { return std::exchange(bytes_, bytes_ + bytes); }
+  void place() {
+    if (bytes_ > 0) memory_.reset(static_cast<std::byte*>(jit::Memory::host().allocate(bytes_)), Free{bytes_});
+  }
+  std::byte* at(std::size_t byte) const { return memory_.get() + byte; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  struct Free {
+    std::size_t bytes;
+    void operator()(std::byte* memory) const { jit::Memory::host().free(memory, bytes); }
+  };
+  std::size_t bytes_ = 0;
+  std::shared_ptr<std::byte> memory_;
 };
 
 /// Messages to and from one other rank, with everything that the statement sends there.
 struct Mail {
-  std::vector<std::byte> out, in;
+  Letter out, in;
   std::unique_ptr<jit::Message> sent, received;  ///< nullptr: none
+};
+
+/// Part of a letter that is a segment of a buffer, and lies in the buffer's own memory if that is possible.
+struct Part {
+  const Segment* segment;
+  std::size_t first_byte, bytes;  ///< in the letter
+};
+
+/// A shifted value on its way.
+struct Travelling {
+  const Halo* halo;
+  Shape shape;
+  std::vector<Part> to, from;
+  std::shared_ptr<jit::Field> outgoing,
+      incoming;  ///< buffers of what others need, and of what arrives; nullptr: nothing
+  bool out_in_place = false, in_in_place = false;  ///< buffers lie in letters
 };
 
 /// Buffers and messages for values of these shapes through these maps. One statement after the other uses them.
 class Post {
+  std::map<int, Mail> mail_;  // lives longer than the buffers, which may lie in it
+
  public:
   /// `maps`: [shifts] number of the map.
   Post(const LatticeState& lattice, const Faces& faces, const std::vector<std::size_t>& maps,
        const std::vector<Shape>& shapes)
       : by_groups_(lattice.alike()) {
     for (std::size_t i = 0; i < maps.size(); ++i) {
-      const Halo& halo = faces.halos[maps[i]];
-      travelling.push_back({&halo, shapes[i], buffer(halo.outgoing, shapes[i]), buffer(halo.incoming, shapes[i])});
+      Travelling& t = travelling.emplace_back();
+      t.halo = &faces.halos[maps[i]];
+      t.shape = shapes[i];
+      for (const Segment& s : t.halo->to) t.to.push_back(part(mail_[s.rank].out, s, t.shape));
+      for (const Segment& s : t.halo->from) t.from.push_back(part(mail_[s.rank].in, s, t.shape));
+    }
+    jit::Communicator& ranks = jit::process_communicator();
+    for (auto& [rank, mail] : mail_) {
+      mail.out.place();
+      mail.in.place();
+      if (mail.out.size() > 0) mail.sent = ranks.outgoing(mail.out.at(0), mail.out.size(), rank);
+      if (mail.in.size() > 0) mail.received = ranks.incoming(mail.in.at(0), mail.in.size(), rank);
+    }
+    for (Travelling& t : travelling) {
+      t.out_in_place = in_place(t.halo->outgoing, t.to);
+      t.in_in_place = in_place(t.halo->incoming, t.from);
+      t.outgoing = t.out_in_place ? lent(t.halo->outgoing, t.shape, place_of(t.to[0], &Mail::out))
+                                  : buffer(t.halo->outgoing, t.shape);
+      t.incoming = t.in_in_place ? lent(t.halo->incoming, t.shape, place_of(t.from[0], &Mail::in))
+                                 : buffer(t.halo->incoming, t.shape);
     }
     for (const Face& face : faces.faces) {
       auto& of_face = buffers.emplace_back(maps.size());
@@ -72,15 +122,6 @@ class Post {
           if (maps[i] == static_cast<std::size_t>(values.map) && !values.arrived)
             of_face[i] = buffer(face.order, shapes[i]);
     }
-    for (const Travelling& t : travelling) {
-      for (const Segment& s : t.halo->to) grow(mail_[s.rank].out, bytes(t, s));
-      for (const Segment& s : t.halo->from) grow(mail_[s.rank].in, bytes(t, s));
-    }
-    jit::Communicator& ranks = jit::process_communicator();
-    for (auto& [rank, mail] : mail_) {
-      if (!mail.out.empty()) mail.sent = ranks.outgoing(mail.out.data(), mail.out.size(), rank);
-      if (!mail.in.empty()) mail.received = ranks.incoming(mail.in.data(), mail.in.size(), rank);
-    }
   }
 
   std::vector<Travelling> travelling;                             ///< [shifts]
@@ -88,17 +129,16 @@ class Post {
 
   /// What lies in the outgoing buffers leaves, and what others send may come.
   void start() {
-    std::map<int, std::byte*> end;
-    for (auto& [rank, mail] : mail_) end[rank] = mail.out.data();
-    for (const Travelling& t : travelling)
-      for (const Segment& s : t.halo->to) {
-        std::byte*& to = end[s.rank];
+    for (const Travelling& t : travelling) {
+      if (t.out_in_place) continue;
+      for (const Part& part : t.to) {
+        std::byte* to = place_of(part, &Mail::out);
         if (by_groups_)
-          t.outgoing->read_groups(s.first_group, s.groups, to);
+          t.outgoing->read_groups(part.segment->first_group, part.segment->groups, to);
         else
-          std::memcpy(to, static_cast<const std::byte*>(t.outgoing->host_read()) + first_byte(t, s), bytes(t, s));
-        to += bytes(t, s);
+          std::memcpy(to, static_cast<const std::byte*>(t.outgoing->host_read()) + first_byte(t, part), part.bytes);
       }
+    }
     for (auto& [rank, mail] : mail_)
       if (mail.received) mail.received->start();
     for (auto& [rank, mail] : mail_)
@@ -120,14 +160,15 @@ class Post {
   /// What arrives for a shift lies in its buffer.
   void receive(std::size_t shift) {
     const Travelling& t = travelling[shift];
-    for (const Segment& s : t.halo->from) {
-      Mail& mail = mail_[s.rank];
-      wait(*mail.received);
-      const std::byte* from = mail.in.data() + before(shift, s.rank);
-      if (by_groups_)
-        t.incoming->overwrite_groups(s.first_group, s.groups, from);
+    for (const Part& part : t.from) {
+      wait(*mail_[part.segment->rank].received);
+      const std::byte* from = place_of(part, &Mail::in);
+      if (t.in_in_place)
+        t.incoming->device_write(true);
+      else if (by_groups_)
+        t.incoming->overwrite_groups(part.segment->first_group, part.segment->groups, from);
       else
-        std::memcpy(static_cast<std::byte*>(t.incoming->host_overwrite()) + first_byte(t, s), from, bytes(t, s));
+        std::memcpy(static_cast<std::byte*>(t.incoming->host_overwrite()) + first_byte(t, part), from, part.bytes);
     }
   }
 
@@ -146,25 +187,28 @@ class Post {
   static std::shared_ptr<jit::Field> buffer(const std::shared_ptr<const jit::SiteOrder>& order, Shape shape) {
     return order ? std::make_shared<jit::Field>(order, shape.word, shape.components()) : nullptr;
   }
-  static void grow(std::vector<std::byte>& message, std::size_t by) { message.resize(message.size() + by); }
-
-  static std::size_t bytes(const Travelling& t, const Segment& s) {
-    return static_cast<std::size_t>(s.sites) * t.shape.bytes();
+  static std::shared_ptr<jit::Field> lent(const std::shared_ptr<const jit::SiteOrder>& order, Shape shape,
+                                          void* memory) {
+    return std::make_shared<jit::Field>(order, shape.word, shape.components(), memory);
   }
-  static std::size_t first_byte(const Travelling& t, const Segment& s) {
-    return static_cast<std::size_t>(s.first_site) * t.shape.bytes();
+  static Part part(Letter& letter, const Segment& s, Shape shape) {
+    const std::size_t bytes = static_cast<std::size_t>(s.sites) * shape.bytes();
+    return {.segment = &s, .first_byte = letter.add(bytes), .bytes = bytes};
   }
-  /// Bytes of the shifts before in the message from a rank.
-  std::size_t before(std::size_t shift, int rank) const {
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i < shift; ++i)
-      for (const Segment& s : travelling[i].halo->from)
-        if (s.rank == rank) sum += bytes(travelling[i], s);
-    return sum;
+  /// Whether a buffer may lie in the letter: it is one part, of whole groups, and the device reads the host's memory.
+  bool in_place(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<Part>& parts) const {
+    return by_groups_ && parts.size() == 1 && order->sites == order->groups * order->lanes &&
+           parts[0].first_byte % jit::Device::kAlignment == 0 && !jit::Residency::instance().separate();
+  }
+  std::byte* place_of(const Part& part, Letter Mail::* letter) {
+    return (mail_.at(part.segment->rank).*letter).at(part.first_byte);
+  }
+  /// Of a part in its buffer in host order.
+  static std::size_t first_byte(const Travelling& t, const Part& part) {
+    return static_cast<std::size_t>(part.segment->first_site) * t.shape.bytes();
   }
 
   bool by_groups_;  ///< messages carry words in device order, otherwise in host order
-  std::map<int, Mail> mail_;
 };
 
 const jit::SiteMap* map_of(const Statement& statement, const Record& shift) {

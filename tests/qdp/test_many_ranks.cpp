@@ -191,6 +191,10 @@ TEST_CASE("ranks with other lanes, and on other devices") {
     for (const Settings settings : {lanes, fewer_lanes, devices, spilling})
       check_same({4, 4, 4, 8}, {{1, 1, 1, 2}, {2, 2, 1, 1}}, program, settings);
 }
+TEST_CASE("where other directions fill the lanes, whole groups travel, from and to the memory of messages") {
+  for (const Program program : {shifts, nested, fermions, sums, maps_and_sets})
+    check_same({16, 8, 4, 4}, {{1, 1, 1, 2}, {1, 1, 2, 1}, {1, 1, 2, 2}}, program);
+}
 TEST_CASE("boxes of odd extents, and of one site in a direction") {
   for (const Program program : {shifts, nested, sums, maps_and_sets}) {
     check_same({6, 3, 2, 3}, {{2, 1, 1, 1}, {2, 3, 1, 1}, {6, 1, 1, 1}}, program);
