@@ -8,10 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 
-#include "jit/comm/communicator.hpp"
+#include "jit/comm/forwarded_ranks.hpp"
 
 namespace tests {
 
@@ -20,9 +19,8 @@ struct CountedMessages {
   std::size_t bytes = 0;
 
   CountedMessages() {
-    auto counting = std::make_unique<Counting>(*this);
-    Counting& made = *counting;
-    made.ranks = jit::replace_process_communicator(std::move(counting));
+    auto ranks = jit::replace_process_communicator(nullptr);
+    jit::replace_process_communicator(std::make_unique<Counting>(*this, std::move(ranks)));
   }
   ~CountedMessages() = default;  // the process ends with it in place
   CountedMessages(const CountedMessages&) = delete;
@@ -49,27 +47,14 @@ struct CountedMessages {
     std::size_t bytes_;
   };
 
-  struct Counting : jit::Communicator {
-    explicit Counting(CountedMessages& c) : counts(c) {}
-    int rank() const override { return ranks->rank(); }
-    int size() const override { return ranks->size(); }
-    std::string host() const override { return ranks->host(); }
-    void broadcast(void* data, std::size_t n, int root) override { ranks->broadcast(data, n, root); }
-    void combine(void* values, std::size_t n, std::size_t count, jit::Join join) override {
-      ranks->combine(values, n, count, join);
-    }
-    void gather(const void* mine, std::size_t n, void* all) override { ranks->gather(mine, n, all); }
-    void barrier() override { ranks->barrier(); }
+  struct Counting : jit::ForwardedRanks {
+    Counting(CountedMessages& c, std::unique_ptr<jit::Communicator> ranks)
+        : ForwardedRanks(std::move(ranks)), counts(c) {}
     std::unique_ptr<jit::Message> outgoing(const void* data, std::size_t n, int to) override {
-      return std::make_unique<Counted>(counts, ranks->outgoing(data, n, to), n);
+      return std::make_unique<Counted>(counts, ForwardedRanks::outgoing(data, n, to), n);
     }
-    std::unique_ptr<jit::Message> incoming(void* data, std::size_t n, int from) override {
-      return ranks->incoming(data, n, from);
-    }
-    void abort(int status) override { ranks->abort(status); }
 
     CountedMessages& counts;
-    std::unique_ptr<jit::Communicator> ranks;
   };
 };
 

@@ -1,14 +1,18 @@
 // bench: how fast expressions run and compile, against what the machine can do, measured in the same run.
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "apps/bench/suite_jit.hpp"
 #include "apps/bench/suite_solver.hpp"
 #include "apps/bench/suite_trajectory.hpp"
 #include "apps/bench/suites.hpp"
+#include "jit/comm/delayed_ranks.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
@@ -110,6 +114,26 @@ std::vector<std::vector<int>> lattices_from(const std::vector<int>& extents) {
   return lattices;
 }
 
+/// While it lives, messages take so many microseconds longer.
+class SlowMessages {
+ public:
+  explicit SlowMessages(int delay) {
+    if (delay == 0) return;
+    auto slow = std::make_unique<jit::DelayedRanks>(jit::replace_process_communicator(nullptr),
+                                                    std::chrono::microseconds(delay));
+    slow_ = slow.get();
+    jit::replace_process_communicator(std::move(slow));
+  }
+  ~SlowMessages() {
+    if (slow_ != nullptr) jit::replace_process_communicator(slow_->give_back());
+  }
+  SlowMessages(const SlowMessages&) = delete;
+  SlowMessages& operator=(const SlowMessages&) = delete;
+
+ private:
+  jit::DelayedRanks* slow_ = nullptr;
+};
+
 int main(int argc, char** argv) {
   CLI::App app(
       "Measures expressions, the Wilson hopping term, solvers, HMC trajectories and the compiler, against this machine's triad and FMA rate.");
@@ -136,6 +160,12 @@ int main(int argc, char** argv) {
   app.add_option("--precision", precisions, "single, double or both with a comma between")
       ->delimiter(',')
       ->check(CLI::IsMember({"single", "double"}))
+      ->capture_default_str();
+  int delay = 0;
+  app.add_option(
+         "--delay", delay,
+         "Microseconds that messages take longer, during which processors are free: what overlap hides (TESSERA_OVERLAP)")
+      ->check(CLI::Range(0, 10'000'000))
       ->capture_default_str();
   CLI::Option* const threads =
       app.add_option("--threads", options.threads,
@@ -176,7 +206,10 @@ int main(int argc, char** argv) {
     throw jit::UserError({.what = "suite jit",
                           .expected = "one rank: it starts processes of its own",
                           .got = std::to_string(QDP::Layout::numNodes()) + " ranks"});
-  jit_pass ? run_jit_pass(options, std::cout) : run(suite, options);
+  {
+    const SlowMessages slow(delay);
+    jit_pass ? run_jit_pass(options, std::cout) : run(suite, options);
+  }
   QDP::QDP_finalize();
   return 0;
 }

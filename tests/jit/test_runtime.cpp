@@ -16,6 +16,7 @@
 
 #include "jit/ir/builder.hpp"
 #include "jit/memory/memory.hpp"
+#include "jit/memory/residency.hpp"
 #include "jit/runtime/kernel_table.hpp"
 #include "jit/runtime/profile.hpp"
 #include "jit/support/error.hpp"
@@ -482,6 +483,7 @@ TEST_CASE("a launch on a tiny lattice costs less than twenty readings of the clo
 #if !defined(__OPTIMIZE__) || defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   tests::note_skipped("times are of optimised builds without sanitizers");
 #else
+  if (Residency::instance().separate()) return tests::note_skipped("launches of GPUs cost what their drivers take");
   const auto order = tests::random_order(rt().lanes(), 16);
   Domain domain;
   domain.end = order->groups;

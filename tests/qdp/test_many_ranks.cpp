@@ -3,9 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "jit/comm/forwarded_ranks.hpp"
+#include "jit/runtime.hpp"
 #include "qdp.h"
 #include "tests/counting_ranks.hpp"
 #include "tests/qdp/many_ranks.hpp"
@@ -270,6 +275,72 @@ TEST_CASE("a statement sends one message to each neighbour and stage, with proje
         chi = zero;
       },
       2, 2 * 18 * 8 * 4 * 8);
+}
+
+namespace {
+
+/// For each message that is waited for: kernels that were launched since it was expected.
+class WatchedRanks : public jit::ForwardedRanks {
+ public:
+  WatchedRanks(std::unique_ptr<jit::Communicator> ranks, std::vector<double>& launches)
+      : ForwardedRanks(std::move(ranks)), launches_(launches) {}
+  std::unique_ptr<jit::Message> incoming(void* data, std::size_t bytes, int from) override {
+    return std::make_unique<Watched>(ForwardedRanks::incoming(data, bytes, from), launches_);
+  }
+
+ private:
+  struct Watched : jit::Message {
+    Watched(std::unique_ptr<jit::Message> m, std::vector<double>& l) : message(std::move(m)), launches(l) {}
+    void start() override {
+      message->start();
+      waits = true;
+      before = jit::Runtime::instance().launches();
+    }
+    bool done() override { return false; }  // it never comes early
+    void wait() override {
+      if (std::exchange(waits, false))
+        launches.push_back(static_cast<double>(jit::Runtime::instance().launches() - before));
+      message->wait();
+    }
+    std::unique_ptr<jit::Message> message;
+    std::vector<double>& launches;
+    bool waits = false;
+    std::int64_t before = 0;
+  };
+
+  std::vector<double>& launches_;
+};
+
+/// Kernels that run on each rank between the start of its messages and the end of waiting for the first of them.
+std::vector<std::vector<double>> kernels_while_messages_travel(bool overlap) {
+  return tests::on_ranks<double>(2, [&](jit::Communicator&) {
+    setenv("TESSERA_OVERLAP", overlap ? "1" : "0", 1);
+    auto* launches = new std::vector<double>;  // until the process ends
+    auto ranks = jit::replace_process_communicator(nullptr);
+    jit::replace_process_communicator(std::make_unique<WatchedRanks>(std::move(ranks), *launches));
+    tests::share_out(Extents{1, 1, 1, 2});
+    tests::create_lattice({8, 8, 4, 8});
+    LatticeComplex x, y;
+    gaussian(x);
+    y = shift(x, FORWARD, 3) + x;
+    launches->clear();  // the ranks have agreed on what they send
+    y = shift(x, FORWARD, 3) + x;
+    return *launches;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("inner sites are computed while messages travel, and before if that is asked for") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("the last direction is divided");
+  for (const auto& launches : kernels_while_messages_travel(true)) {
+    REQUIRE(launches.size() == 1);
+    CHECK(launches[0] >= 1);
+  }
+  for (const auto& launches : kernels_while_messages_travel(false)) {
+    REQUIRE(launches.size() == 1);
+    CHECK(launches[0] == 0);
+  }
 }
 
 TEST_CASE("a site that one rank alone writes is seen by the next statement of the others") {
