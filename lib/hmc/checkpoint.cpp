@@ -116,9 +116,9 @@ void write_checks(XMLWriter& xml, const McControl& c) {
 }
 
 /// The input of the run that continues from here, with the group Identity if one is given.
-std::string restart_text(const RunParameters& parameters, const CheckpointFiles& files, const RunState& state,
-                         const std::vector<unsigned long>& rolling, const std::optional<CheckpointIdentity>& identity) {
-  XMLBufferWriter xml;
+void write_restart(XMLBufferWriter& xml, const RunParameters& parameters, const CheckpointFiles& files,
+                   const RunState& state, const std::vector<unsigned long>& rolling,
+                   const std::optional<CheckpointIdentity>& identity) {
   const bool inside = parameters.kind->all_in_control;
   const auto measurements = [&] {
     if (!parameters.measurements_xml.empty()) xml.writeXML('\n' + parameters.measurements_xml);
@@ -136,7 +136,6 @@ std::string restart_text(const RunParameters& parameters, const CheckpointFiles&
   if (!inside) measurements();
   xml.writeXML('\n' + parameters.method_xml);
   pop(xml);
-  return identity ? sealed(xml.str() + '\n') : xml.str();
 }
 
 /// Removes both files, the restart file first.
@@ -174,13 +173,15 @@ CheckpointFiles save_checkpoint(RunParameters& parameters, unsigned long update_
     push(file_xml, "HMC");
     write_program_info(file_xml);
     pop(file_xml);
-    record_xml.writeXML(restart_text(parameters, files, state, rolling, {}));
+    write_restart(record_xml, parameters, files, state, rolling, {});
     QDPFileWriter file(file_xml, files.configuration, QDPIO_SINGLEFILE,
                        control.parallel_io ? QDPIO_PARALLEL : QDPIO_SERIAL);
     write(file, record_xml, state.u);
     const CheckpointIdentity identity{file.checksum(), toDouble(average_plaquette(state.u))};
     close(file);
-    write_whole_file(files.restart, restart_text(parameters, files, state, rolling, identity));
+    XMLBufferWriter restart_xml;
+    write_restart(restart_xml, parameters, files, state, rolling, identity);
+    write_whole_file(files.restart, sealed(restart_xml.str() + '\n'));
   } catch (const std::exception& error) {
     throw FileError("the checkpoint of update " + std::to_string(files.update_no) +
                     " could not be written: " + error.what());

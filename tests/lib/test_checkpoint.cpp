@@ -76,6 +76,21 @@ TEST_CASE("all checkpoints stay unless the input says otherwise") {
   CHECK(saved(folder.file("run")) == std::set<unsigned long>{1, 2, 3, 4, 5});
 }
 
+TEST_CASE("the record of a configuration is the input that goes on from it, as XML that others read") {
+  const ScratchFolder folder("checkpoint_record");
+  run_here(folder, params(folder.file("run"), 2, 2));
+  XMLReader file_xml, record_xml;
+  GaugeField u(Nd);
+  QDPFileReader file(file_xml, folder.file("run_cfg_2.lime"), QDPIO_SERIAL);
+  QDP::read(file, record_xml, u);
+  QDP::close(file);
+  CHECK(file_xml.count("/HMC/ProgramInfo") == 1);
+  REQUIRE(record_xml.count("/Params/MCControl/StartUpdateNum") == 1);
+  int update = 0;
+  QDP::read(record_xml, "/Params/MCControl/StartUpdateNum", update);
+  CHECK(update == 2);
+}
+
 TEST_CASE("a rolling set keeps the newest checkpoints, those of the archive stay, and other files are left alone") {
   const ScratchFolder folder("checkpoint_rolling");
   run_here(folder, params(folder.file("run"), 2, 1));  // before the rolling set was asked for
