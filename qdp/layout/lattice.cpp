@@ -83,11 +83,13 @@ RankGrid make_grid(const char* what, const Coord& extents, const multi1d<int>& r
   return grid;
 }
 
-void check_part(const char* what, const Geometry& part) {
-  if (part.volume() > std::numeric_limits<std::int32_t>::max())
+void check_part(const char* what, const Coord& part) {
+  double sites = 1;  // the product of any extents, which 64 bits may not hold
+  for (const int n : part) sites *= n;
+  if (sites > std::numeric_limits<std::int32_t>::max())
     throw jit::UserError({.what = what,
                           .expected = "less than 2^31 sites on one rank",
-                          .got = to_string(part.extents()),
+                          .got = to_string(part),
                           .what_now = "use a smaller lattice, or more ranks"});
 }
 
@@ -99,7 +101,7 @@ std::shared_ptr<const LatticeState> LatticeState::make(const char* what, const m
   const RankGrid grid = make_grid(what, whole, ranks);
   jit::Communicator& ranks_of_job = jit::process_communicator();
   const int rank = ranks_of_job.rank();
-  check_part(what, grid.box(rank));
+  check_part(what, grid.part());
   int most = lanes;
   jit::reduce(ranks_of_job, std::span(&most, 1), jit::ReductionValue::Kind::max);
   const bool alike = jit::all_of(ranks_of_job, lanes == most);
