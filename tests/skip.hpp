@@ -9,6 +9,11 @@ namespace tests {
 /// which CTest shows as "Skipped".
 void note_skipped(const std::string& reason);
 
+/// The same from anywhere within a case, which ends here.
+[[noreturn]] void leave_case(const std::string& reason);
+/// What it throws: not for tests to catch.
+struct CaseLeft {};
+
 }  // namespace tests
 
 /// Ends the running test case as skipped.

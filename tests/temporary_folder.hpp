@@ -1,24 +1,61 @@
-// A folder that a test writes into and that vanishes with it.
+// A folder that a test writes into and that vanishes with it; files that the test itself writes. On several ranks
+// (mpirun.hpp) the folder is one for all, and rank 0 writes.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string>
 
+#include "tests/mpirun.hpp"
+
 namespace tests {
+
+/// Removes it now; on several ranks when all have ended the running case: some may be reading still.
+void remove_after_use(const std::filesystem::path& folder);
+
+/// Returns when all ranks have come. Alone: at once.
+void meet();
+
+/// Rank 0 calls the function while the others wait, before and behind it. Collective.
+template <class Function>
+void once(Function function) {
+  meet();
+  if (job_rank() == 0) function();
+  meet();
+}
+
+/// What each rank finds in a file while none writes. Collective.
+template <class Function>
+auto together(Function function) {
+  meet();
+  auto found = function();
+  meet();
+  return found;
+}
+
+/// std::ofstream for a file that all ranks see. Collective.
+class Written : public std::ofstream {
+ public:
+  explicit Written(const std::string& name, std::ios::openmode mode = std::ios::out) {
+    meet();
+    open(job_rank() == 0 ? name : "/dev/null", mode);
+  }
+  ~Written() {
+    close();
+    meet();
+  }
+};
 
 /// A folder for one test case.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "tessera_test_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
+    path_ = of_first_rank(job_rank() == 0 ? ::mkdtemp(name.data()) : "");
   }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~TemporaryFolder() { remove_after_use(path_); }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 

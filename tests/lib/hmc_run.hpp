@@ -20,10 +20,12 @@ using namespace QDP;
 using namespace qcd;
 
 inline std::string read_text(const std::string& name) {
-  std::ifstream file(name, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return together([&] {
+    std::ifstream file(name, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  });
 }
 
 /// The lattice of these runs: links are most of what a configuration's file holds, whatever the size of one.
@@ -80,7 +82,8 @@ inline RunSummary run(const InputFile& file, const std::string& data, const std:
 /// The links of a saved configuration.
 inline GaugeField saved_field(const std::string& name) { return read_field("SZINQIO", name); }
 
-/// Starts hmc or another program; its output goes to `output`. `threads` = 0 leaves the number of threads as it is.
+/// Starts hmc or another program as a job of its own; its output goes to `output`. `threads` = 0 leaves the number of threads
+/// as it is. For one rank: on several, run_program() and restarts only.
 inline pid_t start_program(const std::vector<std::string>& arguments, const std::string& output, int threads = 0,
                            const std::string& name = "hmc") {
   const pid_t pid = fork();
@@ -88,6 +91,7 @@ inline pid_t start_program(const std::vector<std::string>& arguments, const std:
     const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     dup2(file, STDOUT_FILENO);
     dup2(file, STDERR_FILENO);
+    setenv("TESSERA_MPI", "0", 1);
     if (threads > 0) setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
     std::string program = binary_folder() / "bin" / name;
     std::vector<std::string> copies = arguments;
@@ -108,7 +112,8 @@ inline int wait_for(pid_t pid) {
 
 inline int run_program(const std::vector<std::string>& arguments, const std::string& output,
                        const std::string& name = "hmc") {
-  return wait_for(start_program(arguments, output, 0, name));
+  meet();
+  return on_first_rank([&] { return wait_for(start_program(arguments, output, 0, name)); });
 }
 
 /// Waits up to 20 s for a file to appear.

@@ -7,9 +7,11 @@
 #include "lib/io/gauge_init.hpp"
 #include "lib/io/input.hpp"
 #include "lib/io/seed.hpp"
+#include "tests/mpirun.hpp"
 #include "tests/paths.hpp"
 #include "tests/reference/base_precision.hpp"
 #include "tests/sizes.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -31,6 +33,7 @@ inline std::string extents_text(const std::vector<int>& four) {
 }
 
 /// Makes this the lattice, with the generator's default seed 11. Fewer dimensions leave off the last extents.
+/// Leaves the case if the grid of ranks does not share it out.
 inline void use_lattice(const std::vector<int>& extents) {
   static const bool initialized = [] {
     static char name[] = "test";
@@ -43,6 +46,7 @@ inline void use_lattice(const std::vector<int>& extents) {
   (void)initialized;
   QDP::multi1d<int> nrow(QDP::Nd);
   for (int mu = 0; mu < QDP::Nd; ++mu) nrow[mu] = extents.at(static_cast<std::size_t>(mu));
+  must_share_out(extents.data());
   QDP::Layout::setLattSize(nrow);
   QDP::Layout::create();
   QDP::RNG::setrn(qcd::make_seed({11, 0, 0, 0}));
@@ -109,14 +113,15 @@ inline GaugeField read_field(const std::string& cfg_type, const std::string& fil
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("tessera_" + name + "_" + std::to_string(::getpid()))) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
+      : path_(of_first_rank(
+            (std::filesystem::temp_directory_path() / ("tessera_" + name + "_" + std::to_string(::getpid())))
+                .string())) {
+    once([&] {
+      std::filesystem::remove_all(path_);
+      std::filesystem::create_directories(path_);
+    });
   }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~ScratchFolder() { remove_after_use(path_); }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
 
  private:

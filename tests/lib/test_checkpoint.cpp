@@ -94,7 +94,7 @@ TEST_CASE("the record of a configuration is the input that goes on from it, as X
 TEST_CASE("a rolling set keeps the newest checkpoints, those of the archive stay, and other files are left alone") {
   const ScratchFolder folder("checkpoint_rolling");
   run_here(folder, params(folder.file("run"), 2, 1));  // before the rolling set was asked for
-  std::ofstream(folder.file("run_restart_mine.xml")) << "mine";
+  tests::Written(folder.file("run_restart_mine.xml")) << "mine";
   run_here(folder, continued(folder.file("run_restart_2.xml"), 10,
                              "<KeepCheckpoints>2</KeepCheckpoints><ArchiveInterval>4</ArchiveInterval>"));
   CHECK(saved(folder.file("run")) == std::set<unsigned long>{1, 2, 4, 8, 10, 11, 12});
@@ -229,7 +229,7 @@ TEST_CASE("what a killed run left half written is removed, and nothing else") {
                               kept = {"run_cfg_7.lime.tmp-aB3", "other_cfg_7.lime.tmp-aB3xYz",
                                       "run_cfg_x.lime.tmp-aB3xYz", "run_cfg_7.lime"};
   for (const auto& names : {gone, kept})
-    for (const std::string& name : names) std::ofstream(folder.file(name)) << "x";
+    for (const std::string& name : names) tests::Written(folder.file(name)) << "x";
   run_here(folder, params(folder.file("run"), 1, 1));
   for (const std::string& name : gone) CHECK_FALSE(fs::exists(folder.file(name)));
   for (const std::string& name : kept) CHECK(fs::exists(folder.file(name)));
@@ -249,14 +249,14 @@ TEST_CASE("a damaged or missing configuration is an error that names the newest 
   CHECK(contains(message(), "hmc -i " + folder.file("run_restart_2.xml")));
   for (std::size_t size : {std::size_t(0), std::size_t(200), whole.size() / 2, whole.size() - 300}) {
     CAPTURE(size);
-    std::ofstream(cfg, std::ios::binary) << whole.substr(0, size);
+    tests::Written(cfg, std::ios::binary) << whole.substr(0, size);
     CHECK(contains(message(), "run_restart_2.xml"));
   }
   fs::remove(cfg);
   CHECK(contains(message(), "cfg_file"));
 
   // The undamaged one after all this.
-  std::ofstream(cfg, std::ios::binary) << whole;
+  tests::Written(cfg, std::ios::binary) << whole;
   CHECK(message() == "");
 }
 
@@ -296,8 +296,8 @@ TEST_CASE("a run continues from its newest good checkpoint, with the input's oth
   run_here(folder, params(folder.file("run"), 6, 2));
   run_here(folder, params(folder.file("whole"), 9, 9));
   change_byte(folder.file("run_cfg_6.lime"), 5000, 1);
-  std::ofstream(folder.file("run_restart_8.xml")) << "<Params><MCCon";
-  std::ofstream(folder.file("run_cfg_8.lime")) << "no more than this";
+  tests::Written(folder.file("run_restart_8.xml")) << "<Params><MCCon";
+  tests::Written(folder.file("run_cfg_8.lime")) << "no more than this";
   std::vector<std::string> warnings;
   const CheckpointFiles files = continue_from_newest(parameters, [&](const std::string& w) { warnings.push_back(w); });
   CHECK(files.update_no == 4);
@@ -331,7 +331,7 @@ TEST_CASE("one command starts a chain of jobs, continues it, and ends when the r
   const ScratchFolder folder("checkpoint_chain");
   std::string text = params(folder.file("run"), 7, 100);
   text.replace(text.find("<NUpdatesThisRun>7"), 18, "<NUpdatesThisRun>4");
-  std::ofstream(folder.file("in.xml")) << text;
+  tests::Written(folder.file("in.xml")) << text;
   const std::vector<std::string> command = {"-i", folder.file("in.xml"), "--continue", "-o", folder.file("out.xml"),
                                             "-l", folder.file("log.xml")};
   for (int job = 0; job < 4; ++job) REQUIRE(run_program(command, folder.file("text")) == 0);
@@ -349,7 +349,7 @@ TEST_CASE("one command starts a chain of jobs, continues it, and ends when the r
 
 TEST_CASE("a document that the disk does not take ends the run with its state saved") {
   const ScratchFolder folder("checkpoint_documents");
-  std::ofstream(folder.file("in.xml")) << params(folder.file("run"), 5, 5);
+  tests::Written(folder.file("in.xml")) << params(folder.file("run"), 5, 5);
   CHECK(run_program({"-i", folder.file("in.xml"), "-o", "/dev/full", "-l", folder.file("log.xml")},
                     folder.file("text")) == 1);
   CHECK(contains(read_text(folder.file("text")), "Continue with: hmc -i " + folder.file("run_restart_1.xml")));
@@ -360,8 +360,8 @@ TEST_CASE("a damaged start leaves the documents of earlier runs alone") {
   const ScratchFolder folder("checkpoint_keep_documents");
   run_here(folder, params(folder.file("run"), 1, 1));
   change_byte(folder.file("run_cfg_1.lime"), 5000, 1);
-  std::ofstream(folder.file("in.xml")) << continued(folder.file("run_restart_1.xml"), 1);
-  std::ofstream(folder.file("out.xml")) << "precious";
+  tests::Written(folder.file("in.xml")) << continued(folder.file("run_restart_1.xml"), 1);
+  tests::Written(folder.file("out.xml")) << "precious";
   CHECK(run_program(
             {"-i", folder.file("in.xml"), "-o", folder.file("out.xml"), "-l", folder.file("log2.xml"), "--overwrite"},
             folder.file("text")) == 1);

@@ -83,7 +83,7 @@ const Kind kKinds[] = {
 int trials() { return std::getenv("TESSERA_DEVICE") ? 4 : 80; }
 
 void write_bytes(const std::string& name, const std::string& bytes) {
-  std::ofstream(name, std::ios::binary | std::ios::trunc) << bytes;
+  tests::Written(name, std::ios::binary | std::ios::trunc) << bytes;
 }
 
 struct Count {

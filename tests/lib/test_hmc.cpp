@@ -65,7 +65,7 @@ TEST_CASE("a run stopped and restarted ends with the same bits as one in a singl
 TEST_CASE("hmc killed at any moment continues from its last saved state to the same bits") {
   const tests::ScratchFolder folder("hmc_kill");
   const auto write = [&](const std::string& name, const std::string& text) {
-    std::ofstream(folder.file(name)) << text;
+    tests::Written(folder.file(name)) << text;
   };
   const int last = 12;
   write("whole.xml", params(folder.file("whole"), last, 4));
@@ -92,7 +92,7 @@ TEST_CASE("one and two threads give the same bits") {
   const tests::ScratchFolder folder("hmc_threads");
   for (int threads : {1, 2}) {
     const std::string name = "threads" + std::to_string(threads);
-    std::ofstream(folder.file(name + ".xml")) << params(folder.file(name), 3, 3);
+    tests::Written(folder.file(name + ".xml")) << params(folder.file(name), 3, 3);
     const std::vector<std::string> arguments = {"-i", folder.file(name + ".xml"), "-o", folder.file("d" + name),
                                                 "-l", folder.file("l" + name)};
     REQUIRE(wait_for(start_program(arguments, folder.file("text"), threads)) == 0);
@@ -119,7 +119,7 @@ TEST_CASE("SIGTERM, SIGUSR1, SIGHUP, SIGXCPU and SIGINT finish the trajectory, s
                     "<NamedObject><monomial_id>quark</monomial_id></NamedObject></elem>");
     for (std::size_t at = 0; (at = text.find("<elem>gauge</elem>", at)) != std::string::npos; at += 20)
       text.insert(at, "<elem>quark</elem>"), at += 18;
-    std::ofstream(folder.file("in.xml")) << text;
+    tests::Written(folder.file("in.xml")) << text;
     const pid_t pid = start_program({"-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")},
                                     folder.file("text"));
     for (int i = 0; i < 3000 && read_text(folder.file("text")).find("\n       1") == std::string::npos; ++i)
@@ -183,13 +183,13 @@ TEST_CASE("a run that tunes its steps shows how, restarts with them, and goes on
 TEST_CASE("hmc --check reports every error and runs nothing; a valid input passes") {
   const tests::ScratchFolder folder("hmc_check");
   std::string text = params(folder.file("run"), 3, 1);
-  std::ofstream(folder.file("good.xml")) << text;
+  tests::Written(folder.file("good.xml")) << text;
   CHECK(run_program({"--check", folder.file("good.xml")}, folder.file("text")) == 0);
   CHECK(read_text(folder.file("text")).find("valid") != std::string::npos);
 
   text.replace(text.find("LW_TREE_GAUGEACT"), 16, "LW_TRIE_GAUGEACT");
   text.replace(text.find("<n_steps>3"), 10, "<n_steps>x");
-  std::ofstream(folder.file("bad.xml")) << text;
+  tests::Written(folder.file("bad.xml")) << text;
   CHECK(run_program({"--check", folder.file("bad.xml")}, folder.file("text")) == 1);
   const std::string report = read_text(folder.file("text"));
   CHECK(report.find("2 errors") != std::string::npos);
@@ -200,7 +200,7 @@ TEST_CASE("hmc --check reports every error and runs nothing; a valid input passe
 
 TEST_CASE("hmc tolerates the language's flags, explains itself, and refuses what it does not know") {
   const tests::ScratchFolder folder("hmc_arguments");
-  std::ofstream(folder.file("in.xml")) << params(folder.file("run"), 1, 1);
+  tests::Written(folder.file("in.xml")) << params(folder.file("run"), 1, 1);
   std::vector<std::string> arguments = {"-i", folder.file("in.xml"), "-o",   folder.file("d"),
                                         "-l", folder.file("l"),      "-geom"};
   arguments.insert(arguments.end(), Nd, "1");
@@ -213,7 +213,7 @@ TEST_CASE("hmc tolerates the language's flags, explains itself, and refuses what
   CHECK(run_program({"--frobnicate"}, folder.file("text")) != 0);
   CHECK(run_program({"-i", folder.file("nothing.xml")}, folder.file("text")) == 1);
   CHECK(read_text(folder.file("text")).find("nothing.xml") != std::string::npos);
-  std::ofstream(folder.file("root.xml")) << "<Other/>";
+  tests::Written(folder.file("root.xml")) << "<Other/>";
   CHECK(run_program({"-i", folder.file("root.xml")}, folder.file("text")) == 1);
   CHECK(read_text(folder.file("text")).find("LeapfrogTest") != std::string::npos);
 }
@@ -221,7 +221,7 @@ TEST_CASE("hmc tolerates the language's flags, explains itself, and refuses what
 TEST_CASE("root LeapfrogTest integrates one trajectory and logs DeltaE") {
   TESSERA_NEEDS_QCD("Chroma's number");
   const tests::ScratchFolder folder("hmc_leapfrog");
-  std::ofstream(folder.file("in.xml"))
+  tests::Written(folder.file("in.xml"))
       << "<LeapfrogTest><nrow>4 4 4 "
          "8</nrow><GaugeStartup><cfg_type>WEAK_FIELD</cfg_type><cfg_file>DUMMY</cfg_file></GaugeStartup>"
          "<Monomials><elem><Name>GAUGE_MONOMIAL</Name><GaugeAction><Name>WILSON_GAUGEACT</Name><beta>5.6</beta></"

@@ -80,7 +80,7 @@ std::string source(const std::string& elements) {
 
 void write_file(const std::filesystem::path& name, const std::string& text) {
   std::filesystem::create_directories(name.parent_path());
-  std::ofstream(name) << text;
+  tests::Written(name) << text;
 }
 
 }  // namespace

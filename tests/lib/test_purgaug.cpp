@@ -142,14 +142,14 @@ TEST_CASE("the program runs an input, stops on a signal, and explains itself") {
     return run_program(arguments, folder.file("text"), "purgaug");
   };
   const auto output = [&] { return read_text(folder.file("text")); };
-  std::ofstream(folder.file("in.xml")) << purgaug(folder.file("run"), 3, 3);
+  tests::Written(folder.file("in.xml")) << purgaug(folder.file("run"), 3, 3);
   CHECK(program({"--check", folder.file("in.xml")}) == 0);
   CHECK(output().find("5 update(s)") != std::string::npos);
   CHECK(program({"-i", folder.file("in.xml"), "-o", folder.file("d"), "-l", folder.file("l")}) == 0);
   CHECK(output().find("continue with  purgaug -i " + folder.file("run_restart_3.xml")) != std::string::npos);
   CHECK(XMLReader(folder.file("d")).count("/purgaug/doHB/MCUpdates/elem") == 3);
 
-  std::ofstream(folder.file("long.xml")) << purgaug(folder.file("long"), 1000000, 1000000);
+  tests::Written(folder.file("long.xml")) << purgaug(folder.file("long"), 1000000, 1000000);
   const std::string text = folder.file("long_text");
   const pid_t pid = start_program({"-i", folder.file("long.xml"), "-o", folder.file("d2"), "-l", folder.file("l2")},
                                   text, 0, "purgaug");
@@ -163,7 +163,7 @@ TEST_CASE("the program runs an input, stops on a signal, and explains itself") {
   for (const char* word :
        {"HBItr", "NmaxHB", "WILSON_COARSE_FINE_GAUGEACT", "SCHROEDINGER_COUPLING_GAUGEBC", "SIGTERM"})
     CHECK(output().find(word) != std::string::npos);
-  std::ofstream(folder.file("root.xml")) << "<Params/>";
+  tests::Written(folder.file("root.xml")) << "<Params/>";
   CHECK(program({"-i", folder.file("root.xml")}) == 1);
   CHECK(output().find("purgaug") != std::string::npos);
 }

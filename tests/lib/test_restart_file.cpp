@@ -38,7 +38,7 @@ RunSummary run_text(const ScratchFolder& folder, const std::string& text, const 
 /// What the program makes of a restart file's text before it runs.
 std::string verdict(const ScratchFolder& folder, const std::string& text) {
   const std::string name = folder.file("edited.xml");
-  std::ofstream(name) << text;
+  tests::Written(name) << text;
   return message_of([&] { (void)require_unchanged_restart(text, name, false); });
 }
 
@@ -126,10 +126,10 @@ TEST_CASE("an edited restart file is passed over by --continue unless told other
     parameters.accept_edited = accept;
     return continue_from_newest(parameters, nullptr).update_no;
   };
-  std::ofstream(name) << replaced(text, "<beta>6.8<", "<beta>6.7<");
+  tests::Written(name) << replaced(text, "<beta>6.8<", "<beta>6.7<");
   CHECK(from(false) == 2);
   CHECK(from(true) == 3);
-  std::ofstream(name) << replaced(text, "<SaveInterval>1<", "<SaveInterval>2<");
+  tests::Written(name) << replaced(text, "<SaveInterval>1<", "<SaveInterval>2<");
   CHECK(from(false) == 3);
 }
 
@@ -177,18 +177,18 @@ TEST_CASE("a run says how the checksum of its start compares, and refuses a wron
 
   std::string damaged = whole;
   damaged[damaged.size() / 2] ^= 1;  // the last bit of some number
-  std::ofstream(cfg, std::ios::binary) << damaged;
+  tests::Written(cfg, std::ios::binary) << damaged;
   CHECK(contains(message_of([&] { run_text(folder, text("")); }), cfg));
   CHECK(contains(message_of([&] { run_text(folder, text("<verify_checksum>true</verify_checksum>")); }), "checksum"));
   CHECK(contains(verdict_of("<verify_checksum>false</verify_checksum>"), "wrong: stored"));
 
   damaged = replaced(whole, "<suma>", "<sumx>");
-  std::ofstream(cfg, std::ios::binary) << damaged;
+  tests::Written(cfg, std::ios::binary) << damaged;
   CHECK(contains(message_of([&] { run_text(folder, text("")); }), "cannot be read"));
   CHECK(contains(verdict_of("<verify_checksum>false</verify_checksum>"), "cannot be read"));
 
   damaged = replaced(whole, "scidac-checksum", "scidac-checksun");  // else the file would have none
-  std::ofstream(cfg, std::ios::binary) << damaged;
+  tests::Written(cfg, std::ios::binary) << damaged;
   CHECK(contains(message_of([&] { run_text(folder, text("")); }), "scidac-checksun"));
 }
 

@@ -261,7 +261,9 @@ inline void check_bytes(const std::string& what, Shape shape, const void* host, 
   std::vector<SiteValue> got;
   for (std::size_t i = 0; i < sites; ++i)
     got.push_back(decode(shape, static_cast<const std::byte*>(host) + i * shape.bytes()));
-  const std::string difference = reference::difference(got, expected, tolerance_of(word, kOperations));
+  std::vector<std::size_t> places = {0};
+  if (sites > 1) places = reference::places_here();
+  const std::string difference = reference::difference(got, places, expected, tolerance_of(word, kOperations));
   CHECK_MESSAGE(difference.empty(), what, ": ", difference);
 }
 inline void check_expression(const std::string& what, const Expr& expr, WordName word,

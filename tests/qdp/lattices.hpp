@@ -1,11 +1,16 @@
 // Lattices for tests of the language: comfortable, odd, tiny and unequal ones.
 #pragma once
 
+#include "jit/comm/collectives.hpp"
 #include "qdp/layout/layout.hpp"
+#include "tests/mpirun.hpp"
 #include "tests/sizes.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace tests {
@@ -23,15 +28,23 @@ struct Extents : std::array<int, QDP_ND> {
   constexpr int& operator[](std::size_t mu) { return at(mu); }
 };
 
-/// In four dimensions 4x4x4x8 and 8x4x8x4 can be cut into 16 sub-lattices, 4x6x8x4 into 8, 3x5x4x8 into 4; 3x5x7x2, 2^4 and 1^4 not at
-/// all.
-inline const std::vector<Extents>& lattices() {
-  static const std::vector<Extents> all{{4, 4, 4, 8}, {8, 4, 8, 4}, {4, 6, 8, 4}, {3, 5, 4, 8},
-                                        {3, 5, 7, 2}, {2, 2, 2, 2}, {1, 1, 1, 1}, {5, 3, 1, 3}};
+/// Those that the grid of ranks, if there is one, shares out.
+inline std::vector<Extents> shared_out(std::vector<Extents> all) {
+  std::erase_if(all, [](const Extents& extents) { return !can_share_out(extents.data()); });
   return all;
 }
 
+/// In four dimensions 4x4x4x8 and 8x4x8x4 can be cut into 16 sub-lattices, 4x6x8x4 into 8, 3x5x4x8 into 4; 3x5x7x2, 2^4 and 1^4 not at
+/// all.
+inline const std::vector<Extents>& lattices() {
+  static const std::vector<Extents> all = shared_out(
+      {{4, 4, 4, 8}, {8, 4, 8, 4}, {4, 6, 8, 4}, {3, 5, 4, 8}, {3, 5, 7, 2}, {2, 2, 2, 2}, {1, 1, 1, 1}, {5, 3, 1, 3}});
+  return all;
+}
+
+/// Leaves the case if the grid of ranks does not share it out.
 inline void create_lattice(const Extents& extents) {
+  must_share_out(extents.data());
   QDP::multi1d<int> nrow(QDP_ND);
   nrow = extents.data();
   QDP::Layout::setLattSize(nrow);
@@ -71,6 +84,20 @@ inline QDP::multi1d<int> to_multi1d(const Extents& x) {
   QDP::multi1d<int> m(QDP_ND);
   m = x.data();
   return m;
+}
+
+/// Those of the present lattice that this rank has, in its host order: the same order, without the sites of others.
+inline std::vector<Extents> sites_here(const Extents& extents) {
+  std::vector<Extents> sites = sites_in_host_order(extents);
+  std::erase_if(sites,
+                [](const Extents& x) { return QDP::Layout::nodeNumber(to_multi1d(x)) != QDP::Layout::nodeNumber(); });
+  return sites;
+}
+
+/// The sum of what the ranks have counted. Collective.
+inline std::int64_t total(std::int64_t here) {
+  if (job_ranks() > 1) jit::reduce(jit::process_communicator(), std::span(&here, 1), jit::ReductionValue::Kind::sum);
+  return here;
 }
 
 inline Extents to_extents(const QDP::multi1d<int>& x) {

@@ -46,10 +46,13 @@ void fill_words(T* sites, int n, Range range) {
   W* to = reinterpret_cast<W*>(sites);
   for (std::size_t i = 0; i < static_cast<std::size_t>(n) * sizeof(T) / sizeof(W); ++i) to[i] = random_word<W>(range);
 }
+/// The same on any grid of ranks.
 template <class T>
 OLattice<T> random_lattice(Range range = Range::any) {
   OLattice<T> x;
-  fill_words(x.getF(), QDP::Layout::sitesOnNode(), range);
+  std::vector<T> sites(QDP::Layout::vol());
+  fill_words(sites.data(), static_cast<int>(sites.size()), range);
+  reference::put(x, sites);
   return x;
 }
 template <class T>
@@ -59,11 +62,12 @@ OScalar<T> random_scalar(Range range = Range::any) {
   return x;
 }
 
-/// Fails the running test case unless the field is, site by site, what the formula says.
+/// Fails the running test case unless the field is, site by site, what the formula says: of host indices in the whole lattice.
 template <class T>
 void check_field(const std::string& what, const OLattice<T>& got, const reference::SiteFormula& expected,
                  double tolerance) {
-  const std::string difference = reference::difference(values(got), expected, tolerance);
+  const std::string difference =
+      reference::difference(reference::values_here(got), reference::places_here(), expected, tolerance);
   CHECK_MESSAGE(difference.empty(), what, ": ", difference);
 }
 template <class T>

@@ -77,7 +77,7 @@ inline std::vector<NamedSubset> subsets(const Extents& extents) {
 }
 
 inline const std::vector<Extents>& language_lattices() {
-  static const std::vector<Extents> some{{4, 4, 4, 8}, {2, 2, 2, 2}, {3, 5, 7, 2}, {1, 1, 1, 1}};
+  static const std::vector<Extents> some = shared_out({{4, 4, 4, 8}, {2, 2, 2, 2}, {3, 5, 7, 2}, {1, 1, 1, 1}});
   return some;
 }
 

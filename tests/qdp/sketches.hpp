@@ -271,11 +271,14 @@ class SketchFields {
   template <class T>
   void add(int kind, bool integers) {
     auto x = random_lattice<T>();
-    if (integers)
-      for (int i = 0; i < QDP::Layout::sitesOnNode(); ++i) {
-        auto* words = reinterpret_cast<double*>(&x.elem(i));
+    if (integers) {
+      std::vector<T> sites(QDP::Layout::vol());
+      for (T& site : sites) {
+        auto* words = reinterpret_cast<double*>(&site);
         for (std::size_t c = 0; c < sizeof(T) / sizeof(double); ++c) words[c] = any(9) - 4;
       }
+      reference::put(x, sites);
+    }
     fields_[kind].push_back(x.field());
     values_[kind].push_back(values(x));
   }

@@ -23,6 +23,7 @@ const io::SiteGeometry kLattice{{2, 4, 2, 6}};
 void make_lattice() {
   multi1d<int> nrow(Nd);
   for (int mu = 0; mu < Nd; ++mu) nrow[mu] = kLattice.extents[static_cast<std::size_t>(mu)];
+  tests::must_share_out(kLattice.extents.data());
   Layout::setLattSize(nrow);
   Layout::create();
 }
@@ -164,7 +165,7 @@ TEST_CASE("folders, pipes and devices are no files to read, and nobody waits for
   make_lattice();
   const TemporaryFolder folder;
   const std::string pipe = folder.file("pipe");
-  REQUIRE(::system(("mkfifo " + pipe).c_str()) == 0);
+  REQUIRE(tests::on_first_rank([&] { return ::system(("mkfifo " + pipe).c_str()); }) == 0);
   XMLReader xml;
   for (const std::string& path : {folder.file("."), pipe, std::string("/dev/zero"), std::string("/dev/null")}) {
     CAPTURE(path);

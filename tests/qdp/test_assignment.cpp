@@ -31,8 +31,9 @@ void check_on_subsets(const Places& places, Body body, Expected expected, double
     const auto v = values(x);
     body(x, s.subset);
     std::string text;
-    for (std::size_t i = 0; i < v.size() && text.empty(); ++i) {
-      const int site = static_cast<int>(i);
+    const std::vector<std::size_t> here = reference::places_here();
+    for (int site = 0; site < static_cast<int>(here.size()) && text.empty(); ++site) {
+      const std::size_t i = here[static_cast<std::size_t>(site)];
       if (s.contains(places.at(i)))
         text = reference::difference(value(std::as_const(x).elem(site)), expected(v, i), tolerance);
       else if (!same_bits(std::as_const(x).elem(site), before.elem(site)))

@@ -43,7 +43,7 @@ LatticeFermion column_of(const LatticePropagator& p, int spin, int color) {
 
 template <class Body>
 void on_lattices(const Body& body) {
-  for (const tests::Extents& extents : {tests::Extents{2, 2, 2, 4}, tests::Extents{3, 5, 4, 1}}) {
+  for (const tests::Extents& extents : tests::shared_out({{2, 2, 2, 4}, {3, 5, 4, 1}})) {
     tests::create_lattice(extents);
     body(Quarks());
   }

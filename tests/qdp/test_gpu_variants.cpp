@@ -55,7 +55,8 @@ int most_variants() {
 
 TEST_CASE("statements give the same bits in every variant") {
   // The first large enough for every variant.
-  for (const Extents& extents : {QDP_ND == 4 ? Extents{4, 4, 4, 8} : Extents{16, 32, 4, 8}, Extents{3, 5, 7, 2}}) {
+  for (const Extents& extents :
+       shared_out({QDP_ND == 4 ? Extents{4, 4, 4, 8} : Extents{16, 32, 4, 8}, Extents{3, 5, 7, 2}})) {
     create_lattice(extents);
     CAPTURE(name_of(extents));
     reference::seed_random(5);

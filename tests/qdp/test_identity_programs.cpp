@@ -97,7 +97,7 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 void save(const std::string& file, const std::vector<double>& words) {
-  std::ofstream(file, std::ios::binary)
+  tests::Written(file, std::ios::binary)
       .write(reinterpret_cast<const char*>(words.data()), static_cast<std::streamsize>(words.size() * sizeof(double)));
 }
 std::vector<double> saved(const std::string& file) {

@@ -1,12 +1,15 @@
 // Colour matrices of other extents than physics has: components beyond 8 bits, sums of more than 16 terms.
 #include "lattices.hpp"
 
+#include "jit/comm/collectives.hpp"
 #include "jit/runtime.hpp"
 #include "qdp.h"
+#include "tests/reference/whole.hpp"
 
 #include <doctest/doctest.h>
 
 #include <complex>
+#include <span>
 #include <vector>
 
 using namespace QDP;
@@ -35,11 +38,20 @@ Complex entry(const L& v, int site, int i) {
 /// Small integers, so that sums are exact in any order.
 template <class L>
 void fill(L& x, int seed) {
+  const std::vector<std::size_t> places = reference::places_here();
   for (int s = 0; s < Layout::sitesOnNode(); ++s) {
+    const int place = static_cast<int>(places[static_cast<std::size_t>(s)]);
     auto* words = reinterpret_cast<double*>(&x.elem(s));
     for (std::size_t c = 0; c < sizeof(x.elem(s)) / sizeof(double); ++c)
-      words[c] = static_cast<double>((static_cast<int>(c) * 7 + s * 3 + seed * 5) % 11 - 5);
+      words[c] = static_cast<double>((static_cast<int>(c) * 7 + place * 3 + seed * 5) % 11 - 5);
   }
+}
+
+/// Of all ranks.
+void add_up(std::vector<Complex>& sums) {
+  if (tests::job_ranks() == 1) return;
+  const std::span<double> parts(reinterpret_cast<double*>(sums.data()), 2 * sums.size());
+  jit::reduce(jit::process_communicator(), parts, jit::ReductionValue::Kind::sum);
 }
 
 template <int N>
@@ -83,7 +95,9 @@ void check() {
     wrong += Complex(p.real(), p.imag()) != entry(a, s, N - 1, N - 2);
   }
   CHECK(wrong == 0);
-  CHECK(toDouble(norm2(a)) == square);
+  sums.emplace_back(square);
+  add_up(sums);
+  CHECK(toDouble(norm2(a)) == sums.back().real());
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) {
       const auto& z = total.elem().elem().elem(i, j);
@@ -191,6 +205,7 @@ void check_products() {
     for (int i = 0; i < N; ++i)
       for (int j = 0; j < N; ++j) sums[static_cast<std::size_t>(i * N + j)] += xy(s, i, j);
   }
+  add_up(sums);
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) {
       const auto& e = total.elem().elem().elem(i, j);

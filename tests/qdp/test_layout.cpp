@@ -163,21 +163,27 @@ TEST_CASE(
   CHECK_FALSE(detail::find_lane_cut(Extents{3, 64, 3, 3}, 16));
 }
 
-TEST_CASE("Layout answers as QDP++ does on one rank") {
+TEST_CASE("Layout answers as QDP++ does") {
+  const int ranks = tests::job_ranks(), rank = tests::job_rank();
   for (const Extents& extents : tests::lattices()) {
     tests::create_lattice(extents);
-    const auto sites = tests::sites_in_host_order(extents);
+    const auto sites = tests::sites_in_host_order(extents), here = tests::sites_here(extents);
+    const Extents grid = tests::to_extents(Layout::logicalSize());
+    const Extents place = tests::lexicographic_coordinates(rank, grid);
+    Extents part;
+    for (int mu = 0; mu < Nd; ++mu) part[mu] = extents[mu] / grid[mu];
+    CHECK(tests::volume(grid) == ranks);
     CHECK(Layout::vol() == sites.size());
-    CHECK(Layout::sitesOnNode() == static_cast<int>(sites.size()));
+    CHECK(Layout::sitesOnNode() == static_cast<int>(sites.size()) / ranks);
+    CHECK(Layout::sitesOnNode() == static_cast<int>(here.size()));
     CHECK(tests::to_extents(Layout::lattSize()) == extents);
-    CHECK(tests::to_extents(Layout::subgridLattSize()) == extents);
-    CHECK(tests::to_extents(Layout::logicalSize()) == Extents{1, 1, 1, 1});
-    CHECK(tests::to_extents(Layout::nodeCoord()) == Extents{0, 0, 0, 0});
-    CHECK(Layout::numNodes() == 1);
-    CHECK(Layout::nodeNumber() == 0);
-    CHECK(Layout::primaryNode());
-    CHECK(Layout::getNodeNumberFrom(Layout::nodeCoord()) == 0);
-    CHECK(tests::to_extents(Layout::getLogicalCoordFrom(0)) == Extents{0, 0, 0, 0});
+    CHECK(tests::to_extents(Layout::subgridLattSize()) == part);
+    CHECK(tests::to_extents(Layout::nodeCoord()) == place);
+    CHECK(Layout::numNodes() == ranks);
+    CHECK(Layout::nodeNumber() == rank);
+    CHECK(Layout::primaryNode() == (rank == 0));
+    CHECK(Layout::getNodeNumberFrom(Layout::nodeCoord()) == rank);
+    CHECK(tests::to_extents(Layout::getLogicalCoordFrom(rank)) == place);
     CHECK(Layout::isIOGridDefined());
     CHECK(Layout::numIONodeGrid() == 1);
     CHECK(tests::to_extents(Layout::getIONodeGrid()) == Extents{1, 1, 1, 1});
@@ -185,20 +191,26 @@ TEST_CASE("Layout answers as QDP++ does on one rank") {
     for (int mu = 0; mu < Nd; ++mu)
       coordinates.push_back(static_cast<const std::int32_t*>(
           detail::coordinate_field(*detail::present_lattice("test"), mu)->host_read()));
-    for (int i = 0; i < static_cast<int>(sites.size()); ++i) {
-      const auto x = tests::to_multi1d(sites[i]);
-      CHECK(tests::to_extents(Layout::siteCoords(0, i)) == sites[i]);
+    for (int i = 0; i < static_cast<int>(here.size()); ++i) {
+      const auto x = tests::to_multi1d(here[i]);
+      CHECK(tests::to_extents(Layout::siteCoords(rank, i)) == here[i]);
       CHECK(Layout::linearSiteIndex(x) == i);
-      CHECK(Layout::nodeNumber(x) == 0);
       int c[4] = {};
-      Layout::QDPXX_getSiteCoords(c, 0, i);
-      CHECK(Extents{c[0], c[1], c[2], c[3]} == sites[i]);
+      Layout::QDPXX_getSiteCoords(c, rank, i);
+      CHECK(Extents{c[0], c[1], c[2], c[3]} == here[i]);
       CHECK(Layout::QDPXX_getLinearSiteIndex(c) == i);
-      CHECK(Layout::QDPXX_nodeNumber(c) == 0);
-      for (int mu = 0; mu < Nd; ++mu) CHECK(coordinates[mu][i] == sites[i][mu]);
+      for (int mu = 0; mu < Nd; ++mu) CHECK(coordinates[mu][i] == here[i][mu]);
+      CHECK(tests::to_extents(Layout::localLexiCoordFromLinear(i)) == tests::lexicographic_coordinates(i, part));
+    }
+    for (int i = 0; i < static_cast<int>(sites.size()); ++i) {
       const Extents lexicographic = tests::lexicographic_coordinates(i, extents);
-      CHECK(tests::to_extents(Layout::localLexiCoordFromLinear(i)) == lexicographic);
-      CHECK(Layout::linearSiteIndex(i) == Layout::linearSiteIndex(tests::to_multi1d(lexicographic)));
+      const auto x = tests::to_multi1d(lexicographic);
+      CHECK(Layout::linearSiteIndex(i) == Layout::linearSiteIndex(x));
+      Extents owner;  // its place in the grid
+      for (int mu = 0; mu < Nd; ++mu) owner[mu] = lexicographic[mu] / part[mu];
+      CHECK(tests::to_extents(Layout::nodeCoord(x)) == owner);
+      CHECK(tests::lexicographic_coordinates(Layout::nodeNumber(x), grid) == owner);
+      CHECK(Layout::QDPXX_nodeNumber(lexicographic.data()) == Layout::nodeNumber(x));
     }
   }
 }
@@ -234,8 +246,8 @@ TEST_CASE("a second create() makes a new lattice, and the old one lives on with 
   CHECK(old->lanes == jit::Runtime::instance().lanes());
   tests::create_lattice({2, 2, 2, 2});
   CHECK(detail::present_lattice("test") != old);
-  CHECK(detail::present_lattice("test")->sites == 16);
-  CHECK(old->sites == 512);
+  CHECK(tests::total(detail::present_lattice("test")->sites) == 16);
+  CHECK(tests::total(old->sites) == 512);
 }
 
 TEST_CASE("use before create() names the remedy") {
@@ -277,7 +289,8 @@ TEST_CASE("coordinates, indices and ranks outside the lattice are named") {
   CHECK(contains(message_of([] { Layout::linearSiteIndex(multi1d<int>(3)); }), "4 coordinates"));
   CHECK(contains(message_of([] { Layout::linearSiteIndex(512); }), "0..511"));
   CHECK(contains(message_of([] { Layout::siteCoords(0, -1); }), "got -1"));
-  CHECK(contains(message_of([] { Layout::siteCoords(1, 0); }), "rank 0 of 1"));
+  CHECK(contains(message_of([] { Layout::siteCoords(tests::job_ranks(), 0); }),
+                 tests::job_ranks() == 1 ? "rank 0 of 1" : "a rank 0.." + std::to_string(tests::job_ranks() - 1)));
   CHECK(contains(message_of([] { Layout::nodeNumber(tests::to_multi1d({-1, 0, 0, 0})); }), "(-1, 0, 0, 0)"));
   CHECK(contains(message_of([] { Layout::latticeCoordinate(4); }), "direction 0..3"));
   CHECK(contains(message_of([] { detail::make_site_order(detail::Geometry(Extents{2, 2, 2, 2}), 65); }),

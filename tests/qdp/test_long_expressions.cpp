@@ -58,7 +58,7 @@ TEST_CASE("a sum of 300000 terms of three fields") {
   LatticeRealD y = x[0];
   y[rb[1]] = nested;
   check_sites(y, [&](int i) {
-    if (i < Layout::sitesOnNode() / 2) return at(x[0], i);
+    if (rb.latticeColoring()[i] == 0) return at(x[0], i);
     double s = at(x[0], i) + at(x[1], i);
     for (int n = 2; n < kTerms; ++n) s = at(x[n % 3], i) + s;
     return s;

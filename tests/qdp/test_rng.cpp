@@ -5,6 +5,7 @@
 #include "qdp.h"
 #include "qdp/rng/rng.hpp"
 #include "tests/message_of.hpp"
+#include "tests/reference/whole.hpp"
 
 #include <doctest/doctest.h>
 
@@ -65,7 +66,9 @@ Draws reference_draw(Limbs& seed, const Extents& extents, int components) {
     for (int c = 0; c < components; ++c, state = multiply(state, step)) out.push_back(uniform(state));
   }
   for (int c = 0; c < components; ++c) seed = multiply(seed, step);
-  return draws;
+  Draws here;
+  for (const std::size_t place : reference::places_here()) here.push_back(draws[place]);
+  return here;
 }
 
 Limbs present_seed() {
@@ -148,9 +151,9 @@ double start_kinetic_energy(const Extents& extents) {
   for (int mu = 0; mu < Nd; ++mu) {
     LatticeColorMatrixD p;
     gaussian(p);
-    for (int site = 0; site < Layout::sitesOnNode(); ++site) {
+    for (const auto& site : reference::whole(p)) {
       const auto at = [&](int i, int j) {
-        const auto& z = p.elem(site).elem().elem(i, j);
+        const auto& z = site.elem().elem(i, j);
         return std::complex<double>(z.real(), z.imag()) * std::sqrt(0.5);
       };
       double trace = 0;  // of the anti-hermitian part, over i
@@ -196,7 +199,8 @@ TEST_CASE("random fields are the numbers of the serial generator, on any lattice
 }
 
 TEST_CASE("nothing of one layout is left in the next, be it of the same volume") {
-  for (const Extents& extents : {Extents{4, 2, 6, 8}, {8, 6, 2, 4}, {6, 8, 4, 2}, {4, 2, 6, 8}, {2, 2, 12, 8}}) {
+  for (const Extents& extents :
+       tests::shared_out({{4, 2, 6, 8}, {8, 6, 2, 4}, {6, 8, 4, 2}, {4, 2, 6, 8}, {2, 2, 12, 8}})) {
     tests::create_lattice(extents);
     CAPTURE(extents[0]);
     check_random(LatticeRealD(), extents);
@@ -206,7 +210,7 @@ TEST_CASE("nothing of one layout is left in the next, be it of the same volume")
     for (int mu = 0; mu < Nd; ++mu) {
       const LatticeInteger x = Layout::latticeCoordinate(mu), ahead = shift(x, FORWARD, mu);
       for (int site = 0; site < Layout::sitesOnNode(); ++site) {
-        const int here = Layout::siteCoords(0, site)[mu];
+        const int here = Layout::siteCoords(Layout::nodeNumber(), site)[mu];
         right = right && x.elem(site).elem().elem().elem() == here &&
                 ahead.elem(site).elem().elem().elem() == (here + 1) % extents[mu];
       }
@@ -214,7 +218,7 @@ TEST_CASE("nothing of one layout is left in the next, be it of the same volume")
     CHECK(right);
     FlopCounter flops;
     flops.addSiteFlops(3);
-    CHECK(flops.getFlops() == 3ull * static_cast<unsigned long long>(tests::volume(extents)));
+    CHECK(flops.getFlops() == 3ull * static_cast<unsigned long long>(Layout::sitesOnNode()));
   }
 }
 

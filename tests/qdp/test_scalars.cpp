@@ -245,7 +245,8 @@ TEST_CASE("XML names each number of a column or matrix by row and column of spin
   XMLReader xml = xml_of(field);
   const std::vector<SiteValue> sites = values(field);
   for (int n = 0; n < static_cast<int>(Layout::vol()); ++n) {
-    const int at = Layout::linearSiteIndex(crtesn(n, Layout::lattSize()));
-    check_attributes(xml, "/x/OLattice/elem[@site='" + std::to_string(n) + "']", sites[static_cast<std::size_t>(at)]);
+    const Extents x = to_extents(crtesn(n, Layout::lattSize()));
+    const auto at = static_cast<std::size_t>(detail::present_lattice("test")->whole().index(x));
+    check_attributes(xml, "/x/OLattice/elem[@site='" + std::to_string(n) + "']", sites[at]);
   }
 }

@@ -11,12 +11,17 @@
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 #include "tests/message_of.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace QDP;
 using tests::contains;
 using tests::message_of;
 
 namespace {
+
+std::string read_file(const std::string& path) {
+  return tests::together([&] { return jit::read_file(path); });
+}
 
 template <class T>
 std::string bytes_of(const T& x) {
@@ -336,7 +341,7 @@ TEST_CASE(
   BinaryFileWriter file(path);
   exercise(file);
   file.close();
-  CHECK(jit::read_file(path) == expected);
+  CHECK(read_file(path) == expected);
 
   const auto read_back = [](BinaryReader& in) {
     const auto get = [&](int position, int expected) {
@@ -364,7 +369,7 @@ TEST_CASE(
   BinaryFileReader from_file(path);
   read_back(from_file);
   from_file.close();
-  std::filesystem::remove(path);
+  tests::once([&] { std::filesystem::remove(path); });
 }
 
 TEST_CASE("cut data throw with the position, and a later seek works again") {
@@ -429,11 +434,11 @@ TEST_CASE("binary files: written, read, closed, missing") {
   CHECK(contains(message_of([&] { read(in, x); }), path));
   in.close();
   CHECK(contains(message_of([&] { read(in, x); }), "open first"));
-  std::filesystem::resize_file(path, 4000);
+  tests::once([&] { std::filesystem::resize_file(path, 4000); });
   in.open(path);
   CHECK(contains(message_of([&] { read(in, b); }), "cut short"));
   in.close();
-  std::filesystem::remove(path);
+  tests::once([&] { std::filesystem::remove(path); });
   CHECK(contains(message_of([&] { BinaryFileReader none(path); }), path));
   CHECK(contains(message_of([] { BinaryFileWriter none("/no/such/folder/x"); }), "/no/such/folder/x"));
 }
@@ -471,7 +476,8 @@ TEST_CASE("buffers open with content, clear, and the local one is local") {
   BinaryBufferWriter out(bytes_of(1));
   write(out, 2);
   CHECK(out.str() == bytes_of(1) + bytes_of(2));
-  CHECK(out.strPrimaryNode() == out.str());
+  const std::string everywhere = out.str();
+  CHECK(out.strPrimaryNode() == (tests::job_rank() == 0 ? everywhere : ""));
   CHECK_FALSE(out.isLocal());
   out.clear();
   CHECK(out.str().empty());
@@ -507,8 +513,8 @@ TEST_CASE("a reader-writer has one position for both, in memory and in a file") 
   BinaryFileReaderWriter file(path, std::ios_base::in | std::ios_base::out | std::ios_base::trunc);
   exercise(file);
   file.close();
-  CHECK(jit::read_file(path) == bytes_of(1) + bytes_of(20) + bytes_of(3));
-  std::filesystem::remove(path);
+  CHECK(read_file(path) == bytes_of(1) + bytes_of(20) + bytes_of(3));
+  tests::once([&] { std::filesystem::remove(path); });
   CHECK(contains(message_of([&] { file.open(path); }), "trunc"));
 }
 
@@ -550,7 +556,7 @@ TEST_CASE("text files: written, read, closed, missing") {
   TextFileWriter out(path);
   out << 1 << " " << 2 << "\n";
   out.flush();
-  CHECK(jit::read_file(path) == "1 2\n");
+  CHECK(read_file(path) == "1 2\n");
   out.close();
   CHECK(contains(message_of([&] { out << 1; }), "open first"));
   TextFileReader in(path);
@@ -560,7 +566,7 @@ TEST_CASE("text files: written, read, closed, missing") {
   CHECK(contains(message_of([&] { in >> a; }), path));
   in.close();
   CHECK_FALSE(in.is_open());
-  std::filesystem::remove(path);
+  tests::once([&] { std::filesystem::remove(path); });
   CHECK(contains(message_of([&] { in.open(path); }), path));
 }
 
@@ -568,7 +574,7 @@ TEST_CASE("a reader or writer that is opened again is like a new one, whatever i
   const std::string first = scratch("again_first"), second = scratch("again_second");
   const std::string a = bytes_of(1) + bytes_of(2) + bytes_of(3), b = bytes_of(40) + bytes_of(50);
   const auto put = [](const std::string& path, const std::string& bytes) {
-    std::ofstream(path, std::ios_base::binary) << bytes;
+    tests::Written(path, std::ios_base::binary) << bytes;
   };
   /// What a reader of b finds: position, numbers, checksum, state.
   const auto read_b = [&](BinaryReader& in) {
@@ -636,8 +642,8 @@ TEST_CASE("a reader or writer that is opened again is like a new one, whatever i
   out_file.open(second);
   write_b(out_file);
   out_file.close();
-  CHECK(jit::read_file(first) == bytes_of(7));
-  CHECK(jit::read_file(second) == b);
+  CHECK(read_file(first) == bytes_of(7));
+  CHECK(read_file(second) == b);
 
   TextBufferReader words("1 word");
   int n = 0;
@@ -661,6 +667,6 @@ TEST_CASE("a reader or writer that is opened again is like a new one, whatever i
   text.open("after");
   text << 2;
   CHECK(text.str() == "after2");
-  std::filesystem::remove(first);
-  std::filesystem::remove(second);
+  tests::once([&] { std::filesystem::remove(first); });
+  tests::once([&] { std::filesystem::remove(second); });
 }

@@ -23,10 +23,12 @@ using tests::TemporaryFolder;
 namespace {
 
 std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return tests::together([&] {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  });
 }
 
 }  // namespace
@@ -37,11 +39,11 @@ TEST_CASE("a file is replaced in one step, and left alone if that fails") {
   write_whole_file(path, "one");
   write_whole_file(path, "two\n");
   CHECK(content_of(path) == "two\n");
-  std::filesystem::create_directory(folder.file("in_the_way"));
+  tests::once([&] { std::filesystem::create_directory(folder.file("in_the_way")); });
   CHECK_THROWS_AS(write_whole_file(folder.file("in_the_way"), "three"), jit::UserError);
   CHECK(contains(message_of<jit::UserError>([&] { write_whole_file(folder.file("missing/text"), "x"); }),
                  "missing/text"));
-  CHECK(folder.count() == 2);  // nothing temporary stays
+  CHECK(tests::together([&] { return folder.count(); }) == 2);  // nothing temporary stays
 }
 
 TEST_CASE("free space is that of the file system, also for files that are not there yet") {
@@ -71,7 +73,7 @@ TEST_CASE("a reader knows whether the data had their checksum, another one, or n
   }
   const std::string whole = content_of(path);
   const auto read_back = [&](const std::string& content, bool& bad, bool& fail) {
-    std::ofstream(path, std::ios::binary) << content;
+    tests::Written(path, std::ios::binary) << content;
     XMLReader file_xml, record_xml;
     QDPFileReader file(file_xml, path, QDPIO_SERIAL);
     read(file, record_xml, back);
@@ -141,7 +143,7 @@ TEST_CASE(
   }
   std::string content = content_of(intact);
   content[content.find(text) + 3] = 'X';  // the second record
-  std::ofstream(path, std::ios::binary) << content;
+  tests::Written(path, std::ios::binary) << content;
 
   XMLReader file_xml, record_xml;
   QDPFileReader file(file_xml, path, QDPIO_SERIAL);

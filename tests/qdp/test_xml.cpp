@@ -14,10 +14,15 @@
 #include "jit/support/file.hpp"
 #include "jit/support/log.hpp"
 #include "qdp/io/map_obj.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace QDP;
 
 namespace {
+
+std::string read_file(const std::string& path) {
+  return tests::together([&] { return jit::read_file(path); });
+}
 
 XMLReader parse(const std::string& text) {
   std::istringstream is(text);
@@ -322,7 +327,7 @@ TEST_CASE("XML that does not parse names the file and line") {
   const std::string e = error_of([&] { XMLReader xml(path); });
   CHECK(contains(e, path + ":4"));
   CHECK(contains(e, "well-formed"));
-  std::filesystem::remove(path);
+  tests::once([&] { std::filesystem::remove(path); });
   CHECK(contains(error_of([&] { XMLReader xml(path); }), path));
   CHECK(contains(error_of([] { parse(""); }), "no text"));
   CHECK(contains(error_of([] { parse("plain words"); }), "well-formed"));
@@ -337,7 +342,7 @@ TEST_CASE("an XML file cannot pull in another file") {
   std::string text;
   read(xml, "/r/a", text);
   CHECK_FALSE(contains(text, "secret words"));
-  std::filesystem::remove(secret);
+  tests::once([&] { std::filesystem::remove(secret); });
 }
 
 TEST_CASE("arrays of numbers are words, of anything else elem children") {
@@ -495,11 +500,11 @@ TEST_CASE("a file writer is readable while it runs and complete after close") {
   push(xml, "log");
   write(xml, "n", 1);
   xml.flush();
-  CHECK(jit::read_file(path) == "<?xml version=\"1.0\"?>\n\n\n<log>\n  <n>1</n>");
+  CHECK(read_file(path) == "<?xml version=\"1.0\"?>\n\n\n<log>\n  <n>1</n>");
   pop(xml);
   xml.close();
   CHECK_FALSE(xml.is_open());
-  CHECK(jit::read_file(path) == "<?xml version=\"1.0\"?>\n\n\n<log>\n  <n>1</n>\n</log>\n");
+  CHECK(read_file(path) == "<?xml version=\"1.0\"?>\n\n\n<log>\n  <n>1</n>\n</log>\n");
   CHECK(contains(error_of([&] { push(xml, "x"); }), "open"));
   int n = 0;
   XMLReader back(path);
@@ -513,8 +518,8 @@ TEST_CASE("a file writer is readable while it runs and complete after close") {
     jit::configure_log("error");  // the warning about the open tags is expected
   }
   jit::configure_log("warn");
-  CHECK(jit::read_file(path) == "\n<log>\n  <left_open>\n  </left_open>\n</log>\n");
-  std::filesystem::remove(path);
+  CHECK(read_file(path) == "\n<log>\n  <left_open>\n  </left_open>\n</log>\n");
+  tests::once([&] { std::filesystem::remove(path); });
   CHECK(contains(error_of([] { XMLFileWriter none("/no/such/folder/x.xml"); }), "/no/such/folder/x.xml"));
 }
 
@@ -703,7 +708,7 @@ TEST_CASE("a writer or reader of XML that is opened again is like a new one") {
     jit::configure_log("warn");
     fill(file);
   }
-  CHECK(jit::read_file(second) == jit::read_file(fresh));
+  CHECK(read_file(second) == read_file(fresh));
   XMLReader of_first(first);
   int n = 0;
   read(of_first, "/a/open/one", n);
@@ -730,5 +735,7 @@ TEST_CASE("a writer or reader of XML that is opened again is like a new one") {
   CHECK(again.str() == anew.str());
   CHECK(contains(error_of([&] { reader.open(scratch("none.xml")); }), "none.xml"));
   CHECK_FALSE(reader.is_open());
-  for (const std::string& path : {first, second, fresh}) std::filesystem::remove(path);
+  tests::once([&] {
+    for (const std::string& path : {first, second, fresh}) std::filesystem::remove(path);
+  });
 }

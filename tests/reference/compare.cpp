@@ -46,10 +46,11 @@ std::string difference(const SiteValue& got, const SiteValue& expected, double t
   return "";
 }
 
-std::string difference(const std::vector<SiteValue>& got, const SiteFormula& expected, double tolerance) {
+std::string difference(const std::vector<SiteValue>& got, const std::vector<std::size_t>& places,
+                       const SiteFormula& expected, double tolerance) {
   for (std::size_t i = 0; i < got.size(); ++i)
-    if (const std::string text = difference(got[i], expected(i), tolerance); !text.empty())
-      return "site " + std::to_string(i) + ": " + text;
+    if (const std::string text = difference(got[i], expected(places.at(i)), tolerance); !text.empty())
+      return "site " + std::to_string(places[i]) + ": " + text;
   return "";
 }
 

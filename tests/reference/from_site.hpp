@@ -3,6 +3,7 @@
 
 #include "qdp.h"
 #include "tests/reference/site_value.hpp"
+#include "tests/reference/whole.hpp"
 
 #include <vector>
 
@@ -80,12 +81,18 @@ SiteValue value(const T& site) {
   return r;
 }
 
-/// Every site, in host order.
+/// Every site of the lattice, in host order. Collective.
 template <class T>
 std::vector<SiteValue> values(const QDP::OLattice<T>& x) {
   std::vector<SiteValue> r;
-  r.reserve(static_cast<std::size_t>(QDP::Layout::sitesOnNode()));
-  for (int i = 0; i < QDP::Layout::sitesOnNode(); ++i) r.push_back(value(x.elem(i)));
+  for (const T& site : whole(x)) r.push_back(value(site));
+  return r;
+}
+/// Those of this rank, in host order.
+template <class T>
+std::vector<SiteValue> values_here(const QDP::OLattice<T>& x) {
+  std::vector<SiteValue> r;
+  for (int i = 0; i < x.lattice().sitesOnNode(); ++i) r.push_back(value(x.elem(i)));
   return r;
 }
 
