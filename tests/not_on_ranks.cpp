@@ -33,6 +33,8 @@ constexpr LeftOut kLeftOut[] = {
     {"test_stopwatch.cpp", "FlopCounter reports flops and rates in their units", "the text of one rank"},
     {"test_wrong_use.cpp", "with TESSERA_CHECK=1, reading a field that was never written is refused",
      "starts processes of its own"},
+    {"test_damage.cpp", "no damage to a configuration goes unnoticed, in any of the three formats",
+     "calls what only the rank of a file calls"},
     {"test_subsets.cpp", "a colour out of range names the site", "the rank that has the site throws alone"},
 };
 

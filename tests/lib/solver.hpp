@@ -5,6 +5,7 @@
 #include "lib/dirac/wilson.hpp"
 #include "lib/solver/solver.hpp"
 #include "tests/lib/lattice.hpp"
+#include "tests/lib/sites.hpp"
 
 #include <cmath>
 #include <complex>
@@ -102,8 +103,9 @@ std::vector<Complex> components(const F& x, const QDP::Subset& sites) {
   using Word = typename QDP::WordType<F>::Type_t;
   constexpr int n = QDP::NumSpins<F>::value * QDP::NumColors<F>::value;
   std::vector<Complex> values;
-  for (int i = 0; i < sites.numSiteTable(); ++i) {
-    const Word* word = reinterpret_cast<const Word*>(&x.elem(sites.siteTable()[i]));
+  const auto all = reference::whole(x);
+  for (const int number : numbers_in(sites)) {
+    const Word* word = reinterpret_cast<const Word*>(&all[static_cast<std::size_t>(number)]);
     for (int c = 0; c < n; ++c) values.emplace_back(word[2 * c], word[2 * c + 1]);
   }
   return values;
@@ -116,10 +118,10 @@ std::vector<std::vector<Complex>> dense_columns(const qcd::LinearOperator<F>& m,
   constexpr int n = QDP::NumSpins<F>::value * QDP::NumColors<F>::value;
   const QDP::Subset& s = m.domain();
   std::vector<std::vector<Complex>> columns;
-  for (int i = 0; i < s.numSiteTable(); ++i)
+  for (const int number : numbers_in(s))
     for (int c = 0; c < n; ++c) {
       F unit = QDP::zero, image = QDP::zero;
-      reinterpret_cast<Word*>(&unit.elem(s.siteTable()[i]))[2 * c] = 1;
+      if (const int here = index_here(number); here >= 0) reinterpret_cast<Word*>(&unit.elem(here))[2 * c] = 1;
       m.apply(image, unit, sign);
       columns.push_back(components(image, s));
     }

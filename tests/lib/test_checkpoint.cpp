@@ -29,11 +29,13 @@ RunSummary run_here(const ScratchFolder& folder, const std::string& text, const 
 }
 
 void change_byte(const std::string& name, std::size_t at, char flip) {
-  std::fstream file(name, std::ios::binary | std::ios::in | std::ios::out);
-  file.seekg(static_cast<std::streamoff>(at));
-  const char old = static_cast<char>(file.get());
-  file.seekp(static_cast<std::streamoff>(at));
-  file.put(static_cast<char>(old ^ flip));
+  tests::once([&] {
+    std::fstream file(name, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekg(static_cast<std::streamoff>(at));
+    const char old = static_cast<char>(file.get());
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(old ^ flip));
+  });
 }
 
 /// A restart file's text that goes on for `updates`.
@@ -104,7 +106,7 @@ TEST_CASE("a rolling set keeps the newest checkpoints, those of the archive stay
   CHECK(saved(folder.file("run")) == std::set<unsigned long>{1, 2, 4, 8, 12, 13, 14});
   CHECK_FALSE(fs::exists(folder.file("run_cfg_10.lime")));
   // Killed between writing a restart file and removing the oldest checkpoint: the next save makes up for it.
-  fs::copy(folder.file("run_cfg_13.lime"), folder.file("run_cfg_11.lime"));
+  tests::once([&] { fs::copy(folder.file("run_cfg_13.lime"), folder.file("run_cfg_11.lime")); });
   run_here(folder, continued(folder.file("run_restart_13.xml"), 1));
   CHECK_FALSE(fs::exists(folder.file("run_cfg_11.lime")));
 }
@@ -154,8 +156,8 @@ TEST_CASE("a save that fails is reported and made up for after the next trajecto
   std::vector<std::string> warnings;
   hooks.warning = [&](const std::string& text) { warnings.push_back(text); };
   hooks.report = [&](const UpdateReport& report) {
-    if (report.update_no == 3) fs::rename(folder.file("states"), folder.file("away"));
-    if (report.update_no == 5) fs::rename(folder.file("away"), folder.file("states"));
+    if (report.update_no == 3) tests::once([&] { fs::rename(folder.file("states"), folder.file("away")); });
+    if (report.update_no == 5) tests::once([&] { fs::rename(folder.file("away"), folder.file("states")); });
   };
   run_here(folder, params(folder.file("states/run"), 6, 3), hooks);
   CHECK(saved(folder.file("states/run")) == std::set<unsigned long>{5, 6});
@@ -175,7 +177,7 @@ TEST_CASE("a run whose saves keep failing stops and says where it can continue")
   unsigned long last = 0;
   hooks.report = [&](const UpdateReport& report) {
     last = report.update_no;
-    if (report.update_no == 3) fs::rename(folder.file("states"), folder.file("away"));
+    if (report.update_no == 3) tests::once([&] { fs::rename(folder.file("states"), folder.file("away")); });
   };
   const std::string message = message_of([&] { run_here(folder, params(folder.file("states/run"), 50, 2), hooks); });
   CHECK(last == 6);  // saves were due after 4 and 6
@@ -188,12 +190,14 @@ TEST_CASE("the last save is tried again as long as the caller wants") {
   const ScratchFolder folder("checkpoint_last");
   fs::create_directory(folder.file("states"));
   RunHooks hooks;
-  hooks.report = [&](const UpdateReport&) { fs::rename(folder.file("states"), folder.file("away")); };
+  hooks.report = [&](const UpdateReport&) {
+    tests::once([&] { fs::rename(folder.file("states"), folder.file("away")); });
+  };
   int asked = 0;
   hooks.retry_last_save = [&](const std::string& why, int failures) {
     CHECK(contains(why, "run_cfg_1.lime"));
     CHECK(failures == ++asked);
-    if (failures == 3) fs::rename(folder.file("away"), folder.file("states"));
+    if (failures == 3) tests::once([&] { fs::rename(folder.file("away"), folder.file("states")); });
     return true;
   };
   run_here(folder, params(folder.file("states/run"), 1, 1), hooks);
@@ -252,7 +256,7 @@ TEST_CASE("a damaged or missing configuration is an error that names the newest 
     tests::Written(cfg, std::ios::binary) << whole.substr(0, size);
     CHECK(contains(message(), "run_restart_2.xml"));
   }
-  fs::remove(cfg);
+  tests::once([&] { fs::remove(cfg); });
   CHECK(contains(message(), "cfg_file"));
 
   // The undamaged one after all this.

@@ -270,7 +270,7 @@ TEST_CASE("clover: negative eigenvalues are counted and reported, and ln |det| t
   QDPIO::cerr.init(&warning);
   const Double log_det = d.log_det_diagonal(all);
   QDPIO::cerr.init(nullptr);
-  CHECK(warning.str().find("192 negative eigenvalues") != std::string::npos);
+  CHECK((warning.str().find("192 negative eigenvalues") != std::string::npos) == (tests::job_rank() == 0));
   CHECK(toDouble(log_det) ==
         doctest::Approx(Layout::vol() * 4 * (std::log(4.1) + std::log(4.1 + h) + std::log(h - 4.1)))
             .epsilon(base_tol(1e-12)));

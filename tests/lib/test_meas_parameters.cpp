@@ -18,6 +18,7 @@
 #include "tests/lib/measurements.hpp"
 #include "tests/lib/monomials.hpp"
 #include "tests/lib/plain.hpp"
+#include "tests/lib/sites.hpp"
 
 #include <doctest/doctest.h>
 
@@ -451,9 +452,9 @@ namespace {
 template <class Q>
 std::vector<double> norms(const Q& s, int j) {
   std::vector<double> sums(static_cast<std::size_t>(Layout::lattSize()[j]));
-  for (int i = 0; i < Layout::sitesOnNode(); ++i)
-    sums[static_cast<std::size_t>(Layout::siteCoords(0, i)[j])] +=
-        toDouble(norm2(peekSite(s, Layout::siteCoords(0, i))));
+  for (int i = 0; i < tests::all_sites(); ++i)
+    sums[static_cast<std::size_t>(tests::coordinates_of(i)[j])] +=
+        toDouble(norm2(peekSite(s, tests::coordinates_of(i))));
   return sums;
 }
 

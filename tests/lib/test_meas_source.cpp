@@ -4,6 +4,7 @@
 #include "lib/meas/source.hpp"
 #include "lib/smear/ape.hpp"
 #include "tests/lib/lattice.hpp"
+#include "tests/lib/sites.hpp"
 #include "tests/reference/from_site.hpp"
 
 #include <doctest/doctest.h>
@@ -260,9 +261,9 @@ const std::map<std::string, std::pair<std::string, std::function<bool(std::compl
 template <class F>
 double distance_from(const Q& source, const F& f) {
   double most = 0;
-  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
-    const reference::SiteValue s = reference::value(source.elem(i));
-    const std::complex<double> expected = f(Layout::siteCoords(0, i));
+  for (int i = 0; i < tests::all_sites(); ++i) {
+    const reference::SiteValue s = reference::value(tests::site(source, i));
+    const std::complex<double> expected = f(tests::coordinates_of(i));
     for (int a = 0; a < Ns; ++a)
       for (int b = 0; b < Ns; ++b)
         for (int c = 0; c < Nc; ++c)
@@ -302,7 +303,7 @@ TEST_CASE(
       const Q wall = source(u);
       bool right = true;
       const double distance = distance_from(wall, [&](const multi1d<int>& x) {
-        const reference::Number z = reference::value(wall.elem(Layout::linearSiteIndex(x))).at(0, 0, 0, 0);
+        const reference::Number z = reference::value(tests::site(wall, tests::number_of(x))).at(0, 0, 0, 0);
         const std::complex<double> number(z.re, z.im);
         right = right && (x[j] == origin[j] ? is_noise(number) : number == 0.0);
         return number;
@@ -320,19 +321,20 @@ using Plain = std::vector<reference::SiteValue>;  // by host index
 
 Plain plain_of(const Q& psi) {
   Plain f;
-  for (int i = 0; i < Layout::sitesOnNode(); ++i) f.push_back(reference::value(psi.elem(i)));
+  for (int i = 0; i < tests::all_sites(); ++i) f.push_back(reference::value(tests::site(psi, i)));
   return f;
 }
 
 /// U_mu(x) psi(x + mu), or U_mu(x - mu)^+ psi(x - mu) for sign -1.
 Plain hopped(const Plain& psi, const GaugeField& u, int mu, int sign) {
   Plain f;
-  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
-    multi1d<int> x = Layout::siteCoords(0, i);
+  for (int i = 0; i < tests::all_sites(); ++i) {
+    multi1d<int> x = tests::coordinates_of(i);
     const int length = Layout::lattSize()[mu];
     x[mu] = (x[mu] + sign + length) % length;
-    const int from = Layout::linearSiteIndex(x);
-    const auto link = sign > 0 ? reference::value(u[mu].elem(i)) : adjoint(reference::value(u[mu].elem(from)));
+    const int from = tests::number_of(x);
+    const auto link =
+        sign > 0 ? reference::value(tests::site(u[mu], i)) : adjoint(reference::value(tests::site(u[mu], from)));
     f.push_back(multiply(link, psi[static_cast<std::size_t>(from)]));
   }
   return f;
@@ -473,8 +475,8 @@ TEST_CASE("noise of N roots has each of them equally often, anywhere, and everyw
     CAPTURE(n);
     const LatticeComplex eta = zn_noise(n);
     std::vector<int> count(static_cast<std::size_t>(n));
-    for (int i = 0; i < Layout::sitesOnNode(); ++i) {
-      const reference::Number z = reference::value(eta.elem(i)).components.at(0);
+    for (int i = 0; i < tests::all_sites(); ++i) {
+      const reference::Number z = reference::value(tests::site(eta, i)).components.at(0);
       const double k = std::atan2(z.im, z.re) * n / (2 * std::numbers::pi) + n;
       REQUIRE(std::fabs(k - std::round(k)) < base_tol(1e-10));
       ++count[static_cast<std::size_t>(std::lround(k)) % count.size()];
@@ -484,9 +486,9 @@ TEST_CASE("noise of N roots has each of them equally often, anywhere, and everyw
   // Both parts of Z(2) noise, and all angles of U(1).
   const LatticeComplex z2 = noise(Noise::z2), u1 = noise(Noise::u1);
   std::array<int, 4> quadrants{}, turns{};
-  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+  for (int i = 0; i < tests::all_sites(); ++i) {
     const auto quadrant = [&](const LatticeComplex& eta) {
-      const reference::Number z = reference::value(eta.elem(i)).components.at(0);
+      const reference::Number z = reference::value(tests::site(eta, i)).components.at(0);
       return static_cast<std::size_t>((z.re > 0 ? 1 : 0) + (z.im > 0 ? 2 : 0));
     };
     ++quadrants[quadrant(z2)];

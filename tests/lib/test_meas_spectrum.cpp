@@ -5,6 +5,7 @@
 #include "lib/meas/mesons.hpp"
 #include "lib/meas/quark_record.hpp"
 #include "tests/lib/measurements.hpp"
+#include "tests/lib/sites.hpp"
 #include "tests/reference/from_site.hpp"
 
 #include <doctest/doctest.h>
@@ -323,7 +324,7 @@ TEST_CASE("projections are the plain Fourier sums of every slice, on unequal ext
         double turns = 0;
         for (int mu = 0, component = 0; mu < Nd; ++mu)
           if (mu != j) turns += double(every[k][component++] * (x[mu] - origin[mu])) / Layout::lattSize()[mu];
-        const reference::Number z = reference::value(f.elem(Layout::linearSiteIndex(x))).components[0];
+        const reference::Number z = reference::value(tests::site(f, tests::number_of(x))).components[0];
         plain[static_cast<std::size_t>(x[j])] += std::polar(1.0, 2 * M_PI * turns) * std::complex(z.re, z.im);
       }
       std::vector<int> orbit;
@@ -362,8 +363,9 @@ TEST_CASE("baryons are sums over spins and colours of quarks that trade places, 
       for (int n = 0; n < static_cast<int>(Layout::vol()); ++n) {
         const multi1d<int> x = crtesn(n, Layout::lattSize());
         if (x[3] != t) continue;
-        const int at = Layout::linearSiteIndex(x);
-        const auto here = plain_baryon(operators[b], reference::value(s.elem(at)), reference::value(u.elem(at)));
+        const int at = tests::number_of(x);
+        const auto here =
+            plain_baryon(operators[b], reference::value(tests::site(s, at)), reference::value(tests::site(u, at)));
         expected += here;
         size += std::abs(here);
       }
@@ -474,8 +476,8 @@ struct RandomQuarks {
 template <class F>
 std::complex<double> slice_sum(int j, int t, const F& f) {
   std::complex<double> total = 0;
-  for (int i = 0; i < Layout::sitesOnNode(); ++i)
-    if (Layout::siteCoords(0, i)[j] == t) {
+  for (int i = 0; i < tests::all_sites(); ++i)
+    if (tests::coordinates_of(i)[j] == t) {
       const reference::Number z = f(i);
       total += std::complex<double>(z.re, z.im);
     }
@@ -539,9 +541,9 @@ TEST_CASE(
         for (int t = 0; t < length; ++t) {
           const auto expected = slice_sum(j, (t + t0) % length, [&](int i) {
             const SiteValue g5 = reference::gamma(15);
-            const SiteValue back = multiply(multiply(g5, adjoint(reference::value(quarks.second.elem(i)))), g5);
+            const SiteValue back = multiply(multiply(g5, adjoint(reference::value(tests::site(quarks.second, i)))), g5);
             return trace(multiply(sink.insert(back, at_sink),
-                                  source.insert(reference::value(quarks.first.elem(i)), at_source)),
+                                  source.insert(reference::value(tests::site(quarks.first, i)), at_source)),
                          true, true)
                 .components.at(0);
           });
@@ -576,7 +578,7 @@ TEST_CASE(
     for (int t = 0; t < length; ++t) {
       const auto squares = [&](const auto& field) {
         return slice_sum(j, (t + t0) % length,
-                         [&](int i) { return local_norm2(reference::value(field.elem(i))).components.at(0); })
+                         [&](int i) { return local_norm2(reference::value(tests::site(field, i))).components.at(0); })
             .real();
       };
       CHECK(at(wilson, "Point_Point_Wilson_Mesons", "mesprop", 15, 0, t) ==
@@ -596,8 +598,8 @@ std::vector<std::complex<double>> plain_correlator(int j, const std::vector<int>
                                                    const F& f) {
   const int length = Layout::lattSize()[j];
   std::vector<std::complex<double>> sums(static_cast<std::size_t>(length));
-  for (int i = 0; i < Layout::sitesOnNode(); ++i) {
-    const multi1d<int> x = Layout::siteCoords(0, i);
+  for (int i = 0; i < tests::all_sites(); ++i) {
+    const multi1d<int> x = tests::coordinates_of(i);
     double turns = 0;
     std::size_t component = 0;
     for (int mu = 0; mu < Nd; ++mu)
@@ -649,11 +651,11 @@ TEST_CASE("mesons of two different quarks are plain sums at every momentum about
     for (int n = 0; n < 16; ++n) {
       CAPTURE(n);
       std::vector<std::complex<double>> local;
-      for (int i = 0; i < Layout::sitesOnNode(); ++i) {
+      for (int i = 0; i < tests::all_sites(); ++i) {
         const SiteValue g5 = reference::gamma(15), g = reference::gamma(n);
-        const SiteValue back = multiply(multiply(g5, reference::value(quarks.second.elem(i))), g5);
+        const SiteValue back = multiply(multiply(g5, reference::value(tests::site(quarks.second, i))), g5);
         local.push_back(
-            traced(multiply(adjoint(back), multiply(multiply(g, reference::value(quarks.first.elem(i))), g))));
+            traced(multiply(adjoint(back), multiply(multiply(g, reference::value(tests::site(quarks.first, i))), g))));
       }
       for (int k = 1; k <= 7; ++k) {
         const std::string here = list + "[" + std::to_string(n + 1) + "]/momenta/elem[" + std::to_string(k) + "]";
@@ -666,9 +668,9 @@ TEST_CASE("mesons of two different quarks are plain sums at every momentum about
     }
     const auto slices = [&](const LatticePropagator& s) {  // those of the lattice, not counted from the source
       std::vector<double> norms(static_cast<std::size_t>(Layout::lattSize()[j]));
-      for (int i = 0; i < Layout::sitesOnNode(); ++i)
-        norms[static_cast<std::size_t>(Layout::siteCoords(0, i)[j])] +=
-            local_norm2(reference::value(s.elem(i))).components.at(0).re;
+      for (int i = 0; i < tests::all_sites(); ++i)
+        norms[static_cast<std::size_t>(tests::coordinates_of(i)[j])] +=
+            local_norm2(reference::value(tests::site(s, i))).components.at(0).re;
       return norms;
     };
     int number = 0;
@@ -694,16 +696,16 @@ TEST_CASE("meson currents of two different quarks are their formulas on any link
                     kTwo)));
     const SiteValue g5 = reference::gamma(15);
     const auto gamma = [](int n) { return reference::gamma(n); };
-    const auto s1 = [&](int i) { return reference::value(quarks.first.elem(i)); };
-    const auto b = [&](int i) { return multiply(multiply(g5, reference::value(quarks.second.elem(i))), g5); };
+    const auto s1 = [&](int i) { return reference::value(tests::site(quarks.first, i)); };
+    const auto b = [&](int i) { return multiply(multiply(g5, reference::value(tests::site(quarks.second, i))), g5); };
     const auto ahead = [](int i, int mu) {
-      multi1d<int> x = Layout::siteCoords(0, i);
+      multi1d<int> x = tests::coordinates_of(i);
       x[mu] = (x[mu] + 1) % Layout::lattSize()[mu];
-      return Layout::linearSiteIndex(x);
+      return tests::number_of(x);
     };
     /// The neighbour's value, brought here.
     const auto brought = [&](const auto& f, int i, int mu) {
-      return multiply(reference::value(u[mu].elem(i)), f(ahead(i, mu)));
+      return multiply(reference::value(tests::site(u[mu], i)), f(ahead(i, mu)));
     };
     const auto check = [&](const std::string& path, const std::function<double(int)>& f) {
       CAPTURE(path);
@@ -787,8 +789,9 @@ TEST_CASE(
       CAPTURE(n);
       std::vector<std::complex<double>> there, back;
       double size = 0;
-      for (int i = 0; i < Layout::sitesOnNode(); ++i) {
-        const SiteValue s = reference::value(quarks.second.elem(i)), pair = reference::value(quarks.first.elem(i));
+      for (int i = 0; i < tests::all_sites(); ++i) {
+        const SiteValue s = reference::value(tests::site(quarks.second, i)),
+                        pair = reference::value(tests::site(quarks.first, i));
         const auto reversed = [&](const SiteValue& q) { return negate(multiply(multiply(g7, q), g7)); };
         there.push_back(plain_baryon(operators[n], s, pair));
         if (c.reverse) back.push_back(plain_baryon(operators[n], reversed(s), reversed(pair)));

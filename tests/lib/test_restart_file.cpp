@@ -100,8 +100,10 @@ TEST_CASE("how long to run and where to save may be edited by hand, and the chan
 TEST_CASE("a restart file does not take the configuration of another update") {
   const ScratchFolder folder("restart_mix_up");
   run_text(folder, params(folder.file("run"), 3, 1));
-  std::filesystem::copy(folder.file("run_cfg_2.lime"), folder.file("run_cfg_3.lime"),
-                        std::filesystem::copy_options::overwrite_existing);
+  tests::once([&] {
+    std::filesystem::copy(folder.file("run_cfg_2.lime"), folder.file("run_cfg_3.lime"),
+                          std::filesystem::copy_options::overwrite_existing);
+  });
   const std::string text = read_text(folder.file("run_restart_3.xml"));
   const std::string message = message_of([&] { run_text(folder, text); });
   CHECK(contains(message, "run_cfg_3.lime"));

@@ -3,6 +3,7 @@
 #include "lib/dirac/staggered.hpp"
 #include "lib/gauge/phases.hpp"
 #include "tests/lib/dirac.hpp"
+#include "tests/lib/sites.hpp"
 
 #include <doctest/doctest.h>
 
@@ -65,9 +66,9 @@ Field plain_staggered(const GaugeField& v, double mass, const Field& psi) {
 /// M as a matrix on the components of its domain, by LU decomposition: determinants and inverses without a solver.
 class Dense {
  public:
-  explicit Dense(const FermionOperator<Field>& m) : sites_(m.domain()), n_(sites_.siteTable().size() * Nc) {
+  explicit Dense(const FermionOperator<Field>& m)
+      : numbers_(tests::numbers_in(m.domain())), n_(static_cast<int>(numbers_.size()) * Nc) {
     lu_.resize(static_cast<std::size_t>(n_ * n_));
-    multi1d<StaggeredFermion> values(Layout::sitesOnNode());
     for (int j = 0; j < n_; ++j) {
       std::vector<std::complex<double>> unit(static_cast<std::size_t>(n_));
       unit[static_cast<std::size_t>(j)] = 1;
@@ -100,21 +101,22 @@ class Dense {
 
   Field field(const std::vector<std::complex<double>>& x) const {
     Field psi = zero;
-    const multi1d<int>& table = sites_.siteTable();
-    for (int k = 0; k < table.size(); ++k)
-      for (int c = 0; c < Nc; ++c) {
-        auto& z = psi.elem(table[k]).elem(0).elem(c);
+    for (int k = 0; k < static_cast<int>(numbers_.size()); ++k) {
+      const int here = tests::index_here(numbers_[index(k)]);
+      for (int c = 0; here >= 0 && c < Nc; ++c) {
+        auto& z = psi.elem(here).elem(0).elem(c);
         z.real() = x[index(k * Nc + c)].real();
         z.imag() = x[index(k * Nc + c)].imag();
       }
+    }
     return psi;
   }
   std::vector<std::complex<double>> components(const Field& psi) const {
     std::vector<std::complex<double>> x;
-    const multi1d<int>& table = sites_.siteTable();
-    for (int k = 0; k < table.size(); ++k)
+    const auto sites = reference::whole(psi);
+    for (const int number : numbers_)
       for (int c = 0; c < Nc; ++c) {
-        const auto& z = psi.elem(table[k]).elem(0).elem(c);
+        const auto& z = sites[index(number)].elem(0).elem(c);
         x.emplace_back(z.real(), z.imag());
       }
     return x;
@@ -136,7 +138,7 @@ class Dense {
     }
   }
 
-  const Subset& sites_;
+  std::vector<int> numbers_;  ///< of the sites of its domain
   int n_;
   std::vector<std::complex<double>> lu_;
   std::vector<int> pivot_;
@@ -264,7 +266,7 @@ TEST_CASE("staggered: determinant of the free operator, and Tr(-D^2) at m = 0") 
       Field e = zero, out;
       multi1d<int> x(Nd);
       for (int mu = 0; mu < Nd; ++mu) x[mu] = at[static_cast<std::size_t>(mu)];
-      e.elem(Layout::linearSiteIndex(x)).elem(0).elem(c).real() = 1;
+      if (const int here = tests::index_here(tests::number_of(x)); here >= 0) e.elem(here).elem(0).elem(c).real() = 1;
       make_preconditioned(d, Preconditioning::none)->apply(out, e, Sign::plus);
       trace += toDouble(norm2(out));
     }
