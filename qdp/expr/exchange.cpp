@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -215,14 +216,37 @@ const jit::SiteMap* map_of(const Statement& statement, const Record& shift) {
   return statement.maps()[static_cast<std::size_t>(ShiftTo::unpack(shift.attribute).inner)];
 }
 
+/// Whether two records have the same value.
+bool same_value(std::span<const Record> records, int a, int b) {
+  if (a == b) return true;
+  if (a < 0 || b < 0) return false;
+  const Record &x = records[static_cast<std::size_t>(a)], &y = records[static_cast<std::size_t>(b)];
+  if (x.type != y.type || x.attribute != y.attribute || x.frame() != y.frame()) return false;
+  for (int k = 0; k < 3; ++k)
+    if (!same_value(records, x.operand(k), y.operand(k))) return false;
+  return true;
+}
+
+/// Shifts with the same value together.
+std::vector<std::vector<int>> by_value(const Statement& statement, const std::vector<int>& shifts) {
+  std::vector<std::vector<int>> groups;
+  for (const int shift : shifts) {
+    const auto known = std::ranges::find_if(
+        groups, [&](const std::vector<int>& group) { return same_value(statement.records(), group[0], shift); });
+    known == groups.end() ? groups.push_back({shift}) : known->push_back(shift);
+  }
+  return groups;
+}
+
 /// A statement with shifts that leave the rank, none of them inside of another.
 class Exchange {
  public:
-  Exchange(Statement& whole, std::vector<int> shifts, const Assignment& how)
-      : whole_(whole), how_(how), shifts_(std::move(shifts)) {
+  Exchange(Statement& whole, const std::vector<int>& shifts, const Assignment& how)
+      : whole_(whole), how_(how), shifts_(by_value(whole, shifts)) {
     std::vector<const jit::SiteMap*> maps;
     std::vector<Shape> shapes;
-    for (const int i : shifts_) {
+    for (const std::vector<int>& same : shifts_) {
+      const int i = same[0];
       const jit::SiteMap* map = map_of(whole, record(i));
       const auto known = std::ranges::find(maps, map);
       maps_.push_back(static_cast<std::size_t>(known - maps.begin()));
@@ -321,8 +345,9 @@ class Exchange {
         step.read(*t.incoming, t.shape, values.arrivals);
         run_step(step, *buffer, t.shape, values.from_elsewhere);
       }
-      asides.emplace(shifts_[i], values.arrived ? Statement::Aside{t.incoming, &*values.arrived}
-                                                : Statement::Aside{buffer, &faces_->faces[f].to_buffer});
+      for (const int shift : shifts_[i])
+        asides.emplace(shift, values.arrived ? Statement::Aside{t.incoming, &*values.arrived}
+                                             : Statement::Aside{buffer, &faces_->faces[f].to_buffer});
     });
     execute_rest(whole_, asides, on(faces_->faces[f].domain));
   }
@@ -331,7 +356,7 @@ class Exchange {
   void compute(std::size_t shift, jit::Field& buffer, const jit::SiteMap& sources, const jit::Domain& domain) {
     Statement step;
     step.clear(how_.lattice, &buffer);
-    const Record& r = record(shifts_[shift]);
+    const Record& r = record(shifts_[shift][0]);
     step.copy(whole_, r.operand(0), {}, &sources);
     run_step(step, buffer, r.shape(), domain);
   }
@@ -342,9 +367,9 @@ class Exchange {
 
   Statement& whole_;
   const Assignment& how_;
-  const std::vector<int> shifts_;   ///< records
-  std::vector<std::size_t> maps_;   ///< [shifts] number of the map
-  std::vector<std::uint64_t> key_;  ///< of what is kept
+  const std::vector<std::vector<int>> shifts_;  ///< records of each value that is moved
+  std::vector<std::size_t> maps_;               ///< [shifts] number of the map
+  std::vector<std::uint64_t> key_;              ///< of what is kept
   std::shared_ptr<const Faces> faces_;
   std::shared_ptr<Post> post_;
 };
@@ -354,9 +379,11 @@ bool leaves(const jit::SiteMap* map) { return map != nullptr && map->off_rank() 
 /// Fields with the values of shifts inside of other shifts: each is a stage of messages of its own.
 Statement::Asides inner_shifts_aside(const Statement& whole, const std::vector<int>& shifts, const Assignment& how) {
   Statement::Asides asides;
-  for (const int shift : shifts)
-    if (whole.records()[static_cast<std::size_t>(shift)].frame() != 0)
-      asides.emplace(shift, Statement::Aside{computed_aside(whole, shift, asides, how)});
+  for (const std::vector<int>& same : by_value(whole, shifts)) {
+    if (whole.records()[static_cast<std::size_t>(same[0])].frame() == 0) continue;
+    const Statement::Aside aside{computed_aside(whole, same[0], asides, how)};
+    for (const int shift : same) asides.emplace(shift, aside);
+  }
   return asides;
 }
 
@@ -413,7 +440,7 @@ void execute_with_messages(const Statement& statement, const Assignment& how) {
     if (records[i].op() == Op::shift && leaves(map_of(whole, records[i]))) shifts.push_back(static_cast<int>(i));
   if (const auto asides = inner_shifts_aside(whole, shifts, how); !asides.empty())
     return execute_rest(whole, asides, how);
-  Exchange(whole, std::move(shifts), how).run();
+  Exchange(whole, shifts, how).run();
 }
 
 }  // namespace QDP::detail
