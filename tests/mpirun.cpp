@@ -14,6 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "jit/comm/collectives.hpp"
 #include "jit/comm/communicator.hpp"
@@ -45,6 +46,7 @@ struct Job {
   int ranks = 1, rank = 0;
   std::array<int, QDP_ND> grid{};
   Page* page = nullptr;
+  int alone = 0;  ///< FilesOfOneRank that live
   unsigned cases = 0;
   std::vector<std::filesystem::path> used;  ///< folders that go at the end of the case
   double limit = 300;
@@ -183,14 +185,21 @@ void must_share_out(const int* extents) {
 
 void remove_after_use(const std::filesystem::path& folder) {
   std::error_code ignored;
-  if (job().ranks == 1)
+  if (job().ranks == 1 || job().alone > 0)
     std::filesystem::remove_all(folder, ignored);
   else if (job().rank == 0)
     job().used.push_back(folder);
 }
 
+FilesOfOneRank::FilesOfOneRank() { ++job().alone; }
+FilesOfOneRank::~FilesOfOneRank() { --job().alone; }
+
+bool writes() { return job().rank == 0 || job().alone > 0; }
+
+std::string of_writer(std::string text) { return job().alone > 0 ? text : of_first_rank(std::move(text)); }
+
 void meet() {
-  if (job().ranks > 1) jit::process_communicator().barrier();
+  if (job().ranks > 1 && job().alone == 0) jit::process_communicator().barrier();
 }
 
 std::string of_first_rank(std::string text) {

@@ -35,6 +35,16 @@ constexpr LeftOut kLeftOut[] = {
      "starts processes of its own"},
     {"test_damage.cpp", "no damage to a configuration goes unnoticed, in any of the three formats",
      "calls what only the rank of a file calls"},
+    {"test_fermion_boundary.cpp", "the boundary costs no kernel and no field: M is as many launches with it as without",
+     "faces are launched, too"},
+    {"test_hmc.cpp", "hmc killed at any moment continues from its last saved state to the same bits",
+     "is about a process"},
+    {"test_hmc.cpp", "one and two threads give the same bits", "is about a process"},
+    {"test_hmc.cpp", "SIGTERM, SIGUSR1, SIGHUP, SIGXCPU and SIGINT finish the trajectory, save, and exit with status 0",
+     "is about a process"},
+    {"test_purgaug.cpp", "the program runs an input, stops on a signal, and explains itself", "is about a process"},
+    {"test_gpu_faults.cpp", "", "a failure of one rank ends the job"},
+    {"test_gpu_transfers.cpp", "", "messages go through the host"},
     {"test_subsets.cpp", "a colour out of range names the site", "the rank that has the site throws alone"},
 };
 

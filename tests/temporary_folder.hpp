@@ -15,6 +15,18 @@ namespace tests {
 /// Removes it now; on several ranks when all have ended the running case: some may be reading still.
 void remove_after_use(const std::filesystem::path& folder);
 
+/// While one lives each rank is alone with its files: for classes that one rank uses for itself.
+class FilesOfOneRank {
+ public:
+  FilesOfOneRank();
+  ~FilesOfOneRank();
+  FilesOfOneRank(const FilesOfOneRank&) = delete;
+  FilesOfOneRank& operator=(const FilesOfOneRank&) = delete;
+};
+
+/// Whether this rank writes files: rank 0, or each for itself.
+bool writes();
+
 /// Returns when all ranks have come. Alone: at once.
 void meet();
 
@@ -22,7 +34,7 @@ void meet();
 template <class Function>
 void once(Function function) {
   meet();
-  if (job_rank() == 0) function();
+  if (writes()) function();
   meet();
 }
 
@@ -40,7 +52,7 @@ class Written : public std::ofstream {
  public:
   explicit Written(const std::string& name, std::ios::openmode mode = std::ios::out) {
     meet();
-    open(job_rank() == 0 ? name : "/dev/null", mode);
+    open(writes() ? name : "/dev/null", mode);
   }
   ~Written() {
     close();
@@ -48,12 +60,15 @@ class Written : public std::ofstream {
   }
 };
 
+/// The text of rank 0, or of each.
+std::string of_writer(std::string text);
+
 /// A folder for one test case.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "tessera_test_XXXXXX").string();
-    path_ = of_first_rank(job_rank() == 0 ? ::mkdtemp(name.data()) : "");
+    path_ = of_writer(writes() ? ::mkdtemp(name.data()) : "");
   }
   ~TemporaryFolder() { remove_after_use(path_); }
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -68,5 +83,8 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+/// One for each rank.
+class OwnFolder : FilesOfOneRank, public TemporaryFolder {};
 
 }  // namespace tests

@@ -35,7 +35,7 @@ TEST_CASE("the three formats are told apart by content and read through one func
   const auto field = tests::random_gauge_field<double>(lattice);
   MemorySource<double> source(field, kGaugeWordsPerSite);
   const PlainGaugeField plain(lattice, field);
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
 
   NerscHeader header;
   header.nrow = lattice.extents;
@@ -77,7 +77,7 @@ TEST_CASE("the three formats are told apart by content and read through one func
 
 TEST_CASE("the plaquette in a tmLQCD file's text record is found, and no other text is taken for it") {
   const SiteGeometry lattice{{2, 2, 2, 2}};
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("tm.lime");
   const auto stored = [&](const std::string& type, const std::string& text) {
     LimeWriter writer(path);
@@ -98,7 +98,7 @@ TEST_CASE("the plaquette in a tmLQCD file's text record is found, and no other t
 }
 
 TEST_CASE("files without a gauge field are refused with what they are") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto error = [&](const std::string& path) {
     return message_of<jit::UserError>([&] { inspect_gauge_file(path); });
   };
@@ -212,7 +212,7 @@ TEST_CASE("one field in two formats is the same field") {
 }
 
 TEST_CASE("rewriting a configuration of another program reproduces its data and checksum") {
-  const TemporaryFolder own;
+  const tests::OwnFolder own;
   ReadReport report;
 
   const SiteGeometry weak{{4, 4, 4, 8}};

@@ -42,7 +42,7 @@ std::string open_error(const std::string& path) {
 }  // namespace
 
 TEST_CASE("a LIME file reads back as it was written") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const LimeReader reader(write_example(folder));
   REQUIRE(reader.records().size() == 3);
   const auto& [text, empty, data] = std::tie(reader.records()[0], reader.records()[1], reader.records()[2]);
@@ -60,7 +60,7 @@ TEST_CASE("a LIME file reads back as it was written") {
 }
 
 TEST_CASE("the bytes of a LIME record are those of the standard") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string bytes = tests::read_bytes(write_example(folder));
   CHECK(bytes.size() == 3 * 144 + 16 + 0 + 16);
   CHECK(bytes.substr(0, 16) == std::string("\x45\x67\x89\xAB\0\1\x80\0\0\0\0\0\0\0\0\x0A", 16));
@@ -69,7 +69,7 @@ TEST_CASE("the bytes of a LIME record are those of the standard") {
 }
 
 TEST_CASE("a LIME file cut anywhere is refused, but for missing padding at its end") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = write_example(folder);
   const std::size_t full = tests::read_bytes(path).size();
   // From the end of a record's data to the end of its padding, a cut leaves a shorter, valid file.
@@ -86,7 +86,7 @@ TEST_CASE("a LIME file cut anywhere is refused, but for missing padding at its e
 }
 
 TEST_CASE("errors of a LIME file name file, byte offset, expected and got") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = write_example(folder);
   const std::string bytes = tests::read_bytes(path);
   const auto damaged = [&](std::size_t at, char value) {
@@ -112,7 +112,7 @@ TEST_CASE("errors of a LIME file name file, byte offset, expected and got") {
 }
 
 TEST_CASE("reading beyond a LIME record is refused") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const LimeReader reader(write_example(folder));
   char byte[8];
   CHECK(
@@ -120,7 +120,7 @@ TEST_CASE("reading beyond a LIME record is refused") {
 }
 
 TEST_CASE("a LIME writer checks sizes and leaves nothing behind without close") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("half.lime");
   {
     LimeWriter writer(path);
@@ -137,7 +137,7 @@ TEST_CASE("a LIME writer checks sizes and leaves nothing behind without close") 
 }
 
 TEST_CASE("when the disk refuses to take more, the old file stays") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = write_example(folder);
   const std::string before = tests::read_bytes(path);
 

@@ -80,7 +80,7 @@ const std::string kDimensions = "DIMENSION_1 = 2\nDIMENSION_2 = 3\nDIMENSION_3 =
 }  // namespace
 
 TEST_CASE("three rows come back bit for bit, two rows to the precision of the third row") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("gauge.nersc");
   const auto doubles = tests::random_gauge_field<double>(kLattice);
   const auto floats = tests::random_gauge_field<float>(kLattice);
@@ -100,7 +100,7 @@ TEST_CASE("three rows come back bit for bit, two rows to the precision of the th
 }
 
 TEST_CASE("NERSC files convert precision both ways") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("gauge.nersc");
   const auto doubles = tests::random_gauge_field<double>(kLattice);
   const std::vector<float> rounded(doubles.begin(), doubles.end());
@@ -113,7 +113,7 @@ TEST_CASE("NERSC files convert precision both ways") {
 }
 
 TEST_CASE("every field of the NERSC header survives the file") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("gauge.nersc");
   const NerscHeader written = write_example(path, tests::random_gauge_field<double>(kLattice), 12, 8);
   const NerscHeader header = read_nersc_header(path);
@@ -138,7 +138,7 @@ TEST_CASE("every field of the NERSC header survives the file") {
 }
 
 TEST_CASE("the NERSC checksum is the sum of the 32-bit words of the file") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("gauge.nersc");
   const auto field = tests::random_gauge_field<double>(kLattice);
   MemorySource<double> source(field, kGaugeWordsPerSite);
@@ -157,7 +157,7 @@ TEST_CASE("the NERSC checksum is the sum of the 32-bit words of the file") {
 }
 
 TEST_CASE("headers of other programs are read: any order, missing lines, every byte order") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto field = tests::random_gauge_field<double>(kLattice);
   const std::vector<float> rounded(field.begin(), field.end());
   ReadReport report;
@@ -189,7 +189,7 @@ TEST_CASE("headers of other programs are read: any order, missing lines, every b
 }
 
 TEST_CASE("a flipped bit in NERSC data is a checksum mismatch, and the links are still read") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("gauge.nersc");
   const auto field = tests::random_gauge_field<double>(kLattice);
   const NerscHeader header = write_example(path, field, 18, 8);
@@ -209,7 +209,7 @@ TEST_CASE("a flipped bit in NERSC data is a checksum mismatch, and the links are
 }
 
 TEST_CASE("a NERSC file cut at any byte of the header, or in the data, is refused") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("gauge.nersc");
   const NerscHeader header = write_example(path, tests::random_gauge_field<float>(kLattice), 12, 4);
   const std::size_t full = tests::read_bytes(path).size();
@@ -228,7 +228,7 @@ TEST_CASE("a NERSC file cut at any byte of the header, or in the data, is refuse
 }
 
 TEST_CASE("NERSC headers that make no sense are refused with name, expected and got") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto error = [&](const std::string& lines) {
     return header_error(write_foreign(folder, lines, {}, Word::float64, ByteOrder::big));
   };
@@ -251,7 +251,7 @@ TEST_CASE("NERSC headers that make no sense are refused with name, expected and 
 }
 
 TEST_CASE("another lattice, a wrong sink and wrong sizes are refused") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("gauge.nersc");
   const auto field = tests::random_gauge_field<double>(kLattice);
   write_example(path, field, 18, 8);

@@ -240,9 +240,13 @@ TEST_CASE("NaN and infinities pass through arithmetic and sums") {
   auto a = random_lattice<D::Real>();
   const double special[] = {
       inf, -inf, nan, 0.0, -0.0, std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min()};
-  for (int i = 0; i < 7; ++i) a.elem(11 * i).elem().elem().elem() = special[i];
+  const Places places({4, 4, 4, 8});
+  const auto set = [&](LatticeRealD& x, int site, double number) {
+    pokeSite(x, RealD(number), to_multi1d(places.at(static_cast<std::size_t>(site))));
+  };
+  for (int i = 0; i < 7; ++i) set(a, 11 * i, special[i]);
   auto b = random_lattice<D::Real>();
-  for (int i = 0; i < 7; ++i) b.elem(22 * i).elem().elem().elem() = special[i];
+  for (int i = 0; i < 7; ++i) set(b, 22 * i, special[i]);
   const auto va = values(a), vb = values(b);
   LatticeRealD r;
   r = a * b;

@@ -76,7 +76,7 @@ std::string format_record(const std::string& precision, const std::string& lt = 
 }  // namespace
 
 TEST_CASE("a gauge field comes back bit for bit in the precision it was written in") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   ReadReport report;
   const auto doubles = tests::random_gauge_field<double>(kLattice);
   CHECK(read_first<double>(write_gauge(folder, doubles, Word::float64), kLattice, report) == doubles);
@@ -88,7 +88,7 @@ TEST_CASE("a gauge field comes back bit for bit in the precision it was written 
 }
 
 TEST_CASE("precision is converted on reading and on writing") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   ReadReport report;
   const auto doubles = tests::random_gauge_field<double>(kLattice);
   const std::vector<float> rounded(doubles.begin(), doubles.end());
@@ -100,7 +100,7 @@ TEST_CASE("precision is converted on reading and on writing") {
 }
 
 TEST_CASE("a gauge file has the records, in order, that QIO writes") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = write_gauge(folder, tests::random_gauge_field<double>(kLattice), Word::float64);
   std::vector<std::string> types;
   const LimeReader lime(path);
@@ -127,7 +127,7 @@ TEST_CASE("a gauge file has the records, in order, that QIO writes") {
 }
 
 TEST_CASE("records of several types share a file and are read in any order") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("several.lime");
   const std::uint64_t volume = kLattice.volume();
   std::vector<float> fermion(volume * 24);
@@ -194,7 +194,7 @@ TEST_CASE("records of several types share a file and are read in any order") {
 }
 
 TEST_CASE("a hypercube record holds its sites and leaves the others alone") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("box.lime");
   std::vector<double> field(kLattice.volume() * 2);
   for (std::size_t i = 0; i < field.size(); ++i) field[i] = static_cast<double>(i);
@@ -247,7 +247,7 @@ TEST_CASE("a field larger than one chunk passes in chunks, each site once and in
                           for (std::uint64_t i = 0; i < count * kGaugeWordsPerSite; ++i)
                             to[i] = static_cast<float>(begin * kGaugeWordsPerSite + i);
                         });
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("large.lime");
   ScidacWriter writer(path, geometry, "");
   writer.write_field(gauge_record_info(Word::float32), "", source);
@@ -263,7 +263,7 @@ TEST_CASE("a field larger than one chunk passes in chunks, each site once and in
 }
 
 TEST_CASE("a flipped bit anywhere in the data is a checksum mismatch, and the data are still read") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto field = tests::random_gauge_field<double>(kLattice);
   const std::string path = write_gauge(folder, field, Word::float64);
   const LimeRecord data = ScidacReader(path).records()[0].data;
@@ -283,7 +283,7 @@ TEST_CASE("a flipped bit anywhere in the data is a checksum mismatch, and the da
 }
 
 TEST_CASE("a wrong stored checksum, an unreadable one and none at all are told apart") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto field = tests::random_gauge_field<double>(kLattice);
   const std::string data = big_endian(field, Word::float64);
   const auto status = [&](const std::string& checksum) {
@@ -309,7 +309,7 @@ TEST_CASE("checksums without leading zeros or with 0x are the same numbers") {
 }
 
 TEST_CASE("bare ILDG files are read with the format record before, behind or missing") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto field = tests::random_gauge_field<double>(kLattice);
   ReadReport report;
   for (const Word word : {Word::float32, Word::float64}) {
@@ -331,7 +331,7 @@ TEST_CASE("bare ILDG files are read with the format record before, behind or mis
 }
 
 TEST_CASE("the ILDG writer's files carry format, lfn and a true checksum") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("plain.ildg");
   const auto field = tests::random_gauge_field<double>(kLattice);
   MemorySource<double> source(field, kGaugeWordsPerSite);
@@ -349,7 +349,7 @@ TEST_CASE("the ILDG writer's files carry format, lfn and a true checksum") {
 }
 
 TEST_CASE("records of version 1.0 and unknown records are understood") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::vector<double> field(kLattice.volume(), 2.0);
   const auto path =
       write_lime(folder, {{"scidac-private-file-xml",
@@ -371,7 +371,7 @@ TEST_CASE("records of version 1.0 and unknown records are understood") {
 }
 
 TEST_CASE("files that contradict themselves or the program are refused with the reason") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto field = tests::random_gauge_field<double>(kLattice);
   const std::string data = big_endian(field, Word::float64);
   const auto error = [&](const std::vector<std::pair<std::string, std::string>>& records) {
@@ -415,7 +415,7 @@ TEST_CASE("files that contradict themselves or the program are refused with the 
 }
 
 TEST_CASE("a record type that looks like a damaged one of the format is refused, any other is somebody's own") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto field = tests::random_gauge_field<double>(kLattice);
   const std::string data = big_endian(field, Word::float64),
                     checksum = "<scidacChecksum><suma>1</suma><sumb>2</sumb></scidacChecksum>";
@@ -440,7 +440,7 @@ TEST_CASE("a record type that looks like a damaged one of the format is refused,
 
 TEST_CASE("a SciDAC file cut at any byte is refused, also behind the data, where only the checksum is missing") {
   const SiteGeometry tiny{{1, 1, 1, 2}};
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("cut.lime");
   const auto field = tests::random_gauge_field<double>(tiny);
   MemorySource<double> source(field, kGaugeWordsPerSite);
@@ -467,7 +467,7 @@ TEST_CASE("a SciDAC file cut at any byte is refused, also behind the data, where
 
 TEST_CASE("no single damaged byte of the headers gets past the reader as anything but an error or a file") {
   const SiteGeometry tiny{{1, 1, 1, 2}};
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const std::string path = folder.file("damaged.lime");
   const auto field = tests::random_gauge_field<double>(tiny);
   MemorySource<double> source(field, kGaugeWordsPerSite);
@@ -496,7 +496,7 @@ TEST_CASE("no single damaged byte of the headers gets past the reader as anythin
 }
 
 TEST_CASE("a writer that is not closed leaves the old file as it was") {
-  const TemporaryFolder folder;
+  const tests::OwnFolder folder;
   const auto field = tests::random_gauge_field<double>(kLattice);
   const std::string path = write_gauge(folder, field, Word::float64);
   const std::string before = tests::read_bytes(path);
