@@ -51,6 +51,9 @@ inline void create_lattice(const Extents& extents) {
   QDP::Layout::create();
 }
 
+/// For tests that need some lattice, however small: these extents, or on ranks two sites in each direction.
+inline void create_small(const Extents& extents) { create_lattice(job_ranks() == 1 ? extents : Extents{2, 2, 2, 2}); }
+
 /// Coordinates of a lexicographic number, x fastest: the tests' own arithmetic.
 inline Extents lexicographic_coordinates(int number, const Extents& extents) {
   Extents x;

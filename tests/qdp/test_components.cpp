@@ -114,7 +114,7 @@ TEST_CASE("pokes nest: a colour vector is built and put into a fermion") {
 }
 
 TEST_CASE("scalars poke and peek alike") {
-  create_lattice({1, 1, 1, 1});
+  create_small({1, 1, 1, 1});
   auto p = random_scalar<D::Propagator>();
   const SiteValue v = value(p.elem());
   const auto u = random_scalar<D::ColorMatrix>();

@@ -56,7 +56,7 @@ void add_up(std::vector<Complex>& sums) {
 
 template <int N>
 void check() {
-  tests::create_lattice({2, 2, 1, 1});
+  tests::create_small({2, 2, 1, 1});
   typename Large<N>::Matrix a, b, product, adjoint, poked;
   typename Large<N>::Vector v, w;
   fill(a, 1), fill(b, 2), fill(v, 3);
@@ -111,7 +111,7 @@ template <int N>
 void check_products() {
   using Matrix = typename Large<N>::Matrix;
   using Scalar = OScalar<PScalar<PColorMatrix<RComplex<double>, N>>>;
-  tests::create_lattice({2, 2, 1, 1});
+  tests::create_small({2, 2, 1, 1});
   Matrix a, b, c, result;
   fill(a, 1), fill(b, 2), fill(c, 3);
   const int sites = Layout::sitesOnNode();

@@ -82,13 +82,13 @@ TEST_CASE("Gamma(n) from the right") {
 }
 
 TEST_CASE("constant gamma matrices on both sides") {
-  create_lattice({1, 1, 1, 1});
+  create_small({1, 1, 1, 1});
   const auto a = random_lattice<D::Propagator>();
   constant_gammas(a, values(a));
 }
 
 TEST_CASE("gamma matrices of scalars and site values") {
-  create_lattice({1, 1, 1, 1});
+  create_small({1, 1, 1, 1});
   const auto p = random_scalar<D::Propagator>();
   const auto f = random_scalar<F::Fermion>();
   for (int n = 0; n < 16; ++n) {
@@ -103,7 +103,7 @@ TEST_CASE("gamma matrices of scalars and site values") {
 }
 
 TEST_CASE("gamma matrices anticommute and square to one") {
-  create_lattice({1, 1, 1, 1});
+  create_small({1, 1, 1, 1});
   QDP::SpinMatrix one = 1.0;
   for (int mu = 0; mu < QDP::Nd; ++mu)
     for (int nu = 0; nu < 4; ++nu) {

@@ -155,7 +155,7 @@ TEST_CASE("a built-in number takes the word of the value beside it") {
 }
 
 TEST_CASE("signs") {
-  create_lattice({1, 1, 1, 1});
+  create_small({1, 1, 1, 1});
   check_unary<D::Real>("-Real", [](const auto& a) { return -a; }, reference::negate);
   check_unary<F::Fermion>("-Fermion", [](const auto& a) { return -a; }, reference::negate);
   check_unary<D::Propagator>("-Propagator", [](const auto& a) { return -a; }, reference::negate);
