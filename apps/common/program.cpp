@@ -45,6 +45,13 @@ void look_for_documents(const Arguments& arguments, bool may_replace) {
   }
 }
 
+/// Names of files count on the primary alone, but what is done with them must be the same everywhere.
+void require_one_command_line(int argc, char** argv) {
+  std::string words;
+  for (int i = 1; i < argc; ++i) words += std::string(i > 1 ? " " : "") + argv[i];
+  QDP::io::require_same_on_all_ranks("command lines of a job", words, "give all ranks the same arguments");
+}
+
 }  // namespace
 
 void require_free_documents(const Arguments& arguments, bool may_replace) {
@@ -98,6 +105,7 @@ int run_program(const std::string& name, int& argc, char**& argv, const std::fun
   try {
     make_write_signals_errors();
     QDP::QDP_initialize(&argc, &argv);
+    require_one_command_line(argc, argv);
     status = body();
   } catch (const std::exception& error) {
     QDP::QDP_failed(name + ": " + error.what());

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <vector>
+
+#include "jit/support/error.hpp"
 
 namespace jit {
 namespace {
@@ -62,6 +66,44 @@ void broadcast(Communicator& ranks, std::string& text, int root) {
   ranks.broadcast(&size, sizeof size, root);
   text.resize(size);
   ranks.broadcast(text.data(), size, root);
+}
+
+void require_same_on_all_ranks(Communicator& ranks, const std::string& what, const std::string& mine,
+                               const std::string& what_now) {
+  if (ranks.size() == 1) return;
+  struct Said {
+    char text[1000];  // its beginning
+    std::uint64_t hash;
+    int rank;
+    int order(const Said& other) const {
+      if (const int by_text = std::memcmp(text, other.text, sizeof text)) return by_text;
+      return hash < other.hash ? -1 : hash > other.hash ? 1 : 0;
+    }
+  };
+  /// The first and the last of the texts that ranks have, with the lowest rank that has each.
+  struct Range {
+    Said first, last;
+  };
+  Range range{};
+  mine.copy(range.first.text, sizeof range.first.text - 1);
+  range.first.hash = std::hash<std::string>{}(mine);
+  range.first.rank = ranks.rank();
+  range.last = range.first;
+  combine(ranks, std::span(&range, 1), [](const Range& a, const Range& b) {
+    const auto chosen = [](const Said& x, const Said& y, int order) {
+      return order < 0 || (order == 0 && x.rank < y.rank) ? x : y;
+    };
+    return Range{chosen(a.first, b.first, a.first.order(b.first)), chosen(a.last, b.last, b.last.order(a.last))};
+  });
+  if (range.first.order(range.last) == 0) return;
+  const bool in_order = range.first.rank < range.last.rank;
+  const Said& one = in_order ? range.first : range.last;
+  const Said& other = in_order ? range.last : range.first;
+  throw UserError({.what = what,
+                   .expected = "the same on all ranks",
+                   .got = std::string(one.text) + " on rank " + std::to_string(one.rank) + ", " + other.text +
+                          " on rank " + std::to_string(other.rank),
+                   .what_now = what_now});
 }
 
 Host place_on_host(Communicator& ranks) {

@@ -60,6 +60,11 @@ bool any_of(Communicator& ranks, bool here);
 /// Every rank gets the text of `root`. Throws UserError if there is no such rank.
 void broadcast(Communicator& ranks, std::string& text, int root);
 
+/// Throws UserError on every rank unless all pass the same text, naming two of them and what they have. `what` it is, and `what_now` to do
+/// about it.
+void require_same_on_all_ranks(Communicator& ranks, const std::string& what, const std::string& mine,
+                               const std::string& what_now);
+
 /// A machine, and the place of a rank among those that run on it.
 struct Host {
   std::string name;

@@ -7,14 +7,18 @@
 
 #include <omp.h>
 
+#include "jit/comm/collectives.hpp"
 #include "jit/comm/job.hpp"
 #include "jit/runtime.hpp"
+#include "jit/support/build_id.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/init/about.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp/layout/layout.hpp"
 #include "qdp_config.h"
+
+extern const char* const tessera_commit;  // generated, cmake/TesseraCommit.cmake
 
 namespace QDP {
 
@@ -40,6 +44,16 @@ struct Ignored {
 constexpr Ignored kIgnored[] = {{"-poolsize", 1}, {"-p", 1},       {"-bind", 1},
                                 {"-rti", 1},      {"-rtinode", 1}, {"-iogeom", QDP_ND}};
 
+/// What all ranks must have alike, or they wait for each other in different places.
+void require_one_program() {
+  const std::string mine = "Tessera " TESSERA_VERSION " (" + std::string(tessera_commit) + "), " +
+                           std::to_string(BASE_PRECISION) + " bits, Nd " + std::to_string(QDP_ND) + ", Nc " +
+                           std::to_string(QDP_NC) + ", Ns " + std::to_string(QDP_NS) + ", " + jit::builds_in_process() +
+                           (jit::env().check ? ", TESSERA_CHECK=1" : "");
+  jit::require_same_on_all_ranks(jit::process_communicator(), "programs of a job", mine,
+                                 "start all ranks from one build, with the same environment");
+}
+
 }  // namespace
 
 std::string QDP_help() {
@@ -56,6 +70,7 @@ std::string QDP_help() {
 void QDP_initialize(int* argc, char*** argv) {
   if (initialized) throw jit::UserError("QDP_initialize: called twice; call it once, first thing in main");
   jit::start_ranks(argc, argv);
+  require_one_program();
   for (int i = 1; i < *argc; ++i) {
     const std::string_view flag = (*argv)[i];
     auto value = [&](int k) { return i + k < *argc ? (*argv)[i + k] : nullptr; };

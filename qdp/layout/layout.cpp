@@ -67,10 +67,19 @@ multi1d<int> filled(int value) {
   return x;
 }
 
+/// As the user gave them, right or wrong.
+std::string numbers(const multi1d<int>& list) {
+  std::string text;
+  for (int i = 0; i < list.size(); ++i) text += (i > 0 ? " " : "") + std::to_string(list[i]);
+  return text.empty() ? "not given" : text;
+}
+
 /// `ranks`: the grid of ranks, chosen if empty.
 std::shared_ptr<const detail::LatticeState> make_lattice(const char* what, const multi1d<int>& extents,
                                                          const multi1d<int>& ranks) {
   const jit::RuntimeLock lock;
+  io::require_same_on_all_ranks(what, "extents " + numbers(extents) + ", grid of ranks " + numbers(ranks),
+                                "create the same lattice everywhere, with the same -geom");
   auto made = detail::LatticeState::make(what, extents, ranks, jit::Runtime::instance().lanes());
   jit::log_info("layout", describe(*made), ": ", made->whole().volume(), " sites on ", made->grid().size(),
                 " ranks, grid ", detail::to_string(made->grid().ranks()), ", here in ", made->groups, " groups of ",

@@ -23,6 +23,10 @@ double sum(double value) {
   return value;
 }
 
+void require_same_on_all_ranks(const std::string& what, const std::string& mine, const std::string& what_now) {
+  jit::require_same_on_all_ranks(jit::process_communicator(), what, mine, what_now);
+}
+
 bool anywhere(bool here) { return jit::any_of(jit::process_communicator(), here); }
 
 void throw_everywhere(std::string failure) {

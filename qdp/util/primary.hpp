@@ -51,6 +51,9 @@ void throw_everywhere(std::string failure);
 /// failed.
 void throw_everywhere_of_any(std::string failure);
 
+/// Throws jit::UserError on every rank unless all have the same text: jit/comm/collectives.
+void require_same_on_all_ranks(const std::string& what, const std::string& mine, const std::string& what_now);
+
 /// Runs `action`: the text of what it throws (`unknown` if it has none), or nothing.
 template <class Action>
 std::string failure_of(Action&& action, const char* unknown = "an error without a text") {

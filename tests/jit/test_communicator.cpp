@@ -308,6 +308,35 @@ TEST_CASE("true on all, true on any, with one rank that thinks otherwise, whiche
     }
 }
 
+TEST_CASE("a text that one rank has otherwise is told to all, with two ranks and what they have") {
+  for (int n : {1, 2, 4})
+    for (int odd = -1; odd < n; ++odd)
+      for (const char* text : {"alike", "alikf", "alik"}) {
+        const auto told = texts_on_ranks(n, [&](Communicator& ranks) {
+          return thrown_by<UserError>(
+              [&] { jit::require_same_on_all_ranks(ranks, "what", ranks.rank() == odd ? text : "alike", "do this"); });
+        });
+        const bool same = n == 1 || odd == -1 || std::string(text) == "alike";
+        for (const std::string& t : told) {
+          CAPTURE(t);
+          CHECK((t == told[0]));
+          if (!same)
+            for (const std::string& part :
+                 {std::string("what"), "alike on rank " + std::to_string(odd == 0 ? 1 : 0),
+                  std::string(text) + " on rank " + std::to_string(odd), std::string("do this")})
+              CHECK(t.find(part) != std::string::npos);
+          else
+            CHECK(t.find("what") == std::string::npos);
+        }
+      }
+  // Also where they differ far from the beginning.
+  const auto told = texts_on_ranks(3, [&](Communicator& ranks) {
+    const std::string text = std::string(5000, 'x') + (ranks.rank() == 1 ? "a" : "b");
+    return thrown_by<UserError>([&] { jit::require_same_on_all_ranks(ranks, "what", text, "do this"); });
+  });
+  for (const std::string& t : told) CHECK(t.find("on rank 1") != std::string::npos);
+}
+
 TEST_CASE("ranks that reduce different things are told so, all of them") {
   const auto told = texts_on_ranks(3, [](Communicator& ranks) {
     ReductionValue found(ranks.rank() == 1 ? Kind::max : Kind::sum);

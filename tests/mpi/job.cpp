@@ -53,6 +53,22 @@ int fail(bool here) {
   return 0;
 }
 
+/// On a lattice of 4^Nd sites; `wide`: rank 1 makes another one.
+int lattice(bool wide) {
+  QDP::multi1d<int> extents(QDP::Nd);
+  extents = 4;
+  if (wide && is_one()) extents[0] = 8;
+  QDP::Layout::setLattSize(extents);
+  QDP::Layout::create();
+  QDP::LatticeColorMatrix u, v;
+  QDP::gaussian(u);
+  v = u * QDP::shift(QDP::adj(u), FORWARD, QDP::Nd - 1) + QDP::shift(u, BACKWARD, 0) * u;
+  char text[64];
+  std::snprintf(text, sizeof text, "norm %a\n", QDP::toDouble(QDP::norm2(v)));
+  QDP::QDPIO::cout << text;
+  return 0;
+}
+
 int exchange(std::size_t bytes) {
   const int partner = ranks().rank() ^ 1;
   std::vector<char> mine(bytes, static_cast<char>('a' + ranks().rank())), other(bytes);
@@ -123,6 +139,7 @@ int run(const std::string& what, const std::string& more) {
     int x = 0;
     ranks().receive(&x, sizeof x, 1);
   }
+  if (what == "lattice" || what == "lattice_of_one") return lattice(what == "lattice_of_one");
   if (what == "exchange") return exchange(std::strtoull(more.c_str(), nullptr, 10));
   if (what == "latency") return messages_per_second();
   wait_for_all();

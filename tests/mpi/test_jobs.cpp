@@ -7,8 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <string>
+#include <vector>
 
+#include "qdp_config.h"
 #include "tests/message_of.hpp"
 #include "tests/paths.hpp"
 #include "tests/skip.hpp"
@@ -48,6 +53,28 @@ Ended mpirun(int ranks, const std::string& what, const std::string& variables = 
              const std::string& name = "mpi_job") {
   return run(variables + " timeout 100 " TESSERA_MPIRUN " -np " + std::to_string(ranks) + " " + program(name) + " " +
              what);
+}
+
+struct Part {
+  int ranks;
+  std::string command;
+};
+/// Ranks of one job that were not started alike.
+Ended mpirun(const std::vector<Part>& parts, const std::string& variables = "") {
+  std::string command = variables + " timeout 100 " TESSERA_MPIRUN;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    command += (i > 0 ? " : -np " : " -np ") + std::to_string(parts[i].ranks) + ' ' + parts[i].command;
+  return run(command);
+}
+
+/// Ended by an error that all ranks have, so it is told once: within seconds, with all of these words.
+void check_error_of_all(const Ended& end, const std::vector<std::string>& words) {
+  CAPTURE(end.text);
+  CHECK(end.status != 0);
+  CHECK(end.status != 124);  // timeout's
+  CHECK(end.seconds < 30);
+  for (const std::string& word : words) CHECK(contains(end.text, word));
+  CHECK(end.text.find(words.front()) == end.text.rfind(words.front()));
 }
 
 int count(const std::string& text, const std::string& part) {
@@ -243,4 +270,116 @@ TEST_CASE(
         folder.file("lib/libtessera_mpi.so"), std::string("tessera-build-mpi"), std::string("TESSERA_MPI=0")})
     CHECK(contains(launched.text, part));
   CHECK(!contains(launched.text, "once"));
+}
+
+TEST_CASE("ranks of different programs, or with other rules for what is collective, do not begin: both are named") {
+  TESSERA_NEEDS_MPI;
+  const std::string job = program("mpi_job") + " hello";
+  check_error_of_all(mpirun({{2, job}, {1, program("mpi_own") + " funneled"}}),
+                     {"programs of a job", "mpi_job ", " on rank 0", "mpi_own ", " on rank 2", "from one build"});
+  check_error_of_all(mpirun({{1, job}, {2, "env TESSERA_CHECK=1 " + job}}),
+                     {"programs of a job", ", TESSERA_CHECK=1 on rank 1", " on rank 0"});
+  // A copy elsewhere is the same program.
+  const tests::TemporaryFolder folder;
+  fs::copy(program("mpi_job"), folder.file("mpi_job"));
+  const Ended copy = mpirun({{1, job}, {1, folder.file("mpi_job") + " hello"}});
+  CAPTURE(copy.text);
+  CHECK(copy.status == 0);
+  CHECK(count(copy.text, "sum 1, exact\n") == 1);
+}
+
+TEST_CASE("programs of the same name and another build do not begin") {
+  TESSERA_NEEDS_MPI;
+  // One bit of the build identifier is another: the rest runs as before.
+  const tests::TemporaryFolder folder;
+  std::ifstream from(program("mpi_job"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(from), {}};
+  using namespace std::string_literals;
+  const std::string note = "\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"s;  // name of 4 bytes, SHA-1, NT_GNU_BUILD_ID
+  const auto at = bytes.find(note);
+  if (at == std::string::npos) TESSERA_SKIP("the linker gives programs no build identifier");
+  bytes[at + note.size()] ^= 1;
+  std::ofstream(folder.file("mpi_job"), std::ios::binary) << bytes;
+  fs::permissions(folder.file("mpi_job"), fs::perms::owner_all);
+  check_error_of_all(mpirun({{3, program("mpi_job") + " hello"}, {1, folder.file("mpi_job") + " hello"}}),
+                     {"programs of a job", "mpi_job ", " on rank 0", " on rank 3"});
+}
+
+TEST_CASE("ranks that make different lattices are told so, all of them") {
+  TESSERA_NEEDS_MPI;
+  check_error_of_all(mpirun(3, "lattice_of_one"),
+                     {"Layout::create", "extents 4", " on rank 0", "extents 8", " on rank 1"});
+  const std::string job = program("mpi_job") + " lattice", ones = " 1";
+  std::string along_first = " -geom 2", along_last = " -geom";
+  for (int mu = 1; mu < QDP_ND; ++mu) along_first += ones, along_last += ones;
+  along_last += " 2";
+  if (QDP_ND > 1)
+    check_error_of_all(mpirun({{1, job + along_first}, {1, job + along_last}}),
+                       {"Layout::create", "-geom", " on rank 0", " on rank 1"});
+}
+
+TEST_CASE(
+    "eight ranks and a cold cache, one that cannot be, and one that only one rank cannot have: the same numbers") {
+  TESSERA_NEEDS_MPI;
+  const tests::TemporaryFolder folder;
+  const std::string job = program("mpi_job") + " lattice", none = "/dev/null/cache";
+  const auto norm = [](const Ended& end) {
+    CAPTURE(end.text);
+    CHECK(end.status == 0);
+    std::smatch found;
+    REQUIRE(std::regex_search(end.text, found, std::regex("norm 0x[^\n]*\n")));
+    return found.str();
+  };
+  const std::string alone = norm(mpirun(1, "lattice"));
+  const std::string shared = "TESSERA_CACHE_DIR=" + folder.file("cache");
+  CHECK(norm(mpirun({{8, job}}, shared)) == alone);  // cold
+  CHECK(fs::exists(folder.file("cache")));
+  CHECK(norm(mpirun({{8, job}}, shared)) == alone);  // warm
+  CHECK(norm(mpirun({{8, job}}, "TESSERA_CACHE_DIR=" + none)) == alone);
+  for (const char* one : {"first", "last"}) {
+    const Part well{7, "env TESSERA_CACHE_DIR=" + folder.file(one) + ' ' + job},
+        ill{1, "env TESSERA_CACHE_DIR=" + none + ' ' + job};
+    CHECK(norm(*one == 'f' ? mpirun({ill, well}) : mpirun({well, ill})) == alone);
+  }
+}
+
+TEST_CASE("hmc: the primary's input counts, other arguments are an error, and so is a full disk, on all ranks") {
+  TESSERA_NEEDS_MPI;
+  const std::string hmc = (tests::binary_folder() / "bin/hmc").string();
+  if (QDP_ND != 4 || QDP_NC != 3 || !fs::exists(hmc)) TESSERA_SKIP("hmc for QCD is not here");
+  const tests::TemporaryFolder folder;
+  std::ifstream example(tests::source_folder() / "examples/hmc/quickstart.xml");
+  std::string text{std::istreambuf_iterator<char>(example), {}};
+  for (const auto& [tag, value] :
+       {std::pair{"nrow", "4 4 2 4"}, {"NUpdatesThisRun", "1"}, {"SaveInterval", "1"}, {"n_steps", "1"}})
+    text = std::regex_replace(text, std::regex(std::string("<") + tag + ">[^<]*<"),
+                              std::string("<") + tag + '>' + value + '<');
+  const auto input_of = [&](const std::string& name, const std::string& input) {
+    fs::create_directories(folder.file(name));
+    std::ofstream(folder.file(name + "/in.xml")) << input;
+    return "-wdir " + folder.file(name) + ' ' + hmc + " -i in.xml";
+  };
+  const std::string one = input_of("one", text),
+                    other = input_of("other", std::regex_replace(text, std::regex("5\\.7"), "6.0")),
+                    broken = input_of("broken", "<Params>"), none = input_of("none", "");
+  fs::remove(folder.file("none/in.xml"));
+  const auto plaquette = [](const Ended& end) {
+    CAPTURE(end.text);
+    CHECK(end.status == 0);
+    std::smatch found;
+    REQUIRE(std::regex_search(end.text, found, std::regex("<plaquette> [0-9.]+")));
+    return found.str();
+  };
+  const std::string right = plaquette(mpirun({{2, one}}));
+  for (const std::string& file : {other, broken, none})
+    CHECK(plaquette(mpirun({{1, one + " --overwrite"}, {1, file + " --overwrite"}})) == right);
+  CHECK(plaquette(mpirun({{1, other}, {1, one}})) != right);
+  check_error_of_all(mpirun({{1, broken}, {3, one}}), {"hmc: in.xml:1: expected well-formed XML"});
+  check_error_of_all(mpirun({{1, none}, {3, one}}), {"in.xml: "});
+  check_error_of_all(mpirun({{1, one}, {1, one + " --overwrite"}}),
+                     {"command lines of a job", "-i in.xml on rank 0", "--overwrite on rank 1"});
+  check_error_of_all(mpirun({{1, hmc + " --check " + folder.file("one/in.xml")}, {1, one}}),
+                     {"command lines of a job", "--check"});
+  check_error_of_all(mpirun({{4, one + " --overwrite -o /dev/full"}}),
+                     {"could not be written (disk full?)", "hmc: ", "/dev/full"});
 }
