@@ -72,7 +72,7 @@ void require_same_on_all_ranks(Communicator& ranks, const std::string& what, con
                                const std::string& what_now) {
   if (ranks.size() == 1) return;
   struct Said {
-    char text[1000];  // its beginning
+    char text[900];  // its beginning
     std::uint64_t hash;
     int rank;
     int order(const Said& other) const {
