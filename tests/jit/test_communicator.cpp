@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "jit/comm/collectives.hpp"
+#include "jit/comm/delayed_ranks.hpp"
 #include "jit/support/error.hpp"
 #include "tests/jit/reduced.hpp"
 #include "tests/ranks.hpp"
@@ -460,6 +462,42 @@ TEST_CASE("a message is not done before it has come, and cannot be started twice
     return said + " " + std::to_string(x);
   });
   CHECK(told[0] == "start of a message that is under way 5");
+}
+
+TEST_CASE("delayed messages come as they are, but not before their time") {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kDelay = std::chrono::milliseconds(50);
+  const auto found = on_ranks<double>(2, [&](Communicator&) {
+    auto given = std::make_unique<DelayedRanks>(replace_process_communicator(nullptr), kDelay);
+    DelayedRanks* const delayed = given.get();
+    replace_process_communicator(std::move(given));
+    Communicator& ranks = process_communicator();
+    const int other = 1 - ranks.rank();
+    const double mine = 10 + ranks.rank();
+    double got = 0;
+    const auto out = ranks.outgoing(&mine, sizeof mine, other), in = ranks.incoming(&got, sizeof got, other);
+    std::vector<double> said;
+    for (int round = 0; round < 2; ++round) {
+      got = 0;
+      ranks.barrier();
+      const auto begun = Clock::now();
+      in->start();
+      out->start();
+      out->wait();  // what leaves is not held up
+      if (round == 0)
+        in->wait();
+      else
+        while (!in->done()) std::this_thread::yield();
+      said.push_back(Clock::now() - begun >= kDelay);
+      said.push_back(got);
+    }
+    replace_process_communicator(delayed->give_back());
+    return said;
+  });
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    const double other = 11 - static_cast<double>(rank);
+    CHECK(found[rank] == std::vector<double>{1, other, 1, other});
+  }
 }
 
 TEST_CASE("a message of another length than expected is an error of the receiver") {

@@ -106,6 +106,35 @@ TEST_CASE("TESSERA_MPI=0 under mpirun: each process is a run of its own") {
   CHECK(count(end.text, "once, from 1\n") == 2);
 }
 
+TEST_CASE("cases of a test on ranks: what is wrong on one of them is wrong, and none waits for ever") {
+  TESSERA_NEEDS_MPI;
+  std::string grid = "2";
+  for (int mu = 1; mu < QDP_ND; ++mu) grid += " 1";
+  const tests::TemporaryFolder folder;
+  const auto cases = [&](const std::string& which) {
+    const std::string verdicts = folder.file("verdicts");
+    fs::remove(verdicts);
+    Ended end = mpirun(2, "-nc=1 '-tc=" + which + "'",
+                       "TEST_GRID='" + grid + "' TEST_CASE_SECONDS=2 TEST_VERDICTS=" + verdicts, "mpi_verdicts");
+    std::ifstream in(verdicts);
+    end.text += std::string(std::istreambuf_iterator<char>(in), {});
+    return end;
+  };
+  const auto check = [&](const std::string& which, int status, const std::vector<std::string>& words) {
+    const Ended end = cases(which);
+    CAPTURE(end.text);
+    CHECK(end.status == status);
+    CHECK(end.seconds < 30);
+    for (const std::string& word : words) CHECK(contains(end.text, word));
+  };
+  check("well on both", 0, {"1 passed | 0 failed", "passed\tverdicts.cpp:"});
+  check("wrong on the second", 1, {"FAILED on rank 1", "rank 1: ", "tests::job_rank() == 0", "failed\tverdicts.cpp:"});
+  check("thrown on the first", 1, {"lost on the first", "failed\tverdicts.cpp:"});
+  check("not divided", 77, {"the grid of ranks does not divide the lattice", "skipped\tverdicts.cpp:"});
+  check("*wrong*,*well*", 1, {"passed\tverdicts.cpp:", "failed\tverdicts.cpp:"});
+  check("one waits for the other", 1, {"one waits for the other\": not done after 2 s"});
+}
+
 TEST_CASE("a process that a rank forks off may end as it likes") {
   TESSERA_NEEDS_MPI;
   const Ended end = mpirun(2, "fork");
