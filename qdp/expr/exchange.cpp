@@ -69,8 +69,8 @@ struct Mail {
   std::unique_ptr<jit::Message> sent, received;  ///< nullptr: none
 };
 
-/// Part of a letter that is a segment of a buffer, and lies in the buffer's own memory if that is possible.
-struct Part {
+/// LetterPart of a letter that is a segment of a buffer, and lies in the buffer's own memory if that is possible.
+struct LetterPart {
   const Segment* segment;
   std::size_t first_byte, bytes;  ///< in the letter
 };
@@ -79,7 +79,7 @@ struct Part {
 struct Travelling {
   const Halo* halo;
   Shape shape;
-  std::vector<Part> to, from;
+  std::vector<LetterPart> to, from;
   std::shared_ptr<jit::Field> outgoing,
       incoming;  ///< buffers of what others need, and of what arrives; nullptr: nothing
   bool out_in_place = false, in_in_place = false;  ///< buffers lie in letters
@@ -132,7 +132,7 @@ class Post {
   void start() {
     for (const Travelling& t : travelling) {
       if (t.out_in_place) continue;
-      for (const Part& part : t.to) {
+      for (const LetterPart& part : t.to) {
         std::byte* to = place_of(part, &Mail::out);
         if (by_groups_)
           t.outgoing->read_groups(part.segment->first_group, part.segment->groups, to);
@@ -161,7 +161,7 @@ class Post {
   /// What arrives for a shift lies in its buffer.
   void receive(std::size_t shift) {
     const Travelling& t = travelling[shift];
-    for (const Part& part : t.from) {
+    for (const LetterPart& part : t.from) {
       wait(*mail_[part.segment->rank].received);
       const std::byte* from = place_of(part, &Mail::in);
       if (t.in_in_place)
@@ -192,20 +192,20 @@ class Post {
                                           void* memory) {
     return std::make_shared<jit::Field>(order, shape.word, shape.components(), memory);
   }
-  static Part part(Letter& letter, const Segment& s, Shape shape) {
+  static LetterPart part(Letter& letter, const Segment& s, Shape shape) {
     const std::size_t bytes = static_cast<std::size_t>(s.sites) * shape.bytes();
     return {.segment = &s, .first_byte = letter.add(bytes), .bytes = bytes};
   }
   /// Whether a buffer may lie in the letter: it is one part, of whole groups, and the device reads the host's memory.
-  bool in_place(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<Part>& parts) const {
+  bool in_place(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const {
     return by_groups_ && parts.size() == 1 && order->sites == order->groups * order->lanes &&
            parts[0].first_byte % jit::Device::kAlignment == 0 && !jit::Residency::instance().separate();
   }
-  std::byte* place_of(const Part& part, Letter Mail::* letter) {
+  std::byte* place_of(const LetterPart& part, Letter Mail::* letter) {
     return (mail_.at(part.segment->rank).*letter).at(part.first_byte);
   }
   /// Of a part in its buffer in host order.
-  static std::size_t first_byte(const Travelling& t, const Part& part) {
+  static std::size_t first_byte(const Travelling& t, const LetterPart& part) {
     return static_cast<std::size_t>(part.segment->first_site) * t.shape.bytes();
   }
 

@@ -44,8 +44,8 @@ while [ "$kills" -lt "$wanted" ]; do
   if kill -KILL "$process" 2>/dev/null; then kills=$((kills + 1)); fi
   wait "$process" 2>/dev/null || true
 done
-# Without a kill any more, to the end.
-[ -e "run_restart_$updates.xml" ] || "${run[@]}" >output.txt 2>&1 || { cat output.txt; exit 1; }
+# Without a kill any more, to the end, which is that of the warm-up later: the last kill may have come while that was saved.
+[ -e "run_restart_$((updates + 2)).xml" ] || "${run[@]}" >output.txt 2>&1 || { cat output.txt; exit 1; }
 
 checksums() { grep -ao '<sum[ab]>[0-9a-f]*' "$1"; }
 compared=0
