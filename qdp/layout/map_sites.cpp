@@ -109,6 +109,7 @@ jit::SiteMap map_between(const jit::SiteOrder& target, const std::vector<std::in
 
 jit::SiteMap make_map(const jit::SiteOrder& order, const std::vector<std::int32_t>& source) {
   std::vector<std::int32_t> positions(source.size());
+#pragma omp parallel for if (order.sites >= kThreadedSites)
   for (std::size_t site = 0; site < source.size(); ++site)
     positions[site] = source[site] == kElsewhere ? kElsewhere : order.position[source[site]];
   return map_between(order, positions);
