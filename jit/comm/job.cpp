@@ -150,9 +150,10 @@ void on_process_exit(int status, void*) {
   ranks->abort(1);
 }
 
-void share_cores() {
+void share_machine() {
   const double cores = cores_of_rank(process_communicator());
   set_cores_of_process(cores);
+  set_rank_on_host(place_on_host(process_communicator()).rank);
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads == nullptr || *threads == '\0')
     omp_set_num_threads(std::max(1, static_cast<int>(cores)));
 }
@@ -211,7 +212,7 @@ void start_ranks(int* argc, char*** argv) {
   if (job->size == 1) return;
   set_log_rank(job->rank);
   std::set_terminate(on_terminate);
-  share_cores();
+  share_machine();
   log_info("comm", "rank ", job->rank, " of ", job->size, " on ", job->host, ", ", cores_of_process(), " cores, ",
            job->library, ", ", plugin.file);
 }

@@ -570,9 +570,10 @@ class CudaDriver final : public GpuDriver {
 
 std::unique_ptr<GpuDriver> open_cuda_driver(int ordinal) { return std::make_unique<CudaDriver>(ordinal); }
 
-std::unique_ptr<GpuDriver> open_first_cuda_driver(int& ordinal) {
-  const int last = std::max(count_cuda_devices() - 1, 0);
-  for (ordinal = 0; ordinal < last; ++ordinal) try {
+std::unique_ptr<GpuDriver> open_next_cuda_driver(int& ordinal) {
+  const int count = std::max(count_cuda_devices(), 1);
+  ordinal %= count;
+  for (int tries = 1; tries < count; ++tries, ordinal = (ordinal + 1) % count) try {
       return open_cuda_driver(ordinal);
     } catch (const DeviceError& error) {
       log_info("gpu", "the next GPU is tried: ", error.what());

@@ -114,8 +114,9 @@ class GpuDriver : public GpuLoader {
 /// The CUDA driver's GPU number `ordinal`. Throws DeviceError saying what is missing (library, symbol, GPU), where it
 /// was looked for, and what to do.
 std::unique_ptr<GpuDriver> open_cuda_driver(int ordinal);
-/// The first GPU that can be opened, and its number: of those in exclusive mode other processes may have some.
-std::unique_ptr<GpuDriver> open_first_cuda_driver(int& ordinal);
+/// The first GPU that can be opened, and its number, beginning with number `ordinal` modulo how many there are and going around: of
+/// those in exclusive mode other processes may have some.
+std::unique_ptr<GpuDriver> open_next_cuda_driver(int& ordinal);
 /// Number of GPUs, 0 without a driver; never throws.
 int count_cuda_devices() noexcept;
 

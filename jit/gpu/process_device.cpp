@@ -8,6 +8,7 @@
 #include "jit/device/cpu_device.hpp"
 #include "jit/gpu/driver.hpp"
 #include "jit/gpu/gpu_device.hpp"
+#include "jit/support/cores.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
@@ -15,17 +16,22 @@
 namespace jit {
 namespace {
 
-/// `ordinal` < 0: the first that is to be had.
-std::unique_ptr<Device> open_cuda(int ordinal) {
-  std::unique_ptr<GpuDriver> driver = ordinal < 0 ? open_first_cuda_driver(ordinal) : open_cuda_driver(ordinal);
+std::unique_ptr<Device> make_cuda(int ordinal, std::unique_ptr<GpuDriver> driver) {
   return std::make_unique<GpuDevice>("cuda:" + std::to_string(ordinal), std::move(driver));
+}
+
+/// One that is to be had: each rank of a job has one of its own if there are as many.
+std::unique_ptr<Device> open_any_cuda() {
+  int ordinal = rank_on_host();
+  std::unique_ptr<GpuDriver> driver = open_next_cuda_driver(ordinal);
+  return make_cuda(ordinal, std::move(driver));
 }
 
 /// A GPU, or nothing: a machine without one, or with none that works, computes on its processor.
 std::unique_ptr<Device> open_any_gpu() {
   if (count_cuda_devices() == 0) return nullptr;
   try {
-    return open_cuda(-1);
+    return open_any_cuda();
   } catch (const DeviceError& error) {
     log_warn("device", "no GPU is used: ", error.what());
     return nullptr;
@@ -37,7 +43,9 @@ std::unique_ptr<Device> open_named(const std::string& name) {
   if (name == "cpu") return std::make_unique<CpuDevice>();
   if (name == "sim") return std::make_unique<GpuDevice>("sim", open_simulated_driver(simulated_gpu_from_environment()));
   const std::size_t colon = name.find(':');
-  return open_cuda(colon == std::string::npos ? -1 : std::stoi(name.substr(colon + 1)));
+  if (colon == std::string::npos) return open_any_cuda();
+  const int ordinal = std::stoi(name.substr(colon + 1));
+  return make_cuda(ordinal, open_cuda_driver(ordinal));
 }
 
 std::unique_ptr<Device> open_wanted() {

@@ -8,6 +8,7 @@ namespace jit {
 namespace {
 
 constinit std::atomic<double> told{0};
+constinit std::atomic<int> place{0};
 
 }  // namespace
 
@@ -18,5 +19,9 @@ double cores_of_process() {
 }
 
 void set_cores_of_process(double cores) { told.store(cores, std::memory_order_relaxed); }
+
+int rank_on_host() { return place.load(std::memory_order_relaxed); }
+
+void set_rank_on_host(int rank) { place.store(rank, std::memory_order_relaxed); }
 
 }  // namespace jit

@@ -1,4 +1,4 @@
-// How many processor cores this process has for itself.
+// What this process has of its machine, of which other ranks of its job may have the rest.
 #pragma once
 
 namespace jit {
@@ -9,5 +9,10 @@ double cores_of_process();
 
 /// For the start of a process, before there are threads. Throws nothing.
 void set_cores_of_process(double cores);
+
+/// How many ranks of the job on this machine come before this process; 0 without a job.
+int rank_on_host();
+/// For the start of a process. Throws nothing.
+void set_rank_on_host(int rank);
 
 }  // namespace jit

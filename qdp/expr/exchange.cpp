@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,11 +11,11 @@
 
 #include "jit/comm/communicator.hpp"
 #include "jit/memory/field.hpp"
-#include "jit/memory/memory.hpp"
-#include "jit/memory/residency.hpp"
 #include "jit/support/clock.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "qdp/expr/evaluate.hpp"
+#include "qdp/expr/post.hpp"
 #include "qdp/layout/faces.hpp"
 #include "qdp/layout/lattice.hpp"
 
@@ -24,206 +23,21 @@ namespace QDP::detail {
 
 namespace {
 
-/// In ticks.
-struct Spent {
-  std::uint64_t pack = 0, inner = 0, wait = 0, faces = 0;
-  std::int64_t statements = 0, messages = 0, bytes = 0;
-};
-Spent spent;
-
-/// Adds the time until its end.
-class Timed {
- public:
-  explicit Timed(std::uint64_t& total) : total_(total), start_(jit::ticks()) {}
-  ~Timed() { total_ += jit::ticks() - start_; }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  std::uint64_t &total_, start_;
-};
-
-/// What a message carries, at a multiple of Device::kAlignment.
-class Letter {
- public:
-  /// Longer by so much; the number of bytes before. Before place().
-  std::size_t add(std::size_t bytes) { return std::exchange(bytes_, bytes_ + bytes); }
-  void place() {
-    if (bytes_ > 0) memory_.reset(static_cast<std::byte*>(jit::Memory::host().allocate(bytes_)), Free{bytes_});
-  }
-  std::byte* at(std::size_t byte) const { return memory_.get() + byte; }
-  std::size_t size() const { return bytes_; }
-
- private:
-  struct Free {
-    std::size_t bytes;
-    void operator()(std::byte* memory) const { jit::Memory::host().free(memory, bytes); }
-  };
-  std::size_t bytes_ = 0;
-  std::shared_ptr<std::byte> memory_;
-};
-
-/// Messages to and from one other rank, with everything that the statement sends there.
-struct Mail {
-  Letter out, in;
-  std::unique_ptr<jit::Message> sent, received;  ///< nullptr: none
-};
-
-/// LetterPart of a letter that is a segment of a buffer, and lies in the buffer's own memory if that is possible.
-struct LetterPart {
-  const Segment* segment;
-  std::size_t first_byte, bytes;  ///< in the letter
-};
-
-/// A shifted value on its way.
-struct Travelling {
-  const Halo* halo;
-  Shape shape;
-  std::vector<LetterPart> to, from;
-  std::shared_ptr<jit::Field> outgoing,
-      incoming;  ///< buffers of what others need, and of what arrives; nullptr: nothing
-  bool out_in_place = false, in_in_place = false;  ///< buffers lie in letters
-};
-
-/// Buffers and messages for values of these shapes through these maps. One statement after the other uses them.
-class Post {
-  std::map<int, Mail> mail_;  // lives longer than the buffers, which may lie in it
-
- public:
-  /// `maps`: [shifts] number of the map.
-  Post(const LatticeState& lattice, const Faces& faces, const std::vector<std::size_t>& maps,
-       const std::vector<Shape>& shapes)
-      : by_groups_(lattice.alike()) {
-    for (std::size_t i = 0; i < maps.size(); ++i) {
-      Travelling& t = travelling.emplace_back();
-      t.halo = &faces.halos[maps[i]];
-      t.shape = shapes[i];
-      for (const Segment& s : t.halo->to) t.to.push_back(part(mail_[s.rank].out, s, t.shape));
-      for (const Segment& s : t.halo->from) t.from.push_back(part(mail_[s.rank].in, s, t.shape));
-    }
-    jit::Communicator& ranks = jit::process_communicator();
-    for (auto& [rank, mail] : mail_) {
-      mail.out.place();
-      mail.in.place();
-      if (mail.out.size() > 0) mail.sent = ranks.outgoing(mail.out.at(0), mail.out.size(), rank);
-      if (mail.in.size() > 0) mail.received = ranks.incoming(mail.in.at(0), mail.in.size(), rank);
-    }
-    for (Travelling& t : travelling) {
-      t.out_in_place = in_place(t.halo->outgoing, t.to);
-      t.in_in_place = in_place(t.halo->incoming, t.from);
-      t.outgoing = t.out_in_place ? lent(t.halo->outgoing, t.shape, place_of(t.to[0], &Mail::out))
-                                  : buffer(t.halo->outgoing, t.shape);
-      t.incoming = t.in_in_place ? lent(t.halo->incoming, t.shape, place_of(t.from[0], &Mail::in))
-                                 : buffer(t.halo->incoming, t.shape);
-    }
-    for (const Face& face : faces.faces) {
-      auto& of_face = buffers.emplace_back(maps.size());
-      for (const Face::Values& values : face.values)
-        for (std::size_t i = 0; i < maps.size(); ++i)
-          if (maps[i] == static_cast<std::size_t>(values.map) && !values.arrived)
-            of_face[i] = buffer(face.order, shapes[i]);
-    }
-  }
-
-  std::vector<Travelling> travelling;                             ///< [shifts]
-  std::vector<std::vector<std::shared_ptr<jit::Field>>> buffers;  ///< [faces][shifts], nullptr: none is needed
-
-  /// What lies in the outgoing buffers leaves, and what others send may come.
-  void start() {
-    for (const Travelling& t : travelling) {
-      if (t.out_in_place) continue;
-      for (const LetterPart& part : t.to) {
-        std::byte* to = place_of(part, &Mail::out);
-        if (by_groups_)
-          t.outgoing->read_groups(part.segment->first_group, part.segment->groups, to);
-        else
-          std::memcpy(to, static_cast<const std::byte*>(t.outgoing->host_read()) + first_byte(t, part), part.bytes);
-      }
-    }
-    for (auto& [rank, mail] : mail_)
-      if (mail.received) mail.received->start();
-    for (auto& [rank, mail] : mail_)
-      if (mail.sent) {
-        mail.sent->start();
-        ++spent.messages;
-        spent.bytes += static_cast<std::int64_t>(mail.out.size());
-      }
-  }
-
-  /// Lets messages make progress.
-  void poll() {
-    for (auto& [rank, mail] : mail_) {
-      if (mail.received) mail.received->done();
-      if (mail.sent) mail.sent->done();
-    }
-  }
-
-  /// What arrives for a shift lies in its buffer.
-  void receive(std::size_t shift) {
-    const Travelling& t = travelling[shift];
-    for (const LetterPart& part : t.from) {
-      wait(*mail_[part.segment->rank].received);
-      const std::byte* from = place_of(part, &Mail::in);
-      if (t.in_in_place)
-        t.incoming->device_write(true);
-      else if (by_groups_)
-        t.incoming->overwrite_groups(part.segment->first_group, part.segment->groups, from);
-      else
-        std::memcpy(static_cast<std::byte*>(t.incoming->host_overwrite()) + first_byte(t, part), from, part.bytes);
-    }
-  }
-
-  void finish() {
-    for (auto& [rank, mail] : mail_) {
-      if (mail.received) wait(*mail.received);
-      if (mail.sent) wait(*mail.sent);
-    }
-  }
-
- private:
-  static void wait(jit::Message& message) {
-    const Timed timed(spent.wait);
-    message.wait();
-  }
-  static std::shared_ptr<jit::Field> buffer(const std::shared_ptr<const jit::SiteOrder>& order, Shape shape) {
-    return order ? std::make_shared<jit::Field>(order, shape.word, shape.components()) : nullptr;
-  }
-  static std::shared_ptr<jit::Field> lent(const std::shared_ptr<const jit::SiteOrder>& order, Shape shape,
-                                          void* memory) {
-    return std::make_shared<jit::Field>(order, shape.word, shape.components(), memory);
-  }
-  static LetterPart part(Letter& letter, const Segment& s, Shape shape) {
-    const std::size_t bytes = static_cast<std::size_t>(s.sites) * shape.bytes();
-    return {.segment = &s, .first_byte = letter.add(bytes), .bytes = bytes};
-  }
-  /// Whether a buffer may lie in the letter: it is one part, of whole groups, and the device reads the host's memory.
-  bool in_place(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const {
-    return by_groups_ && parts.size() == 1 && order->sites == order->groups * order->lanes &&
-           parts[0].first_byte % jit::Device::kAlignment == 0 && !jit::Residency::instance().separate();
-  }
-  std::byte* place_of(const LetterPart& part, Letter Mail::* letter) {
-    return (mail_.at(part.segment->rank).*letter).at(part.first_byte);
-  }
-  /// Of a part in its buffer in host order.
-  static std::size_t first_byte(const Travelling& t, const LetterPart& part) {
-    return static_cast<std::size_t>(part.segment->first_site) * t.shape.bytes();
-  }
-
-  bool by_groups_;  ///< messages carry words in device order, otherwise in host order
-};
-
 const jit::SiteMap* map_of(const Statement& statement, const Record& shift) {
   return statement.maps()[static_cast<std::size_t>(ShiftTo::unpack(shift.attribute).inner)];
 }
 
-/// Whether two records have the same value.
-bool same_value(std::span<const Record> records, int a, int b) {
+/// Whether two records have the same value, each as it is seen in its own frame.
+bool same_value(const Statement& statement, int a, int b) {
   if (a == b) return true;
   if (a < 0 || b < 0) return false;
-  const Record &x = records[static_cast<std::size_t>(a)], &y = records[static_cast<std::size_t>(b)];
-  if (x.type != y.type || x.attribute != y.attribute || x.frame() != y.frame()) return false;
+  const Record &x = statement.records()[static_cast<std::size_t>(a)],
+               &y = statement.records()[static_cast<std::size_t>(b)];
+  if (x.type != y.type) return false;
+  // Frames below a shift have other numbers where the shift stands in another frame.
+  if (x.op() == Op::shift ? map_of(statement, x) != map_of(statement, y) : x.attribute != y.attribute) return false;
   for (int k = 0; k < 3; ++k)
-    if (!same_value(records, x.operand(k), y.operand(k))) return false;
+    if (!same_value(statement, x.operand(k), y.operand(k))) return false;
   return true;
 }
 
@@ -232,59 +46,66 @@ std::vector<std::vector<int>> by_value(const Statement& statement, const std::ve
   std::vector<std::vector<int>> groups;
   for (const int shift : shifts) {
     const auto known = std::ranges::find_if(
-        groups, [&](const std::vector<int>& group) { return same_value(statement.records(), group[0], shift); });
+        groups, [&](const std::vector<int>& group) { return same_value(statement, group[0], shift); });
     known == groups.end() ? groups.push_back({shift}) : known->push_back(shift);
   }
   return groups;
 }
 
-/// A statement with shifts that leave the rank, none of them inside of another.
+/// A statement with shifts that leave the rank, none of them inside of another: one of those of a stage.
 class Exchange {
  public:
   Exchange(Statement& whole, const std::vector<int>& shifts, const Assignment& how)
       : whole_(whole), how_(how), shifts_(by_value(whole, shifts)) {
     std::vector<const jit::SiteMap*> maps;
-    std::vector<Shape> shapes;
     for (const std::vector<int>& same : shifts_) {
-      const int i = same[0];
-      const jit::SiteMap* map = map_of(whole, record(i));
+      const jit::SiteMap* map = map_of(whole, record(same[0]));
       const auto known = std::ranges::find(maps, map);
-      maps_.push_back(static_cast<std::size_t>(known - maps.begin()));
+      values_.maps.push_back(static_cast<std::size_t>(known - maps.begin()));
+      values_.shapes.push_back(record(same[0]).shape());
       if (known == maps.end()) maps.push_back(map);
-      shapes.push_back(record(i).shape());
-      key_.push_back(maps_.back());
-      key_.push_back(pack(shapes.back()));
     }
-    faces_ = how.lattice.faces(how.domain, maps);
-    if (faces_->kept.size() >= kMostKept && !faces_->kept.contains(key_)) faces_->kept.clear();
-    std::shared_ptr<void>& kept = faces_->kept[key_];
-    if (!kept) kept = std::make_shared<Post>(how.lattice, *faces_, maps_, shapes);
-    post_ = std::static_pointer_cast<Post>(kept);
+    values_.faces = how.lattice.faces(how.domain, maps);
   }
 
-  void run() try {
-    ++spent.statements;
-    send_off();
-    if (!jit::env().overlap) post_->finish();
-    compute_inner_sites();
-    const std::uint64_t waited = spent.wait;
-    {
-      const Timed timed(spent.faces);
-      compute_faces();
-      post_->finish();
+  const Shifted& values() const { return values_; }
+  /// Where its values travel: number `place` of the statements of the post.
+  void use(Post& post, std::size_t place) {
+    travelling_ = &post.travelling[place];
+    buffers_ = &post.buffers[place];
+  }
+
+  /// What others need goes to the buffers.
+  void fill_buffers() {
+    for (std::size_t i = 0; i < shifts_.size(); ++i)
+      if (const Travelling& t = (*travelling_)[i]; t.outgoing)
+        compute(i, *t.outgoing, t.halo->departing, t.halo->departures);
+  }
+
+  void compute_inner_sites(Post& post) {
+    for (const jit::Domain& domain : values_.faces->inner) {
+      execute(whole_, on(domain));
+      post.poll();
     }
-    spent.faces -= spent.wait - waited;
-  } catch (...) {
-    // Messages that are under way keep their memory, and meet those of the other ranks, which have failed alike.
-    static std::vector<std::shared_ptr<Post>> abandoned;
-    abandoned.push_back(post_);
-    faces_->kept.erase(key_);
-    throw;
+    // What faces read of values that are here.
+    for (std::size_t f = 0; f < values_.faces->faces.size(); ++f)
+      for_each_value(f, [&](const Face::Values& values, std::size_t i, const std::shared_ptr<jit::Field>& buffer) {
+        if (buffer && values.from_here.sites > 0) compute(i, *buffer, values.sources, values.from_here);
+      });
+  }
+
+  void compute_faces(Post& post) {
+    std::vector<bool> received(shifts_.size());
+    for (std::size_t f = 0; f < values_.faces->faces.size(); ++f) {
+      for_each_value(f, [&](const Face::Values&, std::size_t i, const std::shared_ptr<jit::Field>&) {
+        if (!received[i]) post.receive((*travelling_)[i]);
+        received[i] = true;
+      });
+      compute_face(f);
+    }
   }
 
  private:
-  static constexpr std::size_t kMostKept = 32;
-
   const Record& record(int i) const { return whole_.records()[static_cast<std::size_t>(i)]; }
   Assignment on(const jit::Domain& domain) const {
     return {.dest = how_.dest,
@@ -295,50 +116,19 @@ class Exchange {
             .sites_of_all = how_.domain.sites};
   }
 
-  /// Calls use(values, number of the shift, buffer) for what a face reads.
+  /// Calls use(values, number of the value, buffer) for what a face reads.
   template <class Use>
   void for_each_value(std::size_t face, Use&& use) {
-    for (const Face::Values& values : faces_->faces[face].values)
+    for (const Face::Values& values : values_.faces->faces[face].values)
       for (std::size_t i = 0; i < shifts_.size(); ++i)
-        if (maps_[i] == static_cast<std::size_t>(values.map)) use(values, i, post_->buffers[face][i]);
-  }
-
-  void send_off() {
-    const Timed timed(spent.pack);
-    for (std::size_t i = 0; i < shifts_.size(); ++i)
-      if (const Travelling& t = post_->travelling[i]; t.outgoing)
-        compute(i, *t.outgoing, t.halo->departing, t.halo->departures);
-    post_->start();
-  }
-
-  void compute_inner_sites() {
-    const Timed timed(spent.inner);
-    for (const jit::Domain& domain : faces_->inner) {
-      execute(whole_, on(domain));
-      post_->poll();
-    }
-    // What faces read of values that are here.
-    for (std::size_t f = 0; f < faces_->faces.size(); ++f)
-      for_each_value(f, [&](const Face::Values& values, std::size_t i, const std::shared_ptr<jit::Field>& buffer) {
-        if (buffer && values.from_here.sites > 0) compute(i, *buffer, values.sources, values.from_here);
-      });
-  }
-
-  void compute_faces() {
-    std::vector<bool> received(shifts_.size());
-    for (std::size_t f = 0; f < faces_->faces.size(); ++f) {
-      for_each_value(f, [&](const Face::Values&, std::size_t i, const std::shared_ptr<jit::Field>&) {
-        if (!received[i]) post_->receive(i);
-        received[i] = true;
-      });
-      compute_face(f);
-    }
+        if (values_.maps[i] == static_cast<std::size_t>(values.map)) use(values, i, (*buffers_)[face][i]);
   }
 
   void compute_face(std::size_t f) {
+    const Face& face = values_.faces->faces[f];
     Statement::Asides asides;
     for_each_value(f, [&](const Face::Values& values, std::size_t i, const std::shared_ptr<jit::Field>& buffer) {
-      const Travelling& t = post_->travelling[i];
+      const Travelling& t = (*travelling_)[i];
       if (buffer && values.from_elsewhere.sites > 0) {
         Statement step;
         step.clear(how_.lattice, buffer.get());
@@ -347,9 +137,9 @@ class Exchange {
       }
       for (const int shift : shifts_[i])
         asides.emplace(shift, values.arrived ? Statement::Aside{t.incoming, &*values.arrived}
-                                             : Statement::Aside{buffer, &faces_->faces[f].to_buffer});
+                                             : Statement::Aside{buffer, &face.to_buffer});
     });
-    execute_rest(whole_, asides, on(faces_->faces[f].domain));
+    execute_rest(whole_, asides, on(face.domain));
   }
 
   /// What is shifted, at the sources that the map gives for the sites of a buffer.
@@ -366,25 +156,111 @@ class Exchange {
   }
 
   Statement& whole_;
-  const Assignment& how_;
+  const Assignment how_;
   const std::vector<std::vector<int>> shifts_;  ///< records of each value that is moved
-  std::vector<std::size_t> maps_;               ///< [shifts] number of the map
-  std::vector<std::uint64_t> key_;              ///< of what is kept
-  std::shared_ptr<const Faces> faces_;
-  std::shared_ptr<Post> post_;
+  Shifted values_;
+  std::vector<Travelling>* travelling_ = nullptr;
+  std::vector<std::vector<std::shared_ptr<jit::Field>>>* buffers_ = nullptr;
 };
+
+/// Where the buffers and messages of statements of these kinds are kept.
+std::vector<std::uint64_t> key_of(const std::vector<Shifted>& statements) {
+  std::vector<std::uint64_t> key;
+  for (const Shifted& s : statements) {
+    key.push_back(reinterpret_cast<std::uintptr_t>(s.faces.get()));  // which the post keeps, or which keep it
+    key.push_back(s.size());
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      key.push_back(s.maps[i]);
+      key.push_back(pack(s.shapes[i]));
+    }
+  }
+  return key;
+}
+
+/// Those from the last time if there was one.
+std::shared_ptr<Post> post_for(const LatticeState& lattice, const std::vector<Shifted>& statements) {
+  constexpr std::size_t kMostKept = 32;
+  auto& all = statements[0].faces->kept;
+  const std::vector<std::uint64_t> key = key_of(statements);
+  if (all.size() >= kMostKept && !all.contains(key)) all.clear();
+  std::shared_ptr<void>& kept = all[key];
+  if (!kept) kept = std::make_shared<Post>(lattice, statements);
+  return std::static_pointer_cast<Post>(kept);
+}
+
+/// Statements that do not need each other's values, with one message to each neighbour.
+void run_stage(const LatticeState& lattice, std::span<Exchange> statements) {
+  std::vector<Shifted> values;
+  for (const Exchange& statement : statements) values.push_back(statement.values());
+  const std::shared_ptr<Post> post = post_for(lattice, values);
+  for (std::size_t i = 0; i < statements.size(); ++i) statements[i].use(*post, i);
+  try {
+    spent().statements += static_cast<std::int64_t>(statements.size());
+    {
+      const Timed timed(spent().pack);
+      for (Exchange& statement : statements) statement.fill_buffers();
+      post->start();
+    }
+    if (!jit::env().overlap) post->finish();
+    {
+      const Timed timed(spent().inner);
+      for (Exchange& statement : statements) statement.compute_inner_sites(*post);
+    }
+    const std::uint64_t waited = spent().wait;
+    {
+      const Timed timed(spent().faces);
+      for (Exchange& statement : statements) statement.compute_faces(*post);
+      post->finish();
+    }
+    spent().faces -= spent().wait - waited;
+  } catch (...) {
+    // Messages that are under way keep their memory, and meet those of the other ranks, which have failed alike.
+    static std::vector<std::shared_ptr<Post>> abandoned;
+    abandoned.push_back(post);
+    values[0].faces->kept.erase(key_of(values));
+    throw;
+  }
+}
 
 bool leaves(const jit::SiteMap* map) { return map != nullptr && map->off_rank() != nullptr; }
 
-/// Fields with the values of shifts inside of other shifts: each is a stage of messages of its own.
-Statement::Asides inner_shifts_aside(const Statement& whole, const std::vector<int>& shifts, const Assignment& how) {
-  Statement::Asides asides;
-  for (const std::vector<int>& same : by_value(whole, shifts)) {
-    if (whole.records()[static_cast<std::size_t>(same[0])].frame() == 0) continue;
-    const Statement::Aside aside{computed_aside(whole, same[0], asides, how)};
-    for (const int shift : same) asides.emplace(shift, aside);
+/// [records] how many shifts that leave the rank stand in it, one inside of the other.
+std::vector<int> depths(const Statement& statement) {
+  const auto records = statement.records();
+  std::vector<int> depth(records.size());
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    for (int k = 0; k < 3; ++k)
+      if (const int operand = records[i].operand(k); operand >= 0)
+        depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(operand)]);
+    if (records[i].op() == Op::shift && leaves(map_of(statement, records[i]))) ++depth[i];
   }
-  return asides;
+  return depth;
+}
+
+/// Adds fields with the values of the shifts in other shifts that have this depth, which travel together.
+void compute_inner_shifts(const Statement& whole, const std::vector<int>& shifts, const LatticeState& lattice,
+                          Statement::Asides& asides) {
+  struct Moved {
+    std::shared_ptr<jit::Field> value;
+    Statement statement;
+  };
+  const auto values = by_value(whole, shifts);
+  std::vector<Moved> moved(values.size());
+  std::vector<Exchange> stage;
+  stage.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Shape shape = whole.records()[static_cast<std::size_t>(values[i][0])].shape();
+    auto& [value, statement] = moved[i];
+    value = new_field(shape, lattice);
+    statement.clear(lattice, value.get());
+    statement.copy(whole, values[i][0], asides);
+    stage.emplace_back(
+        statement, std::vector{statement.root()},
+        Assignment{.dest = value.get(), .shape = shape, .lattice = lattice, .domain = lattice.everything()});
+  }
+  run_stage(lattice, stage);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (const int shift : values[i]) asides.emplace(shift, Statement::Aside{moved[i].value});
 }
 
 }  // namespace
@@ -392,13 +268,13 @@ Statement::Asides inner_shifts_aside(const Statement& whole, const std::vector<i
 ExchangeTimes exchange_times() {
   const double tick = jit::seconds_per_tick();
   const auto seconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * tick; };
-  return {.pack = seconds(spent.pack),
-          .inner = seconds(spent.inner),
-          .wait = seconds(spent.wait),
-          .faces = seconds(spent.faces),
-          .statements = spent.statements,
-          .messages = spent.messages,
-          .bytes = spent.bytes};
+  return {.pack = seconds(spent().pack),
+          .inner = seconds(spent().inner),
+          .wait = seconds(spent().wait),
+          .faces = seconds(spent().faces),
+          .statements = spent().statements,
+          .messages = spent().messages,
+          .bytes = spent().bytes};
 }
 
 bool leaves_the_rank(const Statement& statement) { return std::ranges::any_of(statement.maps(), leaves); }
@@ -435,12 +311,19 @@ void execute_with_messages(const Statement& statement, const Assignment& how) {
   check_same_on_all_ranks(statement);
   Statement whole = statement;  // which others may use while this is at work
   const auto records = whole.records();
-  std::vector<int> shifts;
+  const std::vector<int> depth = depths(whole);
+  std::map<int, std::vector<int>> inner;  // shifts in other shifts, by their depth
+  std::vector<int> outer;
   for (std::size_t i = 1; i < records.size(); ++i)
-    if (records[i].op() == Op::shift && leaves(map_of(whole, records[i]))) shifts.push_back(static_cast<int>(i));
-  if (const auto asides = inner_shifts_aside(whole, shifts, how); !asides.empty())
-    return execute_rest(whole, asides, how);
-  Exchange(whole, shifts, how).run();
+    if (records[i].op() == Op::shift && leaves(map_of(whole, records[i])))
+      (records[i].frame() == 0 ? outer : inner[depth[i]]).push_back(static_cast<int>(i));
+  if (inner.empty()) {
+    Exchange alone(whole, outer, how);
+    return run_stage(how.lattice, {&alone, 1});
+  }
+  Statement::Asides asides;
+  for (const auto& [stage, shifts] : inner) compute_inner_shifts(whole, shifts, how.lattice, asides);
+  execute_rest(whole, asides, how);
 }
 
 }  // namespace QDP::detail

@@ -126,19 +126,6 @@ TEST_CASE("a GPU that refuses a context is counted and cannot be opened") {
   CHECK(contains(message, "compute mode"));
 }
 
-TEST_CASE("of GPUs that others may have the first that opens is taken") {
-  Library library(path_of("works"));
-  FakeCuda& fake = library.fresh();
-  int ordinal = 7;
-  CHECK(jit::open_first_cuda_driver(ordinal) != nullptr);
-  CHECK(ordinal == 0);
-  fake.failures["cuDevicePrimaryCtxRetain"] = 46;  // CUDA_ERROR_DEVICE_UNAVAILABLE
-  CHECK(jit::open_first_cuda_driver(ordinal) != nullptr);
-  CHECK(ordinal == 1);
-  fake.context_result = 46;
-  CHECK_THROWS_WITH_AS(jit::open_first_cuda_driver(ordinal), doctest::Contains("cuda:1"), DeviceError);
-}
-
 TEST_CASE("each reason of cuInit has its own advice") {
   Library library(path_of("works"));
   FakeCuda& fake = library.fresh();
@@ -168,6 +155,27 @@ TEST_CASE("a number beyond the GPUs of the machine") {
   fake.devices = 0;
   CHECK(contains(message_of_opening(0), "expected a machine with an NVIDIA GPU"));
   CHECK(fake.count("cuDevicePrimaryCtxRetain") == 0);
+}
+
+TEST_CASE("of GPUs that others may have the next that opens is taken, from any place in their row") {
+  Library library(path_of("works"));
+  const auto opened = [&](int from, int refusals) {
+    FakeCuda& fake = library.fresh();
+    fake.devices = 3;
+    int ordinal = from;
+    if (refusals > 0) fake.failures["cuDevicePrimaryCtxRetain"] = 46;  // CUDA_ERROR_DEVICE_UNAVAILABLE, once
+    return std::pair{jit::open_next_cuda_driver(ordinal)->properties().model, ordinal};
+  };
+  for (int from = 0; from < 7; ++from) {
+    CHECK(opened(from, 0) == std::pair{std::string("Fake GPU"), from % 3});
+    CHECK(opened(from, 1).second == (from + 1) % 3);
+  }
+  FakeCuda& fake = library.fresh();
+  fake.context_result = 46;
+  int ordinal = 0;
+  CHECK_THROWS_WITH_AS(jit::open_next_cuda_driver(ordinal), doctest::Contains("cuda:1"), DeviceError);
+  fake.devices = 0;
+  CHECK_THROWS_AS(jit::open_next_cuda_driver(ordinal), DeviceError);
 }
 
 TEST_CASE("a GPU older than our code") {

@@ -136,15 +136,16 @@ TEST_CASE("the gauge force takes one message for each direction") {
              of_field([](GaugeField& f, const GaugeField& u) { wilson_action(5.7).force(f, u); }));
 }
 
-// Where two directions are cut, x and t, shifts inside of others are stages too: they are made one after the other along x first.
+// Where two directions are cut, x and t, shifts inside of others are a stage of their own, along x, before what they stand in: one
+// message for all of a statement.
 //   F_t: U_x(-x) inside of t.   F_x: U_s(x) inside of the other s.   F_y, F_z: U_x(-x) inside of y, z.
 // At the end of each direction x and t, with the values that have been moved along x:
 //   F_t: x: U_t at x and -x, U_x(-x);  t: as above.   F_x: x: U_s(x) for each s.   F_y: x: U_y at x and -x, U_x(-x).
-TEST_CASE("where two directions are cut the gauge force takes a message more for each shift inside of another") {
+TEST_CASE("where two directions are cut the gauge force takes a message more for the shifts inside of others") {
   TESSERA_NEEDS_QCD("the gauge force in four dimensions");
   const Prepare force = of_field([](GaugeField& f, const GaugeField& u) { wilson_action(5.7).force(f, u); });
-  const int inner = 1 + 3 + 1 + 1, outer = 4 * 2;
-  const int along_x = inner + 4 * 3, along_t = 6 + 3 * 4;
+  const int inner = 4, outer = 4 * 2;
+  const int along_x = (1 + 3 + 1 + 1) + 4 * 3, along_t = 6 + 3 * 4;
   const double x_face = 2 * 4 * 4, t_face = 4 * 2 * 4;
   for (const auto& rank : sent({8, 2, 4, 8}, {2, 1, 1, 2}, force)) {
     CHECK(rank[0].messages == inner + outer);

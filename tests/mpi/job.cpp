@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "jit/comm/collectives.hpp"
+#include "jit/gpu/process_device.hpp"
 #include "jit/support/log.hpp"
 #include "qdp.h"
 
@@ -41,6 +42,11 @@ int hello() {
 int threads() {
   std::printf("rank %d: %d of the run time, %d of OpenMP\n", ranks().rank(), QDP::qdpNumThreads(),
               omp_get_max_threads());
+  return 0;
+}
+
+int device() {
+  std::printf("rank %d: %s\n", ranks().rank(), jit::process_device().name().c_str());
   return 0;
 }
 
@@ -123,6 +129,7 @@ int fork_off() {
 int run(const std::string& what, const std::string& more) {
   if (what == "hello") return hello();
   if (what == "threads") return threads();
+  if (what == "device") return device();
   if (what == "fork") return fork_off();
   if (what == "fail_one") return fail(is_one());
   if (what == "fail_all") return fail(true);

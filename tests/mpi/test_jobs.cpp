@@ -250,6 +250,21 @@ TEST_CASE("ranks of a machine share its cores, unless OMP_NUM_THREADS says how m
   CHECK(count(told.text, ": 3 of the run time, 3 of OpenMP\n") == 2);
 }
 
+TEST_CASE("ranks of a machine share its GPUs") {
+  TESSERA_NEEDS_MPI;
+  const std::string two_gpus = "TESSERA_LIBCUDA=" + program("fake_cuda/libcuda_works.so") + " ";
+  for (const std::string wanted : {"", "TESSERA_DEVICE=cuda "}) {
+    const Ended end = mpirun(4, "device", two_gpus + wanted);
+    REQUIRE_MESSAGE(end.status == 0, end.text);
+    for (int rank = 0; rank < 4; ++rank)
+      CHECK_MESSAGE(contains(end.text, "rank " + std::to_string(rank) + ": cuda:" + std::to_string(rank % 2) + "\n"),
+                    end.text);
+  }
+  const Ended named = mpirun(2, "device", two_gpus + "TESSERA_DEVICE=cuda:1");
+  CHECK_MESSAGE(contains(named.text, "rank 0: cuda:1\n"), named.text);
+  CHECK_MESSAGE(contains(named.text, "rank 1: cuda:1\n"), named.text);
+}
+
 TEST_CASE("a program's own communicator: two jobs in one, and MPI stays the program's") {
   TESSERA_NEEDS_MPI;
   const Ended end = mpirun(4, "halves", "", "mpi_own");
