@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "jit/cache/kernel_cache.hpp"
+#include "jit/cache/shared_kernels.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
@@ -97,6 +98,7 @@ struct Compiler::State {
 
   std::unique_ptr<Target> target;
   std::optional<KernelCache> cache = KernelCache::from_environment();
+  SharedKernels* const shared = SharedKernels::of_process();
   std::unordered_map<std::string, Loaded> loaded;           ///< by text of the key
   std::unordered_map<KernelCode, const std::string*> keys;  ///< of what is loaded
 
@@ -127,17 +129,20 @@ struct Compiler::State {
     result.load_seconds = watch.lap();
   }
 
-  /// True if the cache has the kernel and the device takes it.
-  bool load_cached(const std::string& key, CompiledKernel& result) {
-    const std::optional<std::string> object = cache ? cache->load(key) : std::nullopt;
+  /// True if another rank of this machine, or the cache, has the kernel and the device takes it.
+  bool load_finished(const std::string& key, CompiledKernel& result) {
+    std::optional<std::string> object = shared != nullptr ? shared->find(key) : std::nullopt;
+    const bool of_rank = object.has_value();
+    if (!of_rank && cache) object = cache->load(key);
     if (!object) return false;
     try {
       load(*object, result);
+      if (!of_rank && shared != nullptr) shared->publish(key, *object);
       return true;
     } catch (const InternalError& error) {
-      log_warn("codegen", "kernel ", result.name, " ", result.hash,
-               " of the kernel cache is made anew: ", error.what());
-      cache->remove(key);
+      log_warn("codegen", "kernel ", result.name, " ", result.hash, " of ",
+               of_rank ? "another rank" : "the kernel cache", " is made anew: ", error.what());
+      if (!of_rank) cache->remove(key);
       result.resources = {};
       return false;
     }
@@ -172,11 +177,16 @@ CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& op
   }
   if (env().dumps("ir")) dump(result, "ir", key.ir);
 
-  result.from_cache = state_->load_cached(key_text, result);
-  if (!result.from_cache) {
-    ir::verify(kernel);
-    const std::string object = state_->make(kernel, key.ir, result);
-    if (state_->cache) state_->cache->store(key_text, object);
+  {
+    std::optional<SharedKernels::Turn> turn;
+    if (state_->shared != nullptr) turn.emplace(state_->shared->take_turn(key_text));
+    result.from_cache = state_->load_finished(key_text, result);
+    if (!result.from_cache) {
+      ir::verify(kernel);
+      const std::string object = state_->make(kernel, key.ir, result);
+      if (state_->shared != nullptr) state_->shared->publish(key_text, object);
+      if (state_->cache) state_->cache->store(key_text, object);
+    }
   }
   const KernelResources& uses = result.resources;
   log_info("codegen", "kernel ", result.name, " ", result.hash, ": ", kernel.nodes.size(), " nodes, ",

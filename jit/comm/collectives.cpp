@@ -110,7 +110,8 @@ Host place_on_host(Communicator& ranks) {
   const std::vector<bool> here = ranks_of_host(ranks);
   const auto rank = here.begin() + ranks.rank();
   return {ranks.host(), static_cast<int>(std::count(here.begin(), rank, true)),
-          static_cast<int>(std::count(here.begin(), here.end(), true))};
+          static_cast<int>(std::count(here.begin(), here.end(), true)),
+          static_cast<int>(std::find(here.begin(), here.end(), true) - here.begin())};
 }
 
 double cores_of_rank(Communicator& ranks) {

@@ -70,6 +70,7 @@ struct Host {
   std::string name;
   int rank = 0;   ///< ranks of lower number there
   int ranks = 1;  ///< all there
+  int first = 0;  ///< the lowest of them
 };
 Host place_on_host(Communicator& ranks);
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "jit/comm/collectives.hpp"
 #include "jit/comm/launcher.hpp"
@@ -19,6 +20,7 @@
 #include "jit/support/cores.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/host_memory.hpp"
 #include "jit/support/log.hpp"
 
 namespace jit {
@@ -150,10 +152,41 @@ void on_process_exit(int status, void*) {
   ranks->abort(1);
 }
 
+/// What of the machine's memory its ranks share. They may live without.
+void share_memory(Communicator& all, const Host& host) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;  // of kernels; it takes what is used
+  struct Name {
+    char text[64];
+  };
+  Name mine{};
+  std::optional<HostMemory> memory;
+  const auto try_it = [&](auto get) {
+    try {
+      memory.emplace(get());
+    } catch (const FileError& error) {
+      log_info("comm", "ranks of this machine share no memory: ", error.what());
+    }
+  };
+  if (host.rank == 0 && host.ranks > 1) {
+    std::string name;
+    try_it([&] { return HostMemory::make(kMost, name); });
+    if (memory) name.copy(mine.text, sizeof mine.text - 1);
+  }
+  std::vector<Name> names(static_cast<std::size_t>(all.size()));
+  all.gather(&mine, sizeof mine, names.data());
+  const std::string name = names[static_cast<std::size_t>(host.first)].text;
+  if (host.rank > 0 && !name.empty()) try_it([&] { return HostMemory::open(name); });
+  all.barrier();
+  if (host.rank == 0 && memory) HostMemory::forget(name);
+  if (memory) use_memory_of_host(std::move(*memory));
+}
+
 void share_machine() {
   const double cores = cores_of_rank(process_communicator());
   set_cores_of_process(cores);
-  set_rank_on_host(place_on_host(process_communicator()).rank);
+  const Host host = place_on_host(process_communicator());
+  set_rank_on_host(host.rank);
+  share_memory(process_communicator(), host);
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads == nullptr || *threads == '\0')
     omp_set_num_threads(std::max(1, static_cast<int>(cores)));
 }

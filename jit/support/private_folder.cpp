@@ -51,6 +51,12 @@ timespec now() {
 
 }  // namespace
 
+void require_own_file(int descriptor, const std::string& path) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) throw_file_error("look at", path, errno);
+  require_own(status, S_IFREG, path);
+}
+
 PrivateFolder::PrivateFolder(std::string path, bool make) : path_(std::move(path)) {
   if (make) make_private(path_);
   struct stat status{};

@@ -18,6 +18,9 @@ class UntrustedFile : public FileError {
   using FileError::FileError;
 };
 
+/// Throws UntrustedFile unless an open file is this user's own.
+void require_own_file(int descriptor, const std::string& path);
+
 class PrivateFolder {
  public:
   /// `make`: with the parents that are missing, all for this user alone. A symbolic link is followed if it is this user's

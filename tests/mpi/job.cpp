@@ -13,6 +13,7 @@
 
 #include "jit/comm/collectives.hpp"
 #include "jit/gpu/process_device.hpp"
+#include "jit/runtime.hpp"
 #include "jit/support/log.hpp"
 #include "qdp.h"
 
@@ -47,6 +48,22 @@ int threads() {
 
 int device() {
   std::printf("rank %d: %s\n", ranks().rank(), jit::process_device().name().c_str());
+  return 0;
+}
+
+/// Some statements, and how many kernels each rank has compiled for them.
+int compilations() {
+  QDP::multi1d<int> extents(QDP::Nd);
+  extents = 4;
+  QDP::Layout::setLattSize(extents);
+  QDP::Layout::create();
+  QDP::LatticeColorMatrix u, v;
+  QDP::gaussian(u);
+  v = u * u;
+  for (int mu = 0; mu < QDP::Nd; ++mu) v += u * QDP::shift(v * u, FORWARD, mu);
+  const double norm = QDP::toDouble(QDP::norm2(v));
+  std::printf("rank %d: %lld compilations, %a\n", ranks().rank(),
+              static_cast<long long>(jit::Runtime::instance().compilations()), norm);
   return 0;
 }
 
@@ -130,6 +147,7 @@ int run(const std::string& what, const std::string& more) {
   if (what == "hello") return hello();
   if (what == "threads") return threads();
   if (what == "device") return device();
+  if (what == "compilations") return compilations();
   if (what == "fork") return fork_off();
   if (what == "fail_one") return fail(is_one());
   if (what == "fail_all") return fail(true);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <regex>
 #include <string>
 #include <vector>
@@ -248,6 +249,31 @@ TEST_CASE("ranks of a machine share its cores, unless OMP_NUM_THREADS says how m
   CHECK(all <= std::max(4, std::atoi(cores.text.c_str())));
   const Ended told = mpirun(2, "threads", "OMP_NUM_THREADS=3");
   CHECK(count(told.text, ": 3 of the run time, 3 of OpenMP\n") == 2);
+}
+
+TEST_CASE("ranks of a machine compile each kernel once, also without a kernel cache") {
+  TESSERA_NEEDS_MPI;
+  const tests::TemporaryFolder folder;
+  const auto compiled = [](const Ended& end) {
+    REQUIRE_MESSAGE(end.status == 0, end.text);
+    std::vector<int> counts;
+    const std::regex count("rank \\d+: (\\d+) compilations");
+    for (std::sregex_iterator i(end.text.begin(), end.text.end(), count), last; i != last; ++i)
+      counts.push_back(std::stoi((*i)[1]));
+    return counts;
+  };
+  const auto sum = [](const std::vector<int>& counts) { return std::accumulate(counts.begin(), counts.end(), 0); };
+  const std::string cold = "TESSERA_CACHE_DIR=" + folder.file("cache");
+  const auto two = compiled(mpirun(2, "compilations", "TESSERA_CACHE=0"));
+  REQUIRE(two.size() == 2);
+  const int kernels = sum(two);
+  CHECK(kernels > 4);
+  CHECK(compiled(run("env TESSERA_CACHE=0 " + program("mpi_job") + " compilations"))[0] <= kernels);
+  // Ranks on the same side of faces have the same kernels, if not the same buffers.
+  const auto four = compiled(mpirun(4, "compilations", cold));
+  CHECK(four.size() == 4);
+  CHECK(sum(four) <= 2 * kernels);
+  CHECK(sum(compiled(mpirun(4, "compilations", cold))) == 0);
 }
 
 TEST_CASE("ranks of a machine share its GPUs") {
