@@ -104,6 +104,26 @@ std::string object(const KernelRecord& k) {
       .str();
 }
 
+std::string object(const ExchangeRecord& e) {
+  return Object()
+      .add("case", e.name)
+      .add("lattice", e.lattice)
+      .add("grid", e.grid)
+      .add("precision", e.precision)
+      .add("threads", e.threads)
+      .add("lanes", e.lanes)
+      .add("seconds", e.seconds)
+      .add("sites", e.sites)
+      .add("share_of_faces", e.share_of_faces)
+      .add("messages", e.messages)
+      .add("bytes", e.bytes)
+      .add("pack_seconds", e.pack_seconds)
+      .add("inner_seconds", e.inner_seconds)
+      .add("wait_seconds", e.wait_seconds)
+      .add("faces_seconds", e.faces_seconds)
+      .str();
+}
+
 std::string object(const SolverRecord& s) {
   return Object()
       .add("case", s.name)
@@ -205,6 +225,15 @@ void print_kernels(std::ostream& out, const std::vector<KernelRecord>& kernels) 
   }
 }
 
+void print(std::ostream& out, const ExchangeRecord& e) {
+  out << format(
+      "  %s: %.3g ns a site, %d lanes, faces %.0f%%; %.3g messages of %.3g KiB; microseconds: pack %.3g, inner %.3g, "
+      "wait %.3g, faces %.3g\n",
+      e.name.c_str(), e.seconds / e.sites * 1e9, e.lanes, 100 * e.share_of_faces, e.messages,
+      e.messages == 0 ? 0 : e.bytes / e.messages / 1024, 1e6 * e.pack_seconds, 1e6 * e.inner_seconds,
+      1e6 * e.wait_seconds, 1e6 * e.faces_seconds);
+}
+
 void print_solvers(std::ostream& out, const std::vector<SolverRecord>& solvers) {
   out << format("%-12s %-12s %3s %9s %6s %8s %8s %10s %9s %8s %9s %9s\n", "case", "lattice", "thr", "residual", "iter",
                 "applied", "single", "seconds", "GFLOP/s", "/dslash", "time/cg", "appl/cg");
@@ -233,6 +262,8 @@ void write_json(std::ostream& out, const Report& report) {
   write_array(out, m.ceilings, "      ");
   out << "},\n  \"records\": ";
   write_array(out, report.records, "    ");
+  out << ",\n  \"exchanges\": ";
+  write_array(out, report.exchanges, "    ");
   out << ",\n  \"kernels\": ";
   write_array(out, report.kernels, "    ");
   out << ",\n  \"solvers\": ";

@@ -26,6 +26,20 @@ struct Record {
   double share_of_copy = 0;  ///< of a GPU
 };
 
+/// A case of the suite `comm`: what its messages cost the first rank, per execution.
+struct ExchangeRecord {
+  std::string name;
+  std::vector<int> lattice, grid;  ///< of the whole; ranks
+  Precision precision;
+  int threads;
+  int lanes;               ///< sites of a group
+  double seconds;          ///< median of the case
+  double sites;            ///< of this rank that it writes
+  double share_of_faces;   ///< of these that wait for messages
+  double messages, bytes;  ///< sent
+  double pack_seconds, inner_seconds, wait_seconds, faces_seconds;
+};
+
 /// A kernel of the suite `jit`.
 struct KernelRecord {
   std::string name;  ///< of the case whose statement it runs
@@ -75,6 +89,7 @@ struct TrajectoryRecord {
 struct Report {
   Machine machine;
   std::vector<Record> records;
+  std::vector<ExchangeRecord> exchanges;
   std::vector<KernelRecord> kernels;
   std::vector<SolverRecord> solvers;
   std::vector<TrajectoryRecord> trajectories;
@@ -84,11 +99,12 @@ struct Report {
 void print_machine(std::ostream& out, const Machine& machine);
 void print_header(std::ostream& out);
 void print(std::ostream& out, const Record& record);
+void print(std::ostream& out, const ExchangeRecord& exchange);
 void print_kernels(std::ostream& out, const std::vector<KernelRecord>& kernels);
 void print_solvers(std::ostream& out, const std::vector<SolverRecord>& solvers);
 void print_trajectory(std::ostream& out, const TrajectoryRecord& trajectory);
 
-/// {"machine": {...}, "records": [...], "kernels": [...], "solvers": [...], "trajectories": [...]}; members named as the fields above, `name` as "case".
+/// {"machine": {...}, "records": [...], "exchanges": [...], "kernels": [...], "solvers": [...], "trajectories": [...]}; members named as the fields above, `name` as "case".
 void write_json(std::ostream& out, const Report& report);
 
 }  // namespace bench

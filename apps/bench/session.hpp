@@ -30,6 +30,10 @@ class Session {
   virtual ~Session() = default;
   /// A case of a suite: runs the statement in a way that is the session's business (timing it, looking at its kernels).
   virtual void run(const std::string& name, const Work& work, const std::function<void()>& statement) = 0;
+  /// The same, where the statement needs values of other ranks: also what its messages cost.
+  virtual void run_on_ranks(const std::string& name, const Work& work, const std::function<void()>& statement) {
+    run(name, work, statement);
+  }
 };
 
 /// Creates the lattice; fields of the one before must be gone.

@@ -5,6 +5,8 @@
 #include "apps/bench/statistics.hpp"
 #include "jit/runtime.hpp"
 #include "qdp.h"
+#include "qdp/expr/exchange.hpp"
+#include "qdp/layout/lattice.hpp"
 
 namespace bench {
 
@@ -57,6 +59,35 @@ void TimedSession::run(const std::string& name, const Work& work, const std::fun
                              .share_of_fma = gflops / ceiling.fma_gflops,
                              .share_of_copy = copy > 0 ? gbytes_per_s / copy : 0});
   print(out_, report_.records.back());
+}
+
+void TimedSession::run_on_ranks(const std::string& name, const Work& work, const std::function<void()>& statement) {
+  using QDP::Layout::logicalSize;
+  const QDP::detail::ExchangeTimes before = QDP::detail::exchange_times();
+  run(name, work, statement);
+  const QDP::detail::ExchangeTimes after = QDP::detail::exchange_times();
+  const auto statements = static_cast<double>(after.statements - before.statements);
+  if (statements == 0) return;
+  const auto each = [&](auto member) { return static_cast<double>(after.*member - before.*member) / statements; };
+  using Times = QDP::detail::ExchangeTimes;
+  const double inner = each(&Times::inner_sites), faces = each(&Times::face_sites);
+  const QDP::multi1d<int>& grid = logicalSize();
+  report_.exchanges.push_back({.name = name,
+                               .lattice = lattice_,
+                               .grid = {grid.begin(), grid.end()},
+                               .precision = precision_,
+                               .threads = threads_,
+                               .lanes = QDP::Layout::Lattice::present().state()->lanes,
+                               .seconds = report_.records.back().seconds,
+                               .sites = inner + faces,
+                               .share_of_faces = faces / (inner + faces),
+                               .messages = each(&Times::messages),
+                               .bytes = each(&Times::bytes),
+                               .pack_seconds = each(&Times::pack),
+                               .inner_seconds = each(&Times::inner),
+                               .wait_seconds = each(&Times::wait),
+                               .faces_seconds = each(&Times::faces)});
+  print(out_, report_.exchanges.back());
 }
 
 }  // namespace bench

@@ -17,6 +17,7 @@ class TimedSession : public Session {
   void set_case(const std::string& suite, Precision precision, int threads);
 
   void run(const std::string& name, const Work& work, const std::function<void()>& statement) override;
+  void run_on_ranks(const std::string& name, const Work& work, const std::function<void()>& statement) override;
 
  private:
   const Options& options_;

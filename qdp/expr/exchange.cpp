@@ -85,6 +85,7 @@ class Exchange {
   void compute_inner_sites(Post& post) {
     for (const jit::Domain& domain : values_.faces->inner) {
       execute(whole_, on(domain));
+      spent().inner_sites += domain.sites;
       post.poll();
     }
     // What faces read of values that are here.
@@ -140,6 +141,7 @@ class Exchange {
                                              : Statement::Aside{buffer, &face.to_buffer});
     });
     execute_rest(whole_, asides, on(face.domain));
+    spent().face_sites += face.domain.sites;
   }
 
   /// What is shifted, at the sources that the map gives for the sites of a buffer.
@@ -274,7 +276,9 @@ ExchangeTimes exchange_times() {
           .faces = seconds(spent().faces),
           .statements = spent().statements,
           .messages = spent().messages,
-          .bytes = spent().bytes};
+          .bytes = spent().bytes,
+          .inner_sites = spent().inner_sites,
+          .face_sites = spent().face_sites};
 }
 
 bool leaves_the_rank(const Statement& statement) { return std::ranges::any_of(statement.maps(), leaves); }

@@ -22,6 +22,7 @@ struct ExchangeTimes {
   double faces = 0;                           ///< from what has arrived to the faces' sites
   std::int64_t statements = 0, messages = 0;  ///< sent
   std::int64_t bytes = 0;                     ///< sent
+  std::int64_t inner_sites = 0, face_sites = 0;
 };
 ExchangeTimes exchange_times();
 

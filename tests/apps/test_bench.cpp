@@ -128,6 +128,27 @@ TEST_CASE("bench jit compiles every kernel once and finds all of them in the cac
   }
 }
 
+TEST_CASE("bench comm counts the messages of a hop, half a spinor for each site of a face") {
+  SKIP_WITHOUT_BENCH();
+  if (*TESSERA_MPIRUN == '\0') TESSERA_SKIP("MPI was not there when the tests were configured");
+  const std::filesystem::path json = kFolder / "comm.json";
+  std::filesystem::create_directories(kFolder);
+  const std::string command =
+      TESSERA_MPIRUN " -np 2 " + kProgram.string() +
+      " comm --geom 1 1 1 2 --lattice 4 4 4 8 --precision double --threads 1 --min-time 0.01 --json " + json.string() +
+      " > " + (kFolder / "out").string() + " 2>&1";
+  REQUIRE(std::system(command.c_str()) == 0);
+  const auto hop = lines_with(json, "\"inner_seconds\"");
+  REQUIRE(hop.size() == 2);  // the hop and the derivative along t
+  CHECK(hop[0].find("\"case\": \"hop\"") != std::string::npos);
+  CHECK(hop[1].find("\"case\": \"covderiv_3\"") != std::string::npos);
+  CHECK(number(hop[0], "sites") == 4 * 4 * 4 * 4 / 2);
+  CHECK(number(hop[0], "share_of_faces") >= 0.5);  // of groups: with 16 lanes all of them have a site there
+  CHECK(number(hop[0], "messages") == 1);
+  CHECK(number(hop[0], "bytes") == 2 * 32 * 12 * 8);
+  CHECK(number(hop[1], "bytes") == 64 * (24 + 24) * 8);  // psi from above, U^+ psi from below
+}
+
 TEST_CASE("bench names the valid values of what it refuses") {
   SKIP_WITHOUT_BENCH();
   const auto refuses = [](const std::string& arguments, const std::string& word) {
