@@ -1,6 +1,7 @@
 // Statements: from an expression tree to a launch. Every assignment and reduction of the language goes through here.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,13 +34,20 @@ enum class Reduce { sum, max, min };
 /// time for all domains. Sums are the same bits for any number of threads, lanes or ranks.
 void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, double* results);
 
-struct HostOperand {
-  const void* components;
-  Shape shape;
+struct HostProgram;
+/// A place of a program that applies an operation of the table to host scalars of certain shapes. It remembers how that is done.
+struct HostPlace {
+  Op op;
+  Shape result;
+  int count;
+  Shape operands[3];
+  std::atomic<HostProgram*> known{nullptr};
 };
-/// One operation of the table on host scalars.
-void host_apply(Op op, Shape result, std::uint64_t attribute, void* out, HostOperand a = {}, HostOperand b = {},
-                HostOperand c = {});
+/// fields[0] = operation(fields[1], ...): values of the shapes that the place says. From any thread.
+void host_apply(HostPlace& place, std::uint64_t attribute, void* const* fields);
+/// Compiles what has been applied in this process and is still interpreted, as it happens to what is applied often; the number of
+/// programs. For tests: nothing else changes.
+int compile_host_programs();
 
 /// A site type in short, for logs and messages: "ColorMatrixD".
 std::string describe(Shape shape);

@@ -122,8 +122,10 @@ template <class T> T& writable_host_site(jit::Field& field, int site) {
 
 /// Applies a host operation with up to three operands of primitive type.
 template <Op op, class R, class... A> R host_result(std::uint64_t attribute, const A&... a) {
+  static constinit HostPlace place{op, shape_of<R>, sizeof...(A), {shape_of<A>...}};
   R r;
-  host_apply(op, shape_of<R>, attribute, &r, HostOperand{&a, shape_of<A>}...);
+  void* const fields[] = {&r, const_cast<A*>(&a)...};
+  host_apply(place, attribute, fields);
   return r;
 }
 

@@ -278,10 +278,10 @@ TEST_CASE("NaN and infinities pass through arithmetic and sums") {
       "a == a fails for NaN", same,
       [&](std::size_t i) { return reference::real_number(!std::isnan(va[i].components[0].re)); }, 0);
   r = 1.0;
-  r.elem(100).elem().elem().elem() = inf;
+  r.elem(20).elem().elem().elem() = inf;
   CHECK(toDouble(sum(r)) == inf);
   LatticeRealF narrow;
-  r.elem(100).elem().elem().elem() = 1e300;
+  r.elem(20).elem().elem().elem() = 1e300;
   narrow = r;
   CHECK(toFloat(sum(narrow)) == std::numeric_limits<float>::infinity());
 }

@@ -1,7 +1,11 @@
 // Scalars: first-class values on the host, with the same algebra as the sites of a lattice.
 #include "operations.hpp"
 
+#include "qdp/expr/evaluate.hpp"
+
 #include <cmath>
+#include <cstring>
+#include <vector>
 
 using namespace tests;
 using namespace QDP;
@@ -249,4 +253,79 @@ TEST_CASE("XML names each number of a column or matrix by row and column of spin
     const auto at = static_cast<std::size_t>(detail::present_lattice("test")->whole().index(x));
     check_attributes(xml, "/x/OLattice/elem[@site='" + std::to_string(n) + "']", sites[at]);
   }
+}
+
+namespace {
+
+/// All bits of a value.
+template <class T>
+std::vector<std::uint64_t> bits(const OScalar<T>& x) {
+  const auto* words = reinterpret_cast<const typename WordType<T>::Type_t*>(&x.elem());
+  std::vector<std::uint64_t> all;
+  for (std::size_t i = 0; i < sizeof(T) / sizeof *words; ++i) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, words + i, sizeof *words);
+    all.push_back(word);
+  }
+  return all;
+}
+
+/// Applies each operation to random values, in `P` words.
+template <class Real, class Complex, class ColorMatrix, class SpinMatrix, class Fermion, class Propagator>
+std::vector<std::vector<std::uint64_t>> many_operations() {
+  std::vector<std::vector<std::uint64_t>> all;
+  QDP::RNG::setrn(11);
+  for (int round = 0; round < 3; ++round) {
+    Real r, s;
+    Complex c, d;
+    ColorMatrix u, v;
+    SpinMatrix g, h;
+    Fermion psi, chi;
+    Propagator p, q;
+    random(r), random(s), random(c), random(d);
+    random(u), random(v), random(g), random(h), random(psi), random(chi), random(p), random(q);
+    const auto add = [&](const auto&... x) { (all.push_back(bits(x)), ...); };
+    add(Real(r + s), Real(r - s), Real(r * s), Real(r / s), Real(-r), Real(sqrt(r)), Real(fabs(-s)), Real(ceil(r)));
+    add(Boolean(r < s), Boolean(r >= s), Boolean(r == s), Boolean(!(r < s)), Real(where(r < s, r, s)));
+    add(Complex(c + d), Complex(c - d), Complex(c * d), Complex(c / d), Complex(conj(c) * d), Complex(timesI(c)),
+        Complex(r * c), Complex(cmplx(r, s)), Real(real(c)), Real(imag(c)), Real(localNorm2(c)));
+    add(ColorMatrix(u + v), ColorMatrix(u * v), ColorMatrix(adj(u) * v), ColorMatrix(u * adj(v)), ColorMatrix(c * u),
+        ColorMatrix(transpose(u)), Complex(trace(u)), Complex(peekColor(u, 1, 0)));
+    add(SpinMatrix(g * h), SpinMatrix(Gamma(5) * g), SpinMatrix(g * Gamma(15)), Complex(trace(g)));
+    add(Fermion(u * psi), Fermion(g * psi), Fermion(Gamma(3) * psi), Complex(localInnerProduct(psi, chi)),
+        Real(localInnerProductReal(psi, chi)), Fermion(psi - c * chi), Fermion(chiralProjectPlus(psi)));
+    add(Propagator(p * q), Propagator(u * p), Propagator(adj(p)), Complex(trace(p)), Real(localNorm2(p)));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("operations that are applied often are compiled, and keep their bits") {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto single = [] {
+      return many_operations<RealF, ComplexF, ColorMatrixF, SpinMatrixF, FermionF, PropagatorF>();
+    };
+    const auto both = [] {
+      return many_operations<RealD, ComplexD, ColorMatrixD, SpinMatrixD, FermionD, PropagatorD>();
+    };
+    const auto interpreted_f = single();
+    const auto interpreted_d = both();
+    CHECK(detail::compile_host_programs() > (attempt == 0 ? 60 : -1));
+    CHECK(single() == interpreted_f);
+    CHECK(both() == interpreted_d);
+  }
+}
+
+TEST_CASE("host loops from several threads: an operation is compiled meanwhile, and all results are the same") {
+  Seed seed;
+  RNG::savern(seed);
+  ColorMatrixD u, v;
+  random(u), random(v);
+  const auto expected = bits(ColorMatrixD(u * adj(v) + v));
+  constexpr int kTimes = 30000;
+  int wrong = 0;
+#pragma omp parallel for num_threads(4) reduction(+ : wrong)
+  for (int i = 0; i < kTimes; ++i) wrong += bits(ColorMatrixD(u * adj(v) + v)) != expected;
+  CHECK(wrong == 0);
 }
