@@ -27,14 +27,14 @@ struct HostProgram {
   std::uint64_t attribute;
   ir::Kernel kernel;
   std::atomic<jit::KernelFunction> code{nullptr};
-  std::atomic<std::int64_t> nodes_interpreted{0};
-  std::atomic<bool> stays{false};  ///< interpreted
+  std::atomic<std::int64_t> work{0};  ///< done by the interpreter
+  std::atomic<bool> stays{false};     ///< interpreted
 };
 
 namespace {
 
-/// Some nanoseconds each; a compilation takes some milliseconds.
-constexpr std::int64_t kNodesBeforeCompiling = 1'000'000;
+/// In nodes of some nanoseconds; a call takes as long as so many, a compilation some milliseconds.
+constexpr std::int64_t kWorkBeforeCompiling = 500'000, kWorkOfCall = 12;
 
 /// One operation on host values: leaf 0 is the result, leaves 1.. the operands.
 ir::Kernel host_program(Op op, Shape result, std::uint64_t attribute, std::span<const Shape> operands) {
@@ -115,9 +115,9 @@ void host_apply(HostPlace& place, std::uint64_t attribute, void* const* fields) 
     return;
   }
   ir::interpret(program->kernel, fields, nullptr);
-  const auto nodes = static_cast<std::int64_t>(program->kernel.nodes.size());
+  const std::int64_t work = static_cast<std::int64_t>(program->kernel.nodes.size()) + kWorkOfCall;
   if (!program->stays.load(std::memory_order_relaxed) &&
-      program->nodes_interpreted.fetch_add(nodes, std::memory_order_relaxed) + nodes > kNodesBeforeCompiling)
+      program->work.fetch_add(work, std::memory_order_relaxed) + work > kWorkBeforeCompiling)
     compile(*program);
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "qdp/types/outer.hpp"
+#include "qdp/types/plain.hpp"
 
 namespace QDP {
 
@@ -73,51 +74,6 @@ template <class A, class B> Expr operand_expr(const A& a) {
     return to_expr(a);
 }
 
-/// One real word: arithmetic without the interpreter.
-constexpr bool plain(Shape s) { return s.scalar_levels() && !s.complex; }
-template <class T> const auto& plain_word(const T& site) {
-  return *reinterpret_cast<const typename host_word<shape_of<T>.word>::type*>(&site);
-}
-template <Op op, class R, class A, class B> constexpr bool plain_binary =
-    plain(shape_of<A>) && plain(shape_of<B>) && plain(shape_of<R>) && shape_of<A>.word != Type::b1 &&
-    shape_of<B>.word != Type::b1 &&
-    (op == Op::add || op == Op::sub || op == Op::mul || (op == Op::div && is_float(shape_of<R>.word)) || op == Op::lt ||
-     op == Op::le || op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne);
-
-template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribute, const A& a, const B& b) {
-  if constexpr (plain_binary<op, R, A, B>) {
-    using W = typename host_word<promote(promote(shape_of<A>.word, shape_of<B>.word), Type::i32)>::type;
-    const W x = static_cast<W>(plain_word(a)), y = static_cast<W>(plain_word(b));
-    auto value = [&] {
-      if constexpr (op == Op::add)
-        return x + y;
-      else if constexpr (op == Op::sub)
-        return x - y;
-      else if constexpr (op == Op::mul)
-        return x * y;
-      else if constexpr (op == Op::div)
-        return x / y;
-      else if constexpr (op == Op::lt)
-        return x < y;
-      else if constexpr (op == Op::le)
-        return x <= y;
-      else if constexpr (op == Op::gt)
-        return x > y;
-      else if constexpr (op == Op::ge)
-        return x >= y;
-      else if constexpr (op == Op::eq)
-        return x == y;
-      else
-        return x != y;
-    }();
-    R r;
-    std::memcpy(static_cast<void*>(&r), &value, sizeof value);
-    return r;
-  } else {
-    return host_result<op, R>(attribute, a, b);
-  }
-}
-
 // ---- results ---------------------------------------------------------------------------------------------------------
 
 template <Op op, class A> auto unary(const A& a, std::uint64_t attribute = 0) {
@@ -126,9 +82,9 @@ template <Op op, class A> auto unary(const A& a, std::uint64_t attribute = 0) {
   if constexpr (LatticeLike<A>)
     return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, to_expr(a)));
   else if constexpr (ScalarLike<A>)
-    return OScalar<R>(host_result<op, R>(attribute, a.elem()));
+    return OScalar<R>(site_unary<op, R>(attribute, a.elem()));
   else
-    return host_result<op, R>(attribute, a);
+    return site_unary<op, R>(attribute, a);
 }
 
 template <Op op, class A, class B> auto binary(const A& a, const B& b, std::uint64_t attribute = 0) {
@@ -222,7 +178,7 @@ template <Op op, class D, class X> void compound(const D& dest, const jit::Domai
   }                                                                                                                    \
   template <class T, class X> requires(detail::Primitive<T> && (detail::Primitive<X> || detail::Word<X>) &&            \
                                        detail::Binary<detail::Op::op, T, X>) T& operator symbol(T & d, const X & x) {  \
-    d = detail::host_result<detail::Op::convert, T>(0, detail::binary<detail::Op::op>(d, x));                          \
+    d = detail::site_converted<T>(detail::binary<detail::Op::op>(d, x));                                               \
     return d;                                                                                                          \
   }
 

@@ -329,3 +329,84 @@ TEST_CASE("host loops from several threads: an operation is compiled meanwhile, 
   for (int i = 0; i < kTimes; ++i) wrong += bits(ColorMatrixD(u * adj(v) + v)) != expected;
   CHECK(wrong == 0);
 }
+
+namespace {
+
+/// Host values a and b, and fields of them: what is computed with both has the same bits.
+template <class A, class B>
+struct Beside {
+  OScalar<A> a;
+  OScalar<B> b;
+  OLattice<A> la;
+  OLattice<B> lb;
+
+  template <class Compute>
+  void check(const char* what, Compute compute) const {
+    const auto host = compute(a, b);
+    OLattice<typename std::decay_t<decltype(host)>::Site> field;
+    field = compute(la, lb);
+    const multi1d<int> origin = to_multi1d(Extents(0, 0, 0, 0));
+    const std::decay_t<decltype(host)> of_kernel = peekSite(field, origin);
+    CHECK_MESSAGE(bits(host) == bits(of_kernel), what);
+  }
+};
+
+/// The product is rounded before the sum: a compiler that may fuse the two sees them together here.
+template <class A, class B>
+[[gnu::noinline]] auto product_and_sum(const OScalar<A>& a, const OScalar<B>& b) {
+  using Product = std::decay_t<decltype(a * b)>;
+  return Product(a * b + a);
+}
+
+template <class A, class B>
+void check_beside() {
+  for (int round = 0; round < 20; ++round) {
+    Beside<A, B> x;
+    random(x.a), random(x.b);
+    if (round % 4 == 1) x.a = -x.a;
+    if (round % 4 == 2) x.b = -x.b;
+    x.la = x.a, x.lb = x.b;
+    x.check("a + b", [](const auto& a, const auto& b) { return a + b; });
+    x.check("a - b", [](const auto& a, const auto& b) { return a - b; });
+    x.check("a * b", [](const auto& a, const auto& b) { return a * b; });
+    x.check("a / b", [](const auto& a, const auto& b) { return a / b; });
+    x.check("-a", [](const auto& a, const auto&) { return -a; });
+    x.check("conj(a)", [](const auto& a, const auto&) { return conj(a); });
+    x.check("adj(b)", [](const auto&, const auto& b) { return adj(b); });
+    x.check("real(b)", [](const auto&, const auto& b) { return real(b); });
+    x.check("imag(a)", [](const auto& a, const auto&) { return imag(a); });
+    const auto product = x.a * x.b;
+    OLattice<typename std::decay_t<decltype(product)>::Site> rounded, sum;
+    rounded = x.la * x.lb;
+    sum = rounded + x.la;
+    const std::decay_t<decltype(product)> of_kernel = peekSite(sum, to_multi1d(Extents(0, 0, 0, 0)));
+    CHECK(bits(product_and_sum(x.a, x.b)) == bits(of_kernel));
+  }
+}
+
+template <class A>
+void check_times_i() {
+  Beside<A, A> x;
+  random(x.a), random(x.b);
+  x.la = x.a, x.lb = x.b;
+  x.check("timesI", [](const auto& a, const auto&) { return timesI(a); });
+  x.check("timesMinusI", [](const auto& a, const auto&) { return timesMinusI(a); });
+}
+
+}  // namespace
+
+TEST_CASE("numbers on the host have the bits of kernels, whatever the program is compiled with") {
+  create_lattice({4, 4, 4, 4});
+  check_beside<RealF::Site, RealF::Site>();
+  check_beside<RealD::Site, RealD::Site>();
+  check_beside<ComplexF::Site, ComplexF::Site>();
+  check_beside<ComplexD::Site, ComplexD::Site>();
+  check_beside<RealF::Site, ComplexF::Site>();
+  check_beside<ComplexD::Site, RealD::Site>();
+  check_beside<RealD::Site, ComplexD::Site>();
+  check_beside<ComplexF::Site, RealF::Site>();
+  check_beside<ComplexF::Site, ComplexD::Site>();
+  check_beside<RealD::Site, ComplexF::Site>();
+  check_times_i<ComplexF::Site>();
+  check_times_i<ComplexD::Site>();
+}

@@ -1,0 +1,174 @@
+// Arithmetic of plain host values, one real or complex number each, by the user's compiler: what loops over elements are made of. The
+// bits are those of a kernel, which rounds each product and sum, and fuses in a complex product where it says so (lower.cpp, madd).
+// What takes fused multiply-add, where the program is compiled without it, and all else is done by host_result().
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "qdp/types/outer.hpp"
+
+namespace QDP::detail {
+
+#ifdef __FMA__
+inline constexpr bool kFma = true;
+#else
+inline constexpr bool kFma = false;
+#endif
+
+/// A product as it is, whatever follows: compilers fuse it with a sum otherwise, if they are allowed to.
+template <class W> [[gnu::always_inline]] inline W rounded(W x) {
+#if defined(__x86_64__)
+  if constexpr (std::is_floating_point_v<W>) asm("" : "+x"(x));
+#endif
+  return x;
+}
+
+/// One real number or truth value.
+constexpr bool plain(Shape s) { return s.scalar_levels() && !s.complex; }
+template <class T> const auto& plain_word(const T& site) {
+  return *reinterpret_cast<const typename host_word<shape_of<T>.word>::type*>(&site);
+}
+/// One real or complex number.
+constexpr bool plain_number(Shape s) { return s.scalar_levels() && s.word != Type::b1; }
+
+template <class T> using word_of = typename host_word<shape_of<T>.word>::type;
+
+template <class W> struct PlainComplex {
+  W re, im;
+};
+
+/// The parts of a site of one number, in another word. Of a real one the imaginary part is not there.
+template <class W, class T> PlainComplex<W> plain_parts(const T& site) {
+  word_of<T> parts[2] = {};
+  std::memcpy(parts, static_cast<const void*>(&site), shape_of<T>.bytes());
+  return {static_cast<W>(parts[0]), static_cast<W>(parts[1])};
+}
+
+template <class R, class V> R plain_site(const V& value) {
+  R r;
+  static_assert(sizeof r == sizeof value);
+  std::memcpy(static_cast<void*>(&r), &value, sizeof value);
+  return r;
+}
+
+template <Op op, class W> auto plain_operation(W x, W y) {
+  if constexpr (op == Op::add)
+    return x + y;
+  else if constexpr (op == Op::sub)
+    return x - y;
+  else if constexpr (op == Op::mul)
+    return rounded(x * y);
+  else if constexpr (op == Op::div)
+    return x / y;
+  else if constexpr (op == Op::lt)
+    return x < y;
+  else if constexpr (op == Op::le)
+    return x <= y;
+  else if constexpr (op == Op::gt)
+    return x > y;
+  else if constexpr (op == Op::ge)
+    return x >= y;
+  else if constexpr (op == Op::eq)
+    return x == y;
+  else
+    return x != y;
+}
+
+template <Op op, class R, class A, class B> constexpr bool plain_real_binary =
+    plain(shape_of<A>) && plain(shape_of<B>) && plain(shape_of<R>) && shape_of<A>.word != Type::b1 &&
+    shape_of<B>.word != Type::b1 &&
+    (op == Op::add || op == Op::sub || op == Op::mul || (op == Op::div && is_float(shape_of<R>.word)) || op == Op::lt ||
+     op == Op::le || op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne);
+
+template <Op op, class R, class A, class B> constexpr bool plain_complex_binary =
+    plain_number(shape_of<A>) && plain_number(shape_of<B>) && plain_number(shape_of<R>) && shape_of<R>.complex &&
+    is_float(shape_of<R>.word) &&
+    (op == Op::add || op == Op::sub || (op == Op::mul && (kFma || !shape_of<A>.complex || !shape_of<B>.complex)) ||
+     (op == Op::div && (kFma || !shape_of<B>.complex)));
+
+template <Op op, class W, bool x_is_complex, bool y_is_complex>
+PlainComplex<W> plain_complex_operation(PlainComplex<W> x, PlainComplex<W> y) {
+  if constexpr (op == Op::div && !y_is_complex) {
+    return {x.re / y.re, x.im / y.re};
+  } else if constexpr (op == Op::div) {
+    const auto n = plain_complex_operation<Op::mul, W, x_is_complex, true>(x, {y.re, -y.im});
+    const W d = std::fma(y.re, y.re, rounded(y.im * y.im));
+    return {n.re / d, n.im / d};
+  } else if constexpr (op == Op::mul) {
+    if constexpr (!x_is_complex)
+      return {rounded(x.re * y.re), rounded(x.re * y.im)};
+    else if constexpr (!y_is_complex)
+      return {rounded(x.re * y.re), rounded(x.im * y.re)};
+    else
+      return {std::fma(-x.im, y.im, rounded(x.re * y.re)), std::fma(x.im, y.re, rounded(x.re * y.im))};
+  } else {
+    const W re = plain_operation<op>(x.re, y.re);
+    if constexpr (!y_is_complex)
+      return {re, x.im};
+    else if constexpr (!x_is_complex)
+      return {re, op == Op::sub ? -y.im : y.im};
+    else
+      return {re, plain_operation<op>(x.im, y.im)};
+  }
+}
+
+template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribute, const A& a, const B& b) {
+  if constexpr (plain_real_binary<op, R, A, B>) {
+    using W = typename host_word<promote(promote(shape_of<A>.word, shape_of<B>.word), Type::i32)>::type;
+    return plain_site<R>(plain_operation<op>(static_cast<W>(plain_word(a)), static_cast<W>(plain_word(b))));
+  } else if constexpr (plain_complex_binary<op, R, A, B>) {
+    using W = word_of<R>;
+    return plain_site<R>(
+        plain_complex_operation<op, W, shape_of<A>.complex, shape_of<B>.complex>(plain_parts<W>(a), plain_parts<W>(b)));
+  } else {
+    return host_result<op, R>(attribute, a, b);
+  }
+}
+
+template <Op op, class R, class A> constexpr bool plain_unary =
+    plain_number(shape_of<A>) && plain_number(shape_of<R>) && is_float(shape_of<A>.word) &&
+    shape_of<A>.word == shape_of<R>.word &&
+    (op == Op::plus || op == Op::neg || op == Op::conj || op == Op::adj || op == Op::transpose || op == Op::real ||
+     op == Op::imag || op == Op::times_i || op == Op::times_minus_i) &&
+    (shape_of<A>.complex || op == Op::plus || op == Op::neg);
+
+template <Op op, class R, class A> R site_unary(std::uint64_t attribute, const A& a) {
+  if constexpr (plain_unary<op, R, A>) {
+    using W = word_of<R>;
+    const auto [re, im] = plain_parts<W>(a);
+    if constexpr (!shape_of<A>.complex)
+      return plain_site<R>(op == Op::neg ? -re : re);
+    else if constexpr (op == Op::real || op == Op::imag)
+      return plain_site<R>(op == Op::real ? re : im);
+    else if constexpr (op == Op::plus || op == Op::transpose)
+      return a;
+    else if constexpr (op == Op::neg)
+      return plain_site<R>(PlainComplex<W>{-re, -im});
+    else if constexpr (op == Op::conj || op == Op::adj)
+      return plain_site<R>(PlainComplex<W>{re, -im});
+    else if constexpr (op == Op::times_i)
+      return plain_site<R>(PlainComplex<W>{-im, re});
+    else
+      return plain_site<R>(PlainComplex<W>{im, -re});
+  } else {
+    return host_result<op, R>(attribute, a);
+  }
+}
+
+/// As a site of another type that it can be assigned to.
+template <class T, class X> T site_converted(const X& x) {
+  if constexpr (shape_of<T> == shape_of<X> && std::is_same_v<T, X>)
+    return x;
+  else if constexpr (plain_number(shape_of<T>) && plain_number(shape_of<X>) && is_float(shape_of<T>.word) &&
+                     is_float(shape_of<X>.word) && shape_of<T>.complex == shape_of<X>.complex) {
+    const auto parts = plain_parts<word_of<T>>(x);
+    if constexpr (shape_of<T>.complex)
+      return plain_site<T>(parts);
+    else
+      return plain_site<T>(parts.re);
+  } else
+    return host_result<Op::convert, T>(0, x);
+}
+
+}  // namespace QDP::detail
