@@ -1,6 +1,9 @@
 #include "qdp/io/archive.hpp"
 
+#include <charconv>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
 #include <sstream>
 
@@ -93,6 +96,18 @@ void read(XMLReader& xml, const std::string& path, ArchivGauge_t& h) {
   read(top, "creator_hardware", h.creator_hardware);
   read(top, "creation_date", h.creation_date);
   read(top, "archive_date", h.archive_date);
+  read(top, "w_plaq", h.w_plaq);
+  read(top, "link", h.link);
+  read(top, "sequence_number", h.sequence_number);
+  if (top.count("checksum") == 0) return;  // as Tessera left it out once
+  std::string hex;
+  read(top, "checksum", hex);
+  const auto [end, failure] = std::from_chars(hex.data(), hex.data() + hex.size(), h.checksum, 16);
+  if (failure != std::errc() || end != hex.data() + hex.size())
+    throw jit::UserError({.what = "checksum of an archive's header",
+                          .expected = "32 bits in hexadecimal",
+                          .got = "\"" + hex + "\"",
+                          .where = path});
 }
 
 void write(XMLWriter& xml, const std::string& path, const ArchivGauge_t& h) {
@@ -101,7 +116,6 @@ void write(XMLWriter& xml, const std::string& path, const ArchivGauge_t& h) {
   write(xml, "float_size", static_cast<unsigned long>(h.float_size));
   write(xml, "nrow", h.nrow);
   write(xml, "boundary", h.boundary);
-  write(xml, "sequence_number", h.sequence_number);
   write(xml, "w_plaq", h.w_plaq);
   write(xml, "link", h.link);
   write(xml, "ensemble_id", h.ensemble_id);
@@ -110,6 +124,10 @@ void write(XMLWriter& xml, const std::string& path, const ArchivGauge_t& h) {
   write(xml, "creator_hardware", h.creator_hardware);
   write(xml, "creation_date", h.creation_date);
   write(xml, "archive_date", h.archive_date);
+  write(xml, "sequence_number", h.sequence_number);
+  char hex[9];
+  std::snprintf(hex, sizeof hex, "%" PRIx32, h.checksum);
+  write(xml, "checksum", std::string(hex));
   pop(xml);
 }
 

@@ -13,6 +13,26 @@
 
 namespace QDP {
 
+namespace io {
+
+/// What write(BinaryWriter&, key) gives: by it keys are compared, so they need no order and no hash.
+template <class K>
+std::string bytes_of_key(const K& key) {
+  LocalBinaryBufferWriter bin;  // local: a look-up is not collective
+  write(bin, key);
+  return bin.str();
+}
+/// Collective.
+template <class K>
+K key_of_bytes(const std::string& bytes) {
+  BinaryBufferReader bin(bytes);
+  K key{};
+  read(bin, key);
+  return key;
+}
+
+}  // namespace io
+
 template <class K, class V>
 class MapObject {
  public:
@@ -30,7 +50,7 @@ class MapObject {
   virtual int getUserdata(std::string& user_data) const = 0;
 };
 
-/// Keys are compared by what write(BinaryWriter&, key) gives, so K needs no order and no hash.
+/// A map in memory.
 template <class K, class V>
 class MapObjectMemory : public MapObject<K, V> {
  public:
@@ -53,7 +73,7 @@ class MapObjectMemory : public MapObject<K, V> {
   };
 
   int insert(const K& key, const V& value) override {
-    map_.insert_or_assign(bytes_of(key), value_type(key, value));
+    map_.insert_or_assign(io::bytes_of_key(key), value_type(key, value));
     return 0;
   }
   int insert(const value_type& pair) { return insert(pair.first, pair.second); }
@@ -67,7 +87,7 @@ class MapObjectMemory : public MapObject<K, V> {
   }
 
   int get(const K& key, V& value) const override {
-    const auto found = map_.find(bytes_of(key));
+    const auto found = map_.find(io::bytes_of_key(key));
     if (found == map_.end()) return 1;
     value = found->second.second;
     return 0;
@@ -76,8 +96,8 @@ class MapObjectMemory : public MapObject<K, V> {
   const V& operator[](const K& key) const { return at(map_, key); }
   V& operator[](const K& key) { return at(map_, key); }
 
-  bool exist(const K& key) const override { return map_.contains(bytes_of(key)); }
-  void erase(const K& key) { map_.erase(bytes_of(key)); }
+  bool exist(const K& key) const override { return map_.contains(io::bytes_of_key(key)); }
+  void erase(const K& key) { map_.erase(io::bytes_of_key(key)); }
   void clear() { map_.clear(); }
   void flush() override {}
   unsigned int size() const override { return static_cast<unsigned int>(map_.size()); }
@@ -107,14 +127,9 @@ class MapObjectMemory : public MapObject<K, V> {
   }
 
  private:
-  static std::string bytes_of(const K& key) {
-    LocalBinaryBufferWriter bin;  // local: a look-up is not collective
-    write(bin, key);
-    return bin.str();
-  }
   template <class Map>
   static auto& at(Map& map, const K& key) {
-    const auto found = map.find(bytes_of(key));
+    const auto found = map.find(io::bytes_of_key(key));
     if (found == map.end())
       throw jit::UserError({.what = "MapObjectMemory: look-up",
                             .expected = "a key of the map",

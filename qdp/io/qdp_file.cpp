@@ -14,18 +14,27 @@ namespace QDP {
 
 namespace {
 
-/// QIO's letters for precision and QDP++'s names for the types that other programs look for.
+/// QDP++'s names: those of QIO for arrays of colour matrices and of fermions (of any length) and for one colour vector, not for
+/// arrays of these or for one of those.
 std::string type_name(const detail::RecordTarget& t) {
   using detail::Kind;
-  const bool three = t.shape.color.n == 3, single = t.shape.word == detail::Type::f32;
+  using detail::Level;
   if (t.fields.empty()) return "Scalar";
-  if (three && t.shape.color.kind == Kind::matrix && t.shape.spin.is_scalar() && t.fields.size() > 1)
-    return single ? "QDP_F3_ColorMatrix" : "QDP_D3_ColorMatrix";
-  if (three && t.shape.color.kind == Kind::vector && t.shape.spin == detail::Level{Kind::vector, 4})
-    return single ? "USQCD_F3_DiracFermion" : "USQCD_D3_DiracFermion";
-  if (three && t.shape.color.kind == Kind::vector && t.shape.spin.is_scalar())
-    return single ? "USQCD_F3_ColorVector" : "USQCD_D3_ColorVector";
+  if (!t.shape.complex || t.shape.word < detail::Type::f32) return "Lattice";
+  const char* precision = t.shape.word == detail::Type::f32 ? "F3_" : "D3_";
+  const bool spinless = t.shape.spin.is_scalar();
+  if (t.array && spinless && t.shape.color == Level{Kind::matrix, 3})
+    return "QDP_" + (precision + std::string("ColorMatrix"));
+  if (t.shape.color != Level{Kind::vector, 3}) return "Lattice";
+  if (t.array && t.shape.spin == Level{Kind::vector, 4}) return "USQCD_" + (precision + std::string("DiracFermion"));
+  if (!t.array && spinless) return "USQCD_" + (precision + std::string("ColorVector"));
   return "Lattice";
+}
+
+/// Rows of a vector or matrix, else 1: seeds as well.
+int rows_of_level(const detail::Level& level) {
+  using detail::Kind;
+  return level.kind == Kind::vector || level.kind == Kind::matrix ? level.n : 1;
 }
 
 io::ScidacRecordInfo info_of(const detail::RecordTarget& t) {
@@ -33,8 +42,8 @@ io::ScidacRecordInfo info_of(const detail::RecordTarget& t) {
   info.kind = t.fields.empty() ? io::RecordKind::global : io::RecordKind::field;
   info.datatype = type_name(t);
   info.word = io::file_word(t.shape.word);
-  info.colors = Nc;
-  info.spins = Ns;
+  info.colors = rows_of_level(t.shape.color);
+  info.spins = rows_of_level(t.shape.spin);
   info.typesize = t.shape.bytes();
   info.datacount = static_cast<int>(t.fields.empty() ? t.count : t.fields.size());
   return info;

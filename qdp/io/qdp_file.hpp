@@ -34,16 +34,18 @@ struct RecordTarget {
   std::vector<jit::Field*> fields;  ///< a field record
   void* words = nullptr;            ///< or a global one
   std::size_t count = 0;            ///< objects of `shape` in it
+  bool array = false;               ///< of fields or scalars, however many
 };
 template <class T> RecordTarget target(OLattice<T>& x) { return {shape_of<T>, {x.field().get()}}; }
 template <class T> RecordTarget target(multi1d<OLattice<T>>& x) {
   RecordTarget t{shape_of<T>, {}};
+  t.array = true;
   for (int i = 0; i < x.size(); ++i) t.fields.push_back(x[i].field().get());
   return t;
 }
 template <class T> RecordTarget target(OScalar<T>& x) { return {shape_of<T>, {}, &x, 1}; }
 template <class T> RecordTarget target(multi1d<OScalar<T>>& x) {
-  return {shape_of<T>, {}, x.size() > 0 ? &x[0] : nullptr, static_cast<std::size_t>(x.size())};
+  return {shape_of<T>, {}, x.size() > 0 ? &x[0] : nullptr, static_cast<std::size_t>(x.size()), true};
 }
 template <class X> RecordTarget source(const X& x) { return target(const_cast<X&>(x)); }
 }  // namespace detail

@@ -70,19 +70,24 @@ std::string encode_record_info(const ScidacRecordInfo& info) {
   if (info.kind == RecordKind::hypercube)
     inner += xml_element("spacetime", static_cast<std::int64_t>(info.lower.size())) +
              xml_element("hyperlower", info.lower) + xml_element("hyperupper", info.upper);
-  inner += xml_element("datatype", info.datatype) +
-           xml_element("precision", std::string(1, static_cast<char>(info.word))) + xml_element("colors", info.colors) +
-           xml_element("spins", info.spins) + xml_element("typesize", static_cast<std::int64_t>(info.typesize)) +
-           xml_element("datacount", info.datacount);
+  inner +=
+      xml_element("datatype", info.datatype) + xml_element("precision", std::string(1, static_cast<char>(info.word)));
+  // Where they mean nothing they are 0 and left out, as by QIO.
+  if (info.colors > 0) inner += xml_element("colors", info.colors);
+  if (info.spins > 0) inner += xml_element("spins", info.spins);
+  inner += xml_element("typesize", static_cast<std::int64_t>(info.typesize)) + xml_element("datacount", info.datacount);
   return kXmlDeclaration + xml_element("scidacRecord", inner);
 }
 
-bool is_gauge_info(const ScidacRecordInfo& info) {
-  if (info.kind != RecordKind::field || info.datacount != 4) return false;
+/// Four SU(3) matrices per site, on all sites or on those of a box.
+bool is_of_links(const ScidacRecordInfo& info) {
+  if (info.kind == RecordKind::global || info.datacount != 4) return false;
   const char* letter = info.word == Word::float32 ? "F3_ColorMatrix" : "D3_ColorMatrix";
   return (info.word == Word::float32 || info.word == Word::float64) &&
          info.typesize == kGaugeWordsPerSite / 4 * bytes_of(info.word) && info.datatype.ends_with(letter);
 }
+
+bool is_gauge_info(const ScidacRecordInfo& info) { return info.kind == RecordKind::field && is_of_links(info); }
 
 /// The record a bare ILDG file would have had.
 ScidacRecordInfo bare_gauge_info(Word word) {
@@ -352,7 +357,9 @@ void ScidacWriter::begin(const ScidacRecordInfo& info, const std::string& record
   jit::require_free_space(lime_.path(), data_bytes);
   lime_.text_record(kPrivateRecord, encode_record_info(info), LimePosition::first);
   lime_.text_record(kRecord, record_xml, LimePosition::middle);
-  const bool ildg = is_gauge_info(info) && geometry_.extents.size() == 4;
+  // As QIO: after a record of another type nothing in the file is ILDG.
+  links_only_ = links_only_ && is_of_links(info) && geometry_.extents.size() == 4;
+  const bool ildg = links_only_ && is_gauge_info(info);
   if (ildg) {
     lime_.text_record(kIldgFormat, encode_ildg_format({.word = info.word, .geometry = geometry_}),
                       LimePosition::middle);

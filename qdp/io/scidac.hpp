@@ -31,7 +31,7 @@ struct ScidacRecordInfo {
   std::string date = {};      ///< empty when writing: now
   std::string datatype = {};  ///< e.g. QDP_D3_ColorMatrix, USQCD_F3_DiracFermion, Lattice
   Word word = Word::float64;  ///< precision F, D, I or U
-  int colors = 0;
+  int colors = 0;             ///< of a vector or matrix, else 1; 0: not said
   int spins = 0;
   std::size_t typesize = 0;     ///< bytes of one object
   int datacount = 1;            ///< objects per site (field, hypercube) or in all (global)
@@ -110,8 +110,8 @@ class ScidacReader {
 enum class ScidacMode { replace, append };
 
 /// Writes a file of records; it appears at close(), all or nothing, also when appending to an existing one.
-/// Gauge fields (is_gauge_field(), four dimensions) get ildg-format and ildg-binary-data records, so the file is an
-/// ILDG file as well. Errors: jit::UserError (info and source disagree), jit::FileError (disk).
+/// Gauge fields (is_gauge_field(), four dimensions) before which nothing else was written get ildg-format and ildg-binary-data
+/// records, so the file is an ILDG file as well. Errors: jit::UserError (info and source disagree), jit::FileError (disk).
 class ScidacWriter {
  public:
   ScidacWriter(const std::string& path, const SiteGeometry& geometry, const std::string& file_xml,
@@ -137,6 +137,7 @@ class ScidacWriter {
   LimeWriter lime_;
   SiteGeometry geometry_;
   std::string lfn_;
+  bool links_only_ = true;  // no record of another type since the file was opened
 };
 
 }  // namespace QDP::io

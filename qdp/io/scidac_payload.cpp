@@ -4,6 +4,8 @@
 #include "qdp/io/scidac_xml.hpp"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 namespace QDP::io {
 
@@ -104,9 +106,14 @@ SiteChecksum write_payload(LimeWriter& lime, const Payload& payload, SiteSource&
 }
 
 std::string encode_checksum(const SiteChecksum& checksum) {
+  const auto hex = [](std::uint32_t sum) {  // as QIO: without leading zeros
+    char text[9];
+    std::snprintf(text, sizeof text, "%" PRIx32, sum);
+    return std::string(text);
+  };
   return kXmlDeclaration +
-         xml_element("scidacChecksum", xml_element("version", "1.0") + xml_element("suma", hex32(checksum.suma)) +
-                                           xml_element("sumb", hex32(checksum.sumb)));
+         xml_element("scidacChecksum", xml_element("version", "1.0") + xml_element("suma", hex(checksum.suma)) +
+                                           xml_element("sumb", hex(checksum.sumb)));
 }
 
 }  // namespace QDP::io

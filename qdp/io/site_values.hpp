@@ -1,13 +1,18 @@
 // Scalars and lattices in XML, text and binary form.
 //
-// XML: reals as text, complex numbers <re/><im/>, vectors <ColorVector><elem row="i">, matrices <ColorMatrix><elem row="i"
-// col="j">, seeds <Seed><elem> x 4, lattices <OLattice><elem site="n"> in lexicographic order. Binary: big-endian words, lattices
-// in lexicographic order. Text: words separated by blanks.
+// XML, as QDP++ writes it: reals as text, complex numbers <re/><im/>, vectors <Vector><elem row="i"> (of spins: <SpinVector>),
+// matrices <Matrix><elem row="i" col="j">, seeds <Seed><elem> x 4, lattices <OLattice><elem site="n" coord="x y z t"> in
+// lexicographic order. <ColorVector>, <ColorMatrix> and <SpinMatrix> are read as well.
+// Binary: big-endian words, lattices in lexicographic order.
+// Text: words separated by blanks (QDP++ puts nothing between them, so that nothing reads them), matrices column by column,
+// seeds a word per line. QDPIO::cout: ( re , im ) one after the other, 7 or 15 digits.
 #pragma once
 
+#include <cstdint>
 #include <ostream>
 
 #include "qdp/io/binary.hpp"
+#include "qdp/io/stdio.hpp"
 #include "qdp/io/text.hpp"
 #include "qdp/io/xml.hpp"
 #include "qdp/types/typedefs.hpp"
@@ -22,6 +27,9 @@ void scan_site(TextReader& text, Shape shape, void* site);
 void write_lattice(XMLWriter& xml, Shape shape, jit::Field& field);
 void write_lattice(BinaryWriter& bin, Shape shape, jit::Field& field);
 void read_lattice(BinaryReader& bin, Shape shape, jit::Field& field);
+/// The sites begin .. end - 1 in lexicographic order; the others stay as they are. Throws jit::UserError unless these are sites.
+void write_lattice_sites(BinaryWriter& bin, Shape shape, jit::Field& field, std::int64_t begin, std::int64_t end);
+void read_lattice_sites(BinaryReader& bin, Shape shape, jit::Field& field, std::int64_t begin, std::int64_t end);
 void write_lattice_site(BinaryWriter& bin, Shape shape, jit::Field& field, const multi1d<int>& coord);
 void read_lattice_site(BinaryReader& bin, Shape shape, jit::Field& field, const multi1d<int>& coord);
 /// One real word: written as a bare number.
@@ -72,6 +80,10 @@ void write(XMLWriter& xml, const std::string& tag, const multi1d<OScalar<T>>& a)
 
 // ---- text
 
+namespace io {
+template <class T> inline constexpr int kDigits<OScalar<T>> =
+    kDigits<typename QDP::detail::host_word<QDP::detail::shape_of<T>.word>::type>;
+}  // namespace io
 template <class T> std::ostream& operator<<(std::ostream& os, const OScalar<T>& x) {
   detail::print_site(os, detail::shape_of<T>, &x.elem());
   return os;

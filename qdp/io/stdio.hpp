@@ -1,6 +1,7 @@
 // QDPIO::cout, cerr and cin: the standard streams of the primary process.
 #pragma once
 
+#include <iomanip>
 #include <iosfwd>
 #include <istream>
 #include <ostream>
@@ -11,7 +12,16 @@
 
 namespace QDP {
 
-/// Output appears once: only the primary process writes. Takes everything a std::ostream takes, and std manipulators.
+namespace io {
+/// Significant digits of a type's numbers on QDPIO::cout and cerr, as QDP++ writes them; 0: as the stream has it.
+template <class T> inline constexpr int kDigits = 0;
+template <> inline constexpr int kDigits<float> = 7;
+template <> inline constexpr int kDigits<double> = 15;
+template <class T> inline constexpr int kDigits<multi1d<T>> = kDigits<T>;
+}  // namespace io
+
+/// Output appears once: only the primary process writes. Takes everything a std::ostream takes, and std manipulators. Numbers
+/// have 7 or 15 digits (float, double), or as many as the last std::setprecision said.
 class StandardOutputStream {
  public:
   enum class Target { out, err };
@@ -21,14 +31,27 @@ class StandardOutputStream {
   StandardOutputStream& operator=(const StandardOutputStream&) = delete;
 
   /// Sends the output to another stream, which must outlive its use; nullptr goes back to the standard stream.
-  void init(std::ostream* os) { redirect_ = os; }
+  void init(std::ostream* os) {
+    redirect_ = os;
+    own_precision_ = false;
+  }
   void flush();
   bool fail();
   bool is_open() const { return true; }
 
   template <class T>
   requires requires(std::ostream& os, const T& x) { os << x; } StandardOutputStream& operator<<(const T& x) {
-    if (io::is_primary()) stream() << x;
+    if (!io::is_primary()) return *this;
+    std::ostream& os = stream();
+    if constexpr (io::kDigits<T> > 0) {
+      const std::streamsize before = os.precision();
+      if (!own_precision_) os.precision(io::kDigits<T>);
+      os << x;
+      os.precision(before);
+    } else {
+      os << x;
+      own_precision_ = own_precision_ || std::is_same_v<T, decltype(std::setprecision(0))>;
+    }
     return *this;
   }
   StandardOutputStream& operator<<(std::ostream& (*manipulator)(std::ostream&));
@@ -40,6 +63,7 @@ class StandardOutputStream {
  private:
   Target target_;
   std::ostream* redirect_ = nullptr;
+  bool own_precision_ = false;  // the program has set one
 };
 
 /// The primary process reads, all get the value. A value that does not parse sets fail() and leaves the variable alone.

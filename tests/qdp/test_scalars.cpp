@@ -193,19 +193,19 @@ namespace {
 
 using D = Sites<double>;
 
-/// The numbers of a site where the attributes of its XML say that they are: SpinMatrix/elem[@row=1 and @col=0]/...
+/// The numbers of a site where the attributes of its XML say that they are: Matrix/elem[@row=1 and @col=0]/..., of spin before colour
 void check_attributes(XMLReader& xml, const std::string& site, const SiteValue& expected) {
   const auto element = [](const std::string& name, reference::Index level, int row, int col) -> std::string {
     if (level.is_number()) return "";
     const std::string at = "@row='" + std::to_string(row) + "' and ";
     if (level.is_column()) return "/" + name + "Vector/elem[" + at + "not(@col)]";
-    return "/" + name + "Matrix/elem[" + at + "@col='" + std::to_string(col) + "']";
+    return "/Matrix/elem[" + at + "@col='" + std::to_string(col) + "']";
   };
   for (int s = 0; s < expected.spin.rows; ++s)
     for (int t = 0; t < expected.spin.cols; ++t)
       for (int a = 0; a < expected.color.rows; ++a)
         for (int b = 0; b < expected.color.cols; ++b) {
-          const std::string path = site + element("Spin", expected.spin, s, t) + element("Color", expected.color, a, b);
+          const std::string path = site + element("Spin", expected.spin, s, t) + element("", expected.color, a, b);
           CAPTURE(path);
           double re = 0, im = 0;
           read(xml, path + "/re", re);

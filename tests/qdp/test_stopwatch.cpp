@@ -135,7 +135,7 @@ TEST_CASE("FlopCounter reports flops and rates in their units") {
   counter.report("kernel", 2.0);
   // A second time, as a program does in a loop: the same again.
   const std::string once =
-      "QDP:FlopCount:kernel Performance/CPU: t=2(s) Flops=5e+09 => 2500 Mflops/cpu.\n"
+      "QDP:FlopCount:kernel Performance/CPU: t=2(s) Flops=5000000000 => 2500 Mflops/cpu.\n"
       "QDP:FlopCount:kernel Total performance:  2500 Mflops = 2.5 Gflops = 0.0025 Tflops\n";
   CHECK(capture.text.str() == once);
   counter.report("kernel", 2.0);
