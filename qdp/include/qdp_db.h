@@ -1,0 +1,5 @@
+// QDP++ has a file of this name.
+#pragma once
+
+#include "qdp.h"
+#include "qdp/io/db.hpp"
