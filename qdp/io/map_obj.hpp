@@ -142,6 +142,8 @@ class MapObjectMemory : public MapObject<K, V> {
   std::string user_data_;
 };
 
+template <class K, class V> using MapObjectMemoryIterator = typename MapObjectMemory<K, V>::const_iterator;
+
 /// Takes everything and has nothing.
 template <class K, class V>
 class MapObjectNull : public MapObject<K, V> {

@@ -67,6 +67,38 @@ TEST_CASE("a file that FileDB wrote is read: keys, data over many pages, user da
   CHECK(samples::wrong_in_db(stored("filedb.sdb"), 61) > 0);
 }
 
+TEST_CASE("a file of FileDB's version 5 is read and added to") {
+  TemporaryFolder folder;
+  const std::string file = folder.file("db");
+  write_bytes(file, bytes_of_file(stored("filedb5.sdb")));
+  const auto data = [](int n) {
+    return std::string(static_cast<std::size_t>(n % 7 == 3 ? 1000 + n : n), static_cast<char>('a' + n % 26));
+  };
+  const auto wrong = [&](int keys) {
+    Texts db;
+    db.open(file, O_RDONLY, 0);
+    int count = 0;
+    for (int n = 1; n < keys; ++n) count += get(db, "key " + std::to_string(n)) != data(n);
+    std::vector<Text> all;
+    db.keys(all);
+    return count + static_cast<int>(all.size()) - (keys - 1);
+  };
+  CHECK(wrong(40) == 0);
+  {
+    Texts db;
+    db.open(file, O_RDWR, 0664);
+    std::string text;
+    db.getUserdata(text);
+    CHECK(text == "version 5");
+    for (int n = 40; n < 60; ++n) db.insert(Text("key " + std::to_string(n)), Text(data(n)));
+    db.insert(Text("key 3"), Text("short"));
+    db.insert(Text("key 3"), Text(data(3)));
+  }
+  tests::meet();
+  CHECK(wrong(60) == 0);
+  CHECK(bytes_of_file(file)[7] == 5);
+}
+
 TEST_CASE("a file that is written here has the bytes of one that FileDB has read and added to") {
   TemporaryFolder folder;
   samples::write_db(folder.file("db"), kKeys, kPage, kBuckets);
