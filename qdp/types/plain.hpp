@@ -113,6 +113,31 @@ PlainComplex<W> plain_complex_operation(PlainComplex<W> x, PlainComplex<W> y) {
   }
 }
 
+// ---- component by component: sums of like values, real multiples ----------------------------------------------------
+
+constexpr bool alike(Shape a, Shape b) { return is_float(a.word) && is_float(b.word) && a.with_word(b.word) == b; }
+
+template <Op op, class R, class A, class B> constexpr bool sum_of_alike =
+    (op == Op::add || op == Op::sub) && alike(shape_of<A>, shape_of<R>) && alike(shape_of<B>, shape_of<R>);
+template <Op op, class R, class A, class B> constexpr bool real_multiple =
+    op == Op::mul && plain(shape_of<A>) && is_float(shape_of<A>.word) && alike(shape_of<B>, shape_of<R>);
+
+/// Component i of a site.
+template <class W, class T> W component(const T& site, int i) {
+  word_of<T> x;
+  std::memcpy(&x, reinterpret_cast<const char*>(&site) + sizeof x * static_cast<std::size_t>(i), sizeof x);
+  return static_cast<W>(x);
+}
+
+/// A site whose component i is compute(i).
+template <class R, class Compute> R by_components(Compute compute) {
+  word_of<R> components[static_cast<std::size_t>(shape_of<R>.components())];
+  for (int i = 0; i < shape_of<R>.components(); ++i) components[i] = compute(i);
+  R r;
+  std::memcpy(static_cast<void*>(&r), components, sizeof r);
+  return r;
+}
+
 template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribute, const A& a, const B& b) {
   if constexpr (plain_real_binary<op, R, A, B>) {
     using W = typename host_word<promote(promote(shape_of<A>.word, shape_of<B>.word), Type::i32)>::type;
@@ -121,6 +146,17 @@ template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribut
     using W = word_of<R>;
     return plain_site<R>(
         plain_complex_operation<op, W, shape_of<A>.complex, shape_of<B>.complex>(plain_parts<W>(a), plain_parts<W>(b)));
+  } else if constexpr (sum_of_alike<op, R, A, B>) {
+    using W = word_of<R>;
+    return by_components<R>([&](int i) { return plain_operation<op>(component<W>(a, i), component<W>(b, i)); });
+  } else if constexpr (real_multiple<op, R, A, B>) {
+    using W = word_of<R>;
+    const W factor = component<W>(a, 0);
+    return by_components<R>([&](int i) { return plain_operation<op>(factor, component<W>(b, i)); });
+  } else if constexpr (real_multiple<op, R, B, A>) {
+    using W = word_of<R>;
+    const W factor = component<W>(b, 0);
+    return by_components<R>([&](int i) { return plain_operation<op>(component<W>(a, i), factor); });
   } else {
     return host_result<op, R>(attribute, a, b);
   }

@@ -384,6 +384,21 @@ void check_beside() {
   }
 }
 
+/// Sums, and multiples by a number.
+template <class A, class Number>
+void check_by_components() {
+  Beside<A, Number> x;
+  Beside<A, A> y;
+  random(x.a), random(x.b), random(y.b);
+  y.a = x.a;
+  x.la = x.a, x.lb = x.b, y.la = y.a, y.lb = y.b;
+  y.check("a + b", [](const auto& a, const auto& b) { return a + b; });
+  y.check("a - b", [](const auto& a, const auto& b) { return a - b; });
+  x.check("a * number", [](const auto& a, const auto& number) { return a * number; });
+  x.check("number * a", [](const auto& a, const auto& number) { return number * a; });
+  y.check("(a * 0.3) - b", [](const auto& a, const auto& b) { return (a * 0.3) - b; });
+}
+
 template <class A>
 void check_times_i() {
   Beside<A, A> x;
@@ -407,6 +422,14 @@ TEST_CASE("numbers on the host have the bits of kernels, whatever the program is
   check_beside<ComplexF::Site, RealF::Site>();
   check_beside<ComplexF::Site, ComplexD::Site>();
   check_beside<RealD::Site, ComplexF::Site>();
+  check_by_components<ColorMatrixF::Site, RealF::Site>();
+  check_by_components<ColorMatrixD::Site, RealD::Site>();
+  check_by_components<ColorMatrixD::Site, RealF::Site>();
+  check_by_components<FermionF::Site, RealD::Site>();
+  check_by_components<FermionF::Site, ComplexF::Site>();
+  check_by_components<SpinMatrixD::Site, ComplexD::Site>();
+  check_by_components<PropagatorD::Site, RealD::Site>();
+  check_by_components<PropagatorF::Site, RealF::Site>();
   check_times_i<ComplexF::Site>();
   check_times_i<ComplexD::Site>();
 }
