@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jit/memory/field.hpp"
+#include "jit/support/error.hpp"
 
 namespace QDP::detail {
 
@@ -154,6 +155,15 @@ Expr make_shift_node(Expr source, std::shared_ptr<const jit::SiteMap> map) {
 Expr make_convert(Expr a, Shape shape) {
   if (a->shape == shape) return a;
   return make_node(Op::convert, shape, 0, std::move(a));
+}
+
+std::pair<Expr, Expr> operands_of_inner_product(const Expr& product) {
+  if (product->op != Op::mul || product->kid[0]->op != Op::adj)
+    throw jit::UserError({.what = "trace of an expression of vectors",
+                          .expected = "trace(adj(x) * y), the inner product of x and y",
+                          .got = "another expression",
+                          .what_now = "localInnerProduct(x, y) says it without a trace."});
+  return {product->kid[0]->kid[0], product->kid[1]};
 }
 
 }  // namespace QDP::detail

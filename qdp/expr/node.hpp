@@ -80,6 +80,9 @@ Expr make_value(const void* components, Shape shape);
 Expr make_shift_node(Expr source, std::shared_ptr<const jit::SiteMap> map);
 Expr make_convert(Expr a, Shape shape);
 
+/// x and y if the expression is adj(x) * y. Throws jit::UserError if not.
+std::pair<Expr, Expr> operands_of_inner_product(const Expr& product);
+
 void release(Node* node);
 inline Expr::Expr(const Expr& other) : node_(other.node_) {
   if (node_) ++node_->uses;

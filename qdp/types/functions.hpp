@@ -200,7 +200,9 @@ QDP_UNARY(conj, conj)
 QDP_UNARY(transpose, transpose)
 QDP_UNARY(transposeColor, transpose_color)
 QDP_UNARY(transposeSpin, transpose_spin)
-QDP_UNARY(trace, trace)
+template <class A> requires detail::Unary<detail::Op::trace, A> auto trace(const A& a) {
+  return detail::unary<detail::Op::trace>(a);
+}
 QDP_UNARY(traceColor, trace_color)
 QDP_UNARY(traceSpin, trace_spin)
 QDP_UNARY(real, real)
@@ -225,6 +227,17 @@ QDP_UNARY(tanh, tanh)
 QDP_UNARY(exp, exp)
 QDP_UNARY(log, log)
 QDP_UNARY(log10, log10)
+namespace detail {
+template <class T> constexpr bool has_vector_level =
+    shape_of<T>.spin.kind == Kind::vector || shape_of<T>.color.kind == Kind::vector;
+}  // namespace detail
+/// trace(adj(x) * y) of vectors is what it is in QDP++: localInnerProduct(x, y). The trace of another expression that has a
+/// vector level means nothing; it throws jit::UserError.
+template <class T, class C> requires detail::has_vector_level<T> auto trace(const QDPExpr<T, C>& product) {
+  using Vectors = QDPExpr<T, C>;
+  auto [x, y] = detail::operands_of_inner_product(product.expression());
+  return localInnerProduct(Vectors(std::move(x)), Vectors(std::move(y)));
+}
 template <class A> requires detail::Unary<detail::Op::trace, A> auto realTrace(const A& a) { return real(trace(a)); }
 template <class A> requires detail::Unary<detail::Op::trace, A> auto imagTrace(const A& a) { return imag(trace(a)); }
 template <class A> requires detail::Lang<A> const A& PETE_identity(const A& a) { return a; }
@@ -471,24 +484,26 @@ template <class T> requires detail::Primitive<T> void zero_rep(T& d) {
 // ---- scalars to built-in numbers -------------------------------------------------------------------------------------
 
 namespace detail {
-template <class W, class T> W to_word(const OScalar<T>& x) {
+template <class W, class T> W to_word(const T& site) {
   static_assert(plain(shape_of<T>), "toDouble, toFloat, toInt and toBool take a real scalar");
-  return static_cast<W>(plain_word(x.elem()));
+  return static_cast<W>(plain_word(site));
 }
 }  // namespace detail
-template <class T> double toDouble(const OScalar<T>& x) { return detail::to_word<double>(x); }
-template <class T> float toFloat(const OScalar<T>& x) { return detail::to_word<float>(x); }
-template <class T> int toInt(const OScalar<T>& x) { return detail::to_word<int>(x); }
-template <class T> bool toBool(const OScalar<T>& x) { return detail::to_word<bool>(x); }
-template <class T> auto toWordType(const OScalar<T>& x) {
+template <class T> double toDouble(const OScalar<T>& x) { return detail::to_word<double>(x.elem()); }
+template <class T> float toFloat(const OScalar<T>& x) { return detail::to_word<float>(x.elem()); }
+template <class T> int toInt(const OScalar<T>& x) { return detail::to_word<int>(x.elem()); }
+template <class T> bool toBool(const OScalar<T>& x) { return detail::to_word<bool>(x.elem()); }
+template <detail::Primitive T> double toDouble(const T& x) { return detail::to_word<double>(x); }
+template <detail::Primitive T> float toFloat(const T& x) { return detail::to_word<float>(x); }
+template <detail::Primitive T> int toInt(const T& x) { return detail::to_word<int>(x); }
+template <detail::Primitive T> bool toBool(const T& x) { return detail::to_word<bool>(x); }
+template <detail::Primitive T> auto toWordType(const T& x) {
   return detail::to_word<typename detail::host_word<detail::shape_of<T>.word>::type>(x);
 }
+template <class T> auto toWordType(const OScalar<T>& x) { return toWordType(x.elem()); }
 
 /// Assignment with a change of precision.
 template <class T, class T1> void cast_rep(T& d, const T1& s) { d = s; }
 template <class T, class T1> void recast_rep(T& d, const T1& s) { d = s; }
-
-template <class L> void moveToFastMemoryHint(L&, bool = false) {}
-template <class L> void revertFromFastMemoryHint(L&, bool = false) {}
 
 }  // namespace QDP

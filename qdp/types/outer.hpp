@@ -10,25 +10,48 @@
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/node.hpp"
 #include "qdp/layout/subset.hpp"
+#include "qdp/types/part_storage.hpp"
 #include "qdp/types/primitives.hpp"
 
 namespace QDP {
 
 template <class T> class OScalar;
 template <class T> class OLattice;
+template <class T> class OSubScalar;
 template <class T> class OSubLattice;
 
-/// Base of values (OScalar, OLattice): `const QDPType<T, C>&` in a user's template accepts both. C is the derived class.
+/// The class of T[subset] for an outer type T.
+template <class T> struct QDPSubTypeTrait {};
+template <class T> struct QDPSubTypeTrait<OScalar<T>> {
+  using Type_t = OSubScalar<T>;
+};
+template <class T> struct QDPSubTypeTrait<OLattice<T>> {
+  using Type_t = OSubLattice<T>;
+};
+
+/// Base of values (OScalar, OLattice): `const QDPType<T, C>&` in a user's template accepts both, and is an operand as they
+/// are. C is the derived class.
 template <class T, class C> class QDPType {
  public:
   using Subtype_t = T;
   using Container_t = C;
   const C& self() const { return static_cast<const C&>(*this); }
+  C& self() { return static_cast<C&>(*this); }
+  T& elem(int i) { return self().elem(i); }
+  const T& elem(int i) const { return self().elem(i); }
+  decltype(auto) elem() { return self().elem(); }
+  decltype(auto) elem() const { return self().elem(); }
 };
+/// Base of parts (OSubScalar, OSubLattice), likewise. C is the class of the whole.
 template <class T, class C> class QDPSubType {
  public:
   using Subtype_t = T;
   using Container_t = C;
+  using Part_t = typename QDPSubTypeTrait<C>::Type_t;
+  const Part_t& self() const { return static_cast<const Part_t&>(*this); }
+  decltype(auto) subset() const { return self().subset(); }
+  bool getOwnsMemory() const { return self().getOwnsMemory(); }
+  T* getF() const { return self().getF(); }
 };
 
 /// An expression over the lattice, not yet computed. T is the site type, C the container that would hold it.
@@ -64,6 +87,7 @@ template <class T> struct operand<OLattice<T>> {
   using site = T;
 };
 template <class T, class C> struct operand<QDPExpr<T, C>> : operand<OLattice<T>> {};
+template <class T, class C> struct operand<QDPType<T, C>> : operand<C> {};
 
 template <class X> constexpr Outer outer_of = operand<std::remove_cvref_t<X>>::outer;
 template <class X> using site_t = typename operand<std::remove_cvref_t<X>>::site;
@@ -80,6 +104,7 @@ concept ScalarLike = operand<std::remove_cvref_t<X>>::scalar;
 template <class T> Expr to_expr(const OLattice<T>& x) { return make_field(x.field(), shape_of<T>); }
 template <class T> Expr to_expr(const OScalar<T>& x) { return make_value(&x.elem(), shape_of<T>); }
 template <class T, class C> Expr to_expr(const QDPExpr<T, C>& x) { return x.expression(); }
+template <class T, class C> Expr to_expr(const QDPType<T, C>& x) { return to_expr(x.self()); }
 inline Expr zero_expr(Shape shape) { return make_node(Op::zero, shape, 0, {}); }
 
 /// Real scalar of a word's type.
@@ -94,6 +119,11 @@ concept AssignableFrom =
 /// Can a scalar or word X become a site of type T?
 template <class T, class X>
 concept assignable_from_scalar = AssignableFrom<T, X> && !LatticeLike<X>;
+
+/// A class or enumeration that is no value of the language and converts to the word of T, to which words can be assigned.
+template <class T, class X>
+concept NumberOfProgram = !Lang<X> && !Word<X> && AssignableFrom<T, typename host_word<shape_of<T>.word>::type> &&
+                          std::is_convertible_v<const X&, typename host_word<shape_of<T>.word>::type>;
 
 template <class T, class X> Expr rhs_expr(const X& x) {
   if constexpr (Word<X>)
@@ -145,6 +175,14 @@ template <class T> class OScalar : public QDPType<T, OScalar<T>> {
   OScalar(const OScalar<T1>& x) {
     *this = x;
   }
+  template <class T1> requires(detail::assignable(detail::shape_of<T>, detail::shape_of<T1>))
+  OScalar(const QDPType<T1, OScalar<T1>>& x) {
+    *this = x.self();
+  }
+  /// From a number of the program's own that converts to a built-in one.
+  template <class X> requires detail::NumberOfProgram<T, X> explicit(std::is_class_v<X>) OScalar(const X& x) {
+    *this = static_cast<typename detail::host_word<detail::shape_of<T>.word>::type>(x);
+  }
   OScalar(const OScalar&) = default;
   OScalar& operator=(const OScalar&) = default;
 
@@ -173,12 +211,36 @@ template <class T> class OScalar : public QDPType<T, OScalar<T>> {
   const T& elem() const { return F; }
   T& elem(int) { return F; }
   const T& elem(int) const { return F; }
+  T* getF() { return &F; }
+  const T* getF() const { return &F; }
+  OSubScalar<T> operator[](const Subset& s);
   void moveToFastMemoryHint(bool = false) {}
   void revertFromFastMemoryHint(bool = false) {}
 
  private:
   T F;
 };
+
+/// A scalar with a subset behind it: the subset changes nothing, as a scalar is the same everywhere.
+template <class T> class OSubScalar : public QDPSubType<T, OScalar<T>> {
+ public:
+  using Site = T;
+  OSubScalar(OScalar<T>& x, const Subset& s) : whole_(&x), subset_(s) {}
+  OSubScalar(const OSubScalar&) = default;
+  const OSubScalar& operator=(const OSubScalar& x) const { return *whole_ = *x.whole_, *this; }
+  const OSubScalar& operator=(const Zero& x) const { return *whole_ = x, *this; }
+  template <class X> requires detail::assignable_from_scalar<T, X> const OSubScalar& operator=(const X& x) const {
+    return *whole_ = x, *this;
+  }
+  const Subset& subset() const { return subset_; }
+  bool getOwnsMemory() const { return false; }
+  T* getF() const { return &whole_->elem(); }
+
+ private:
+  OScalar<T>* whole_;
+  Subset subset_;
+};
+template <class T> OSubScalar<T> OScalar<T>::operator[](const Subset& s) { return OSubScalar<T>(*this, s); }
 
 // ---- lattices --------------------------------------------------------------------------------------------------------
 
@@ -189,6 +251,10 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
  public:
   using Site = T;
   static constexpr detail::Shape kShape = detail::shape_of<T>;
+  static_assert(
+      kShape.valid,
+      "a site type has a spin, a colour and a reality level, Spin<Color<Reality<Word>>>: lattices of Baryonblock and "
+      "Fourquark, which have more, are not there");
   static_assert(sizeof(T) == kShape.bytes(), "a site type is its words and nothing else");
   static_assert(kShape.components() <= detail::kMostComponents,
                 "a site type has at most 32767 components (64 x 64 complex colour matrices have 8192)");
@@ -260,19 +326,34 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   mutable std::shared_ptr<jit::Field> field_;
 };
 
-/// A lattice restricted to a subset: `psi[rb[0]] = ...` writes those sites only.
+/// A lattice restricted to a subset: `psi[rb[0]] = ...` writes those sites only. Or a field on a subset, with storage of its
+/// own; copies of a view are views, copies of storage are deep.
 template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
  public:
   using Site = T;
+  /// Neither: until setSubset() or until it is assigned one that has storage.
   OSubLattice() = default;
   OSubLattice(std::shared_ptr<jit::Field> field, const Subset& s) : field_(std::move(field)), subset_(s) {}
-  /// With storage of its own.
-  explicit OSubLattice(const Subset& s)
-      : field_(detail::new_field(detail::shape_of<T>, s.lattice())), subset_(s), owns_(true) {}
-  OSubLattice(const OSubLattice&) = default;
+  OSubLattice(OLattice<T>& x, const Subset& s) : OSubLattice(x.field(), s) {}
+  /// With storage of its own, and with the values of x in it.
+  explicit OSubLattice(const Subset& s) : subset_(s), own_(detail::make_part(detail::shape_of<T>, s)) {}
+  OSubLattice(const Subset& s, const OLattice<T>& x)
+      : subset_(s), own_(detail::make_part(detail::shape_of<T>, s, *x.field())) {}
+  OSubLattice(const OSubLattice& x) : field_(x.field_), subset_(x.subset_) {
+    if (x.own_) own_ = detail::copy_part(*x.own_);
+  }
 
+  OSubLattice& operator=(const OSubLattice& x) {
+    if (field_ || own_) {
+      set(detail::make_field(x.field(), detail::shape_of<T>));
+    } else if (x.own_) {
+      own_ = detail::copy_part(*x.own_);
+      subset_ = x.subset_;
+    }
+    return *this;
+  }
   const OSubLattice& operator=(const OSubLattice& x) const {
-    return set(detail::make_field(x.field_, detail::shape_of<T>));
+    return set(detail::make_field(x.field(), detail::shape_of<T>));
   }
   template <class T1> requires detail::AssignableFrom<T, OLattice<T1>>
   const OSubLattice& operator=(const OSubLattice<T1>& x) const {
@@ -284,24 +365,34 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   }
 
   const Subset& subset() const { return subset_; }
+  /// Storage of its own on this subset. Throws jit::UserError for a view.
   void setSubset(const Subset& s) {
+    if (field_) detail::fail_set_subset(detail::shape_of<T>);
     subset_ = s;
-    if (!field_) field_ = detail::new_field(detail::shape_of<T>, s.lattice()), owns_ = true;
+    own_ = detail::make_part(detail::shape_of<T>, s);
   }
-  bool getOwnsMemory() const { return owns_; }
-  T* getF() const { return static_cast<T*>(field_->host_write()); }
+  bool getOwnsMemory() const { return own_ != nullptr; }
+  /// With storage of its own: numSiteTable() values in the order of siteTable(). Of a view: all sites of the lattice. Valid
+  /// until the next statement with it.
+  T* getF() const { return static_cast<T*>(own_ ? detail::part_words(*own_) : field()->host_write()); }
   /// Site by host index of the whole lattice.
-  T& elem(int i) const { return detail::writable_host_site<T>(*field_, i); }
-  const std::shared_ptr<jit::Field>& field() const { return field_; }
+  T& elem(int i) const { return detail::writable_host_site<T>(*field(), i); }
+  const std::shared_ptr<jit::Field>& field() const {
+    if (own_) return detail::part_field(*own_);
+    if (!field_) [[unlikely]]
+      detail::fail_no_subset(detail::shape_of<T>);
+    return field_;
+  }
 
  private:
   const OSubLattice& set(detail::Expr rhs) const {
-    detail::assign(field_, detail::shape_of<T>, subset_.domain_for(field_->order()), std::move(rhs));
+    const std::shared_ptr<jit::Field>& dest = field();
+    detail::assign(dest, detail::shape_of<T>, subset_.domain_for(dest->order()), std::move(rhs));
     return *this;
   }
-  std::shared_ptr<jit::Field> field_;
+  std::shared_ptr<jit::Field> field_;  ///< of a view
   Subset subset_;
-  bool owns_ = false;
+  std::shared_ptr<detail::PartStorage> own_;
 };
 
 }  // namespace QDP

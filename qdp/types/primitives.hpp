@@ -6,24 +6,9 @@
 #include <type_traits>
 
 #include "qdp/expr/shape.hpp"
-#include "qdp_config.h"
+#include "qdp/types/words.hpp"
 
 namespace QDP {
-
-constexpr int Nd = QDP_ND;
-constexpr int Nc = QDP_NC;
-constexpr int Ns = QDP_NS;
-
-using INTEGER32 = int;
-using REAL32 = float;
-using REAL64 = double;
-using LOGICAL = bool;
-#if BASE_PRECISION == 32
-using REAL = REAL32;
-#else
-using REAL = REAL64;
-#endif
-using DOUBLE = REAL64;
 
 namespace detail {
 [[noreturn]] void throw_range(const char* what, int got, int limit, const char* where);  // qdp/expr/evaluate.hpp

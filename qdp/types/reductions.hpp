@@ -178,4 +178,39 @@ template <class X> requires(detail::Lang<X> && !detail::Primitive<X>) bool isfin
   return std::isfinite(toDouble(sum(localNorm2(x * 0))));  // 0 * inf and 0 * NaN are NaN
 }
 
+/// The state of the random number generator as a number in [0, 1): its four limbs behind the point, the last one first.
+template <class W> PScalar<RScalar<REAL32>> seedToFloat(const PSeed<RScalar<W>>& seed) {
+  REAL32 x = REAL32(1.0 / 4096.0) * static_cast<REAL32>(seed.elem(0).elem());
+  x = REAL32(1.0 / 4096.0) * (static_cast<REAL32>(seed.elem(1).elem()) + x);
+  x = REAL32(1.0 / 4096.0) * (static_cast<REAL32>(seed.elem(2).elem()) + x);
+  x = REAL32(1.0 / 2048.0) * (static_cast<REAL32>(seed.elem(3).elem()) + x);
+  return PScalar<RScalar<REAL32>>(RScalar<REAL32>(x));
+}
+inline RealF seedToFloat(const Seed& seed) { return RealF(RealF::Site(seedToFloat(seed.elem().elem()))); }
+
+namespace detail {
+enum class WordTest { nan, inf, not_normal };
+/// Whether any word of any site is such a number, on any rank. On the host; collective.
+bool any_word(jit::Field& field, WordTest test);
+/// The same of words in memory, of this rank.
+bool any_word(const void* words, Shape shape, WordTest test);
+template <class X> bool any_word(const X& x, WordTest test) {
+  if constexpr (LatticeLike<X>)
+    return any_word(*OLattice<site_t<X>>(x).field(), test);
+  else
+    return any_word(&site_value(x), operand_shape<X>, test);
+}
+}  // namespace detail
+/// Is any component of any site not a number, or infinite? Are all normal numbers (not 0 either)?
+template <class X> requires detail::Lang<X> bool isnan(const X& x) {
+  return detail::any_word(x, detail::WordTest::nan);
+}
+template <class X> requires detail::Lang<X> bool isinf(const X& x) {
+  return detail::any_word(x, detail::WordTest::inf);
+}
+template <class X> requires detail::Lang<X> bool isnormal(const X& x) {
+  return !detail::any_word(x, detail::WordTest::not_normal);
+}
+template <detail::Primitive X> bool isfinite(const X& x) { return !isnan(x) && !isinf(x); }
+
 }  // namespace QDP

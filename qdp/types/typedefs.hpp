@@ -5,6 +5,7 @@
 #pragma once
 
 #include "qdp/types/functions.hpp"
+#include "qdp/types/traits.hpp"
 
 namespace QDP {
 
@@ -29,8 +30,11 @@ template <class W, int C = Nc> struct Sites {
   using ColorVectorSpinMatrix = PSpinMatrix<PColorVector<RComplex<W>, C>, Ns>;
   using ColorMatrixSpinVector = PSpinVector<PColorMatrix<RComplex<W>, C>, Ns>;
   using ColorVectorSpinVector = PSpinVector<PColorVector<RComplex<W>, C>, Ns>;
-  using Baryonblock = PSpinMatrix<PSpinMatrix<RComplex<W>, 4>, 4>;
 };
+/// Two quarks' spins and colours in one, with S of each: names and elements for programs that have them, no algebra.
+template <class W, int S> using BlockOfColorMatrices = PSpinMatrix<PColorMatrix<RComplex<W>, Nc>, S>;
+template <class W, int S> using Baryonblocks = PSpinMatrix<PColorVector<BlockOfColorMatrices<W, S>, Nc>, S>;
+template <class W, int S> using Fourquarks = PSpinMatrix<PColorMatrix<BlockOfColorMatrices<W, S>, Nc>, S>;
 using BaseSites = Sites<REAL>;
 }  // namespace detail
 
@@ -105,6 +109,8 @@ using Complex64 = ComplexD;
 using ColorVectorSpinVector = OScalar<detail::BaseSites::ColorVectorSpinVector>;
 using ColorMatrixSpinVector = OScalar<detail::BaseSites::ColorMatrixSpinVector>;
 using ColorMatrixSpinMatrix = Propagator;
+using ILatticeReal = Real;
+using ILatticeSeed = Seed;
 using IntReal = RScalar<REAL>;
 using IntReal32 = RScalar<REAL32>;
 using IntReal64 = RScalar<REAL64>;
@@ -112,50 +118,23 @@ using IntDouble = RScalar<DOUBLE>;
 using IntInteger = RScalar<INTEGER32>;
 using IntBoolean = RScalar<LOGICAL>;
 
+#define QDP_BLOCKS(Suffix, Word)                                                                                       \
+  using Baryonblock##Suffix = OScalar<detail::Baryonblocks<Word, Ns>>;                                                 \
+  using LatticeBaryonblock##Suffix = OLattice<detail::Baryonblocks<Word, Ns>>;                                         \
+  using HalfBaryonblock##Suffix = OScalar<detail::Baryonblocks<Word, Ns / 2>>;                                         \
+  using LatticeHalfBaryonblock##Suffix = OLattice<detail::Baryonblocks<Word, Ns / 2>>;                                 \
+  using Fourquark##Suffix = OScalar<detail::Fourquarks<Word, Ns>>;                                                     \
+  using LatticeFourquark##Suffix = OLattice<detail::Fourquarks<Word, Ns>>;                                             \
+  using HalfFourquark##Suffix = OScalar<detail::Fourquarks<Word, Ns / 2>>;                                             \
+  using LatticeHalfFourquark##Suffix = OLattice<detail::Fourquarks<Word, Ns / 2>>;
+QDP_BLOCKS(, REAL)
+QDP_BLOCKS(F, REAL32)
+QDP_BLOCKS(D, REAL64)
+
+#undef QDP_BLOCKS
 #undef QDP_OUTER
 #undef QDP_LATTICE
 #undef QDP_PRECISIONS
 #undef QDP_COLORS
-
-// ---- traits ----------------------------------------------------------------------------------------------------------
-
-/// Word of a site or outer type.
-template <class X> struct WordType {
-  using Type_t = typename detail::host_word<detail::operand_shape<X>.word>::type;
-};
-
-namespace detail {
-template <class X, Type W> struct with_word {
-  using type = site_type<shape_of<X>.with_word(W)>;
-};
-template <class T, Type W> struct with_word<OScalar<T>, W> {
-  using type = OScalar<site_type<shape_of<T>.with_word(W)>>;
-};
-template <class T, Type W> struct with_word<OLattice<T>, W> {
-  using type = OLattice<site_type<shape_of<T>.with_word(W)>>;
-};
-}  // namespace detail
-template <class X> struct SinglePrecType {
-  using Type_t = typename detail::with_word<X, detail::Type::f32>::type;
-};
-template <class X> struct DoublePrecType {
-  using Type_t = typename detail::with_word<X, detail::Type::f64>::type;
-};
-/// Real scalar with the word of X, one per lattice / site.
-template <class X> struct SimpleScalar {
-  using Type_t = OScalar<PScalar<PScalar<RScalar<typename WordType<X>::Type_t>>>>;
-};
-template <class X> struct RealScalar {
-  using Type_t = typename SimpleScalar<X>::Type_t;
-};
-template <class X> struct LatticeScalar {
-  using Type_t = OLattice<PScalar<PScalar<RScalar<typename WordType<X>::Type_t>>>>;
-};
-template <class X> struct NumSpins {
-  static constexpr int value = detail::operand_shape<X>.spin.n;
-};
-template <class X> struct NumColors {
-  static constexpr int value = detail::operand_shape<X>.color.n;
-};
 
 }  // namespace QDP

@@ -1,0 +1,33 @@
+// The memory of an OSubLattice with storage of its own: site values of a subset, in one of two forms.
+//
+// For the program they lie without gaps, in the order of the subset's siteTable (getF()); for statements they are a field of
+// the subset's lattice, of which the other sites mean nothing. The form that was asked for last is the one that is kept.
+#pragma once
+
+#include <memory>
+
+#include "jit/memory/field.hpp"
+#include "qdp/expr/shape.hpp"
+#include "qdp/layout/subset.hpp"
+
+namespace QDP::detail {
+
+class PartStorage;
+
+/// On the lattice of the subset (the present one for the default sets); values are undefined until they are written.
+std::shared_ptr<PartStorage> make_part(Shape shape, const Subset& subset);
+/// With the values of a field of this shape, and on its lattice. Throws jit::UserError if that is not the subset's.
+std::shared_ptr<PartStorage> make_part(Shape shape, const Subset& subset, jit::Field& values);
+/// With the same values.
+std::shared_ptr<PartStorage> copy_part(PartStorage& part);
+
+/// For statements. Ends the pointers that part_words() gave.
+const std::shared_ptr<jit::Field>& part_field(PartStorage& part);
+/// numSiteTable() site values; any number of threads may ask. Valid until the next statement with this storage.
+void* part_words(PartStorage& part);
+
+/// Throw jit::UserError for an OSubLattice: setSubset of a view; use of one that is neither a view nor has storage.
+[[noreturn]] void fail_set_subset(Shape shape);
+[[noreturn]] void fail_no_subset(Shape shape);
+
+}  // namespace QDP::detail
