@@ -1,9 +1,12 @@
 #include "qdp/init/init.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 #include <cstdlib>
 #include <cstring>
+#include <ostream>
 #include <string_view>
+#include <vector>
 
 #include <omp.h>
 
@@ -122,5 +125,23 @@ void QDP_suspend() {}
 
 int qdpNumThreads() { return jit::Runtime::instance().threads(); }
 int qdpThreadNum() { return omp_get_thread_num(); }
+
+void setThreadAffinity(int, int) {
+  QDPIO::cout << "setThreadAffinity: has no effect; OMP_PLACES and OMP_PROC_BIND place threads" << std::endl;
+}
+
+void reportAffinity() {
+  std::vector<std::string> lines(static_cast<std::size_t>(qdpNumThreads()));
+#pragma omp parallel for num_threads(qdpNumThreads()) schedule(static, 1)
+  for (std::size_t id = 0; id < lines.size(); ++id) {
+    lines[id] = "thread " + std::to_string(id) + ":";
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    if (sched_getaffinity(0, sizeof processors, &processors) != 0) continue;
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+      if (CPU_ISSET(i, &processors)) lines[id] += " " + std::to_string(i);
+  }
+  for (const std::string& line : lines) QDPIO::cout << line << std::endl;
+}
 
 }  // namespace QDP

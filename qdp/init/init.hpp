@@ -1,8 +1,9 @@
-// Start and end of a program, its command line, threads and profiling hooks.
+// Start and end of a program, its command line and threads.
 #pragma once
 
 #include <string>
 
+#include "qdp/init/profile.hpp"
 #include "qdp/util/terminate.hpp"
 
 namespace QDP {
@@ -21,6 +22,10 @@ std::string QDP_help();
 
 int qdpNumThreads();
 int qdpThreadNum();
+/// Says on the primary that threads are placed by OMP_PLACES and OMP_PROC_BIND, as QDP++ does on most machines.
+void setThreadAffinity(int cores, int threads_per_core);
+/// Prints on the primary for each of its threads on which processors it may run: "thread 0: 0 1".
+void reportAffinity();
 
 /// Calls func(lo, hi, id, arg) on threads with parts [lo, hi) of [0, n).
 template <class Arg> void dispatch_to_threads(int n, Arg a, void (*func)(int lo, int hi, int id, Arg* arg)) {
@@ -33,20 +38,10 @@ template <class Arg> void dispatch_to_threads(int n, Arg a, void (*func)(int lo,
   }
 }
 
-// Profiling hooks of existing programs: per-kernel times come from TESSERA_PROFILE instead.
-inline int getProfileLevel() { return 0; }
-inline int setProfileLevel(int) { return 0; }
-inline int getProgramProfileLevel() { return 0; }
-inline int setProgramProfileLevel(int) { return 0; }
-inline void pushProfileInfo(int, const std::string&, int) {}
-inline void popProfileInfo() {}
-inline void initProfile(const std::string&, const std::string&, int) {}
-inline void closeProfile() {}
-inline void printProfile() {}
-
 }  // namespace QDP
 
-#define QDP_PUSH_PROFILE(level) ((void)(level))
-#define QDP_POP_PROFILE() ((void)0)
-#define QDP_ALIGN8 alignas(8)
-#define QDP_ALIGN16 alignas(16)
+#define QDP_ALIGN8 __attribute__((aligned(8)))
+#define QDP_ALIGN16 __attribute__((aligned(16)))
+#define QDP_INLINE __attribute__((always_inline))
+#define QDP_CINLINE __attribute__((always_inline, const))
+#define QDP_CONST

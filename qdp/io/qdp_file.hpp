@@ -150,5 +150,9 @@ inline bool is_open(QDPFileWriter& f) { return f.is_open(); }
 inline bool bad(QDPFileWriter& f) { return f.bad(); }
 template <class X> void write(QDPFileWriter& f, XMLBufferWriter& xml, const X& x) { f.write(xml, x); }
 inline void write(QDPFileWriter& f, XMLBufferWriter& xml, BinaryBufferWriter& x) { f.write(xml, x); }
+template <class X> void write(QDPFileWriter& f, XMLBufferWriter& xml, const X& x, const multi1d<int>& lower,
+                              const multi1d<int>& upper) {
+  f.write(xml, x, lower, upper);
+}
 
 }  // namespace QDP

@@ -93,6 +93,13 @@ template <class T> TextReader& operator>>(TextReader& text, OScalar<T>& x) {
   return text;
 }
 template <class T> void read(TextReader& text, OScalar<T>& x) { text >> x; }
+/// Its words, one after the other.
+template <class T> StandardInputStream& operator>>(StandardInputStream& s, OScalar<T>& x) {
+  using W = typename detail::host_word<detail::shape_of<T>.word>::type;
+  W* const words = reinterpret_cast<W*>(&x.elem());
+  for (int i = 0; i < detail::shape_of<T>.components(); ++i) s >> words[i];
+  return s;
+}
 void write_text(TextWriter& text, detail::Shape shape, const void* site);
 template <class T> TextWriter& operator<<(TextWriter& text, const OScalar<T>& x) {
   write_text(text, detail::shape_of<T>, &x.elem());

@@ -89,6 +89,12 @@ class XMLReader {
     append_token(text, value);
     set(xpath, text);
   }
+  /// Of a real scalar.
+  template <class T>
+  requires(!xml::IsToken<T>::value && requires(const T& x) { toWordType(x); })
+  void set(const std::string& xpath, const T& value) {
+    set(xpath, toWordType(value));
+  }
 
   /// Number of nodes that match.
   int count(const std::string& xpath) const;

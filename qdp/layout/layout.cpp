@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace QDP {
 
@@ -138,6 +139,15 @@ multi1d<int> crtesn(int ipos, const multi1d<int>& latt_size) {
   if (ipos < 0 || rest != 0)
     throw jit::UserError({.what = "crtesn", .expected = "a site number of the box", .got = std::to_string(ipos)});
   return coord;
+}
+
+multi1d<int> uniquify_list(const multi1d<int>& list) {
+  std::vector<int> once;
+  for (const int x : list)
+    if (std::find(once.begin(), once.end(), x) == once.end()) once.push_back(x);
+  multi1d<int> result(static_cast<int>(once.size()));
+  std::copy(once.begin(), once.end(), result.begin());
+  return result;
 }
 
 int local_site(const multi1d<int>& coord, const multi1d<int>& latt_size) {

@@ -91,6 +91,8 @@ int numIONodeGrid();
 /// Throw jit::UserError for a number or coordinate outside the box.
 multi1d<int> crtesn(int ipos, const multi1d<int>& latt_size);
 int local_site(const multi1d<int>& coord, const multi1d<int>& latt_size);
+/// The numbers of a list, each once, in the order in which they come first.
+multi1d<int> uniquify_list(const multi1d<int>& list);
 
 namespace detail {
 
