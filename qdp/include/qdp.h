@@ -1,6 +1,10 @@
 // Everything a user of the language needs: #include "qdp.h", using namespace QDP.
 #pragma once
 
+// Programs rely on these.
+#include <fstream>
+#include <iostream>
+
 #include "qdp/expr/sym.hpp"
 #include "qdp/init/flop_counter.hpp"
 #include "qdp/init/init.hpp"
@@ -8,6 +12,7 @@
 #include "qdp/io/archive.hpp"
 #include "qdp/io/map_obj.hpp"
 #include "qdp/io/qdp_file.hpp"
+#include "qdp/io/qio_names.hpp"
 #include "qdp/io/site_values.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp/io/whole_file.hpp"
@@ -16,10 +21,13 @@
 #include "qdp/layout/subset.hpp"
 #include "qdp/rng/rannyu.hpp"
 #include "qdp/rng/rng.hpp"
+#include "qdp/types/builtin.hpp"
 #include "qdp/types/functions.hpp"
+#include "qdp/types/pete.hpp"
 #include "qdp/types/reductions.hpp"
 #include "qdp/types/shift.hpp"
 #include "qdp/types/typedefs.hpp"
+#include "qdp/util/allocator.hpp"
 #include "qdp/util/multi.hpp"
 #include "qdp/util/singleton.hpp"
 #include "qdp/util/stopwatch.hpp"

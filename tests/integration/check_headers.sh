@@ -8,7 +8,8 @@ cd "$1"
 shift
 status=0
 headers=
-for header in $(find jit qdp lib apps -name '*.hpp' -o -name 'qdp.h' | sort); do
+# Of the header names of QDP++ those that are more than another name of qdp.h; qdp_mpi.h needs MPI.
+for header in $(find jit qdp lib apps -name '*.hpp' | sort) $(grep -L -e '"qdp.h"' -e '<mpi.h>' qdp/include/*.h); do
   source=${header%.*}.cpp
   if [ ! -e "$source" ]; then
     headers="$headers $header"
