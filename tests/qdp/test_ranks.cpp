@@ -359,3 +359,17 @@ TEST_CASE("QDP_abort ends all ranks with its status") {
   CHECK(failure == "rank 1 ended with status 3\n");
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
 }
+
+TEST_CASE("QDP_error_exit ends all ranks with status 1") {
+  std::string failure;
+  try {
+    texts_on_ranks(2, [](Communicator& ranks) -> std::string {
+      std::freopen("/dev/null", "w", stderr);
+      if (ranks.rank() == 0) QDP_error_exit("no more than %d", 3);
+      for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+    });
+  } catch (const std::runtime_error& error) {
+    failure = error.what();
+  }
+  CHECK(failure == "rank 0 ended with status 1\n");
+}
