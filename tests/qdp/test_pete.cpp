@@ -98,45 +98,71 @@ TEST_CASE("each tag of one operand is its function") {
   const LatticeRealD small = 0.5 * r;
   const LatticeInteger n = Layout::latticeCoordinate(0);
   const LatticeBoolean b = n > 1;
-#define TAG(Tag, function, x) CHECK_MESSAGE(stands_for<Tag>(function(x), x), #Tag);
-  TAG(OpIdentity, , r)
-  TAG(OpUnaryPlus, +, u)
-  TAG(OpUnaryMinus, -, u)
-  TAG(OpBitwiseNot, ~, n)
-  TAG(OpNot, !, b) TAG(FnAdjoint, adj, p) TAG(FnConjugate, conj, p) TAG(FnTranspose, transpose, p) TAG(
-      FnTransposeColor, transposeColor, p) TAG(FnTransposeSpin, transposeSpin, p) TAG(FnTrace, trace, p)
-      TAG(FnRealTrace, realTrace, p) TAG(FnImagTrace, imagTrace, p) TAG(FnTraceColor, traceColor, p) TAG(
-          FnTraceSpin, traceSpin, p) TAG(FnReal, real, u) TAG(FnImag, imag, u) TAG(FnTimesI, timesI, f)
-          TAG(FnTimesMinusI, timesMinusI, f) TAG(FnLocalNorm2, localNorm2, f) TAG(FnFabs, fabs, r) TAG(
-              FnCeil, ceil, r) TAG(FnFloor, floor, r) TAG(FnSqrt, sqrt, r) TAG(FnSin, sin, r) TAG(FnCos, cos, r)
-              TAG(FnTan, tan, r) TAG(FnArcSin, asin, small) TAG(FnArcCos, acos, small) TAG(FnArcTan, atan, r)
-                  TAG(FnHypSin, sinh, r) TAG(FnHypCos, cosh, r) TAG(FnHypTan, tanh, r) TAG(FnExp, exp, r)
-                      TAG(FnLog, log, r) TAG(FnLog10, log10, r) TAG(FnChiralProjectPlus, chiralProjectPlus, f) TAG(
-                          FnChiralProjectMinus, chiralProjectMinus,
-                          f) TAG(FnSpinProjectDir0Plus, spinProjectDir0Plus,
-                                 f) TAG(FnSpinProjectDir0Minus, spinProjectDir0Minus,
-                                        f) TAG(FnSpinProjectDir1Plus, spinProjectDir1Plus,
-                                               f) TAG(FnSpinProjectDir1Minus, spinProjectDir1Minus, f)
-                          TAG(FnSpinProjectDir2Plus, spinProjectDir2Plus,
-                              f) TAG(FnSpinProjectDir2Minus, spinProjectDir2Minus, f)
-                              TAG(FnSpinProjectDir3Plus, spinProjectDir3Plus, f)
-                                  TAG(FnSpinProjectDir3Minus, spinProjectDir3Minus, f)
-                                      TAG(FnSpinReconstructDir0Plus, spinReconstructDir0Plus, h)
-                                          TAG(FnSpinReconstructDir0Minus, spinReconstructDir0Minus, h)
-                                              TAG(FnSpinReconstructDir1Plus, spinReconstructDir1Plus, h)
-                                                  TAG(FnSpinReconstructDir1Minus, spinReconstructDir1Minus, h) TAG(
-                                                      FnSpinReconstructDir2Plus, spinReconstructDir2Plus, h)
-                                                      TAG(FnSpinReconstructDir2Minus, spinReconstructDir2Minus, h) TAG(
-                                                          FnSpinReconstructDir3Plus, spinReconstructDir3Plus, h)
-                                                          TAG(FnSpinReconstructDir3Minus, spinReconstructDir3Minus, h)
-                                                              TAG(FnSum, sum, f) TAG(FnNorm2, norm2, f)
-                                                                  TAG(FnGlobalMax, globalMax, r)
-                                                                      TAG(FnGlobalMin, globalMin, r)
-                                                                          TAG(FnIsNan, isnan, r) TAG(FnIsInf, isinf, r)
-                                                                              TAG(FnIsFinite, isfinite, r)
-                                                                                  TAG(FnIsNormal, isnormal, r)
+#define TAG(Tag, function, x) CHECK_MESSAGE(stands_for<Tag>(function(x), x), #Tag)
+  TAG(OpIdentity, , r);
+  TAG(OpUnaryPlus, +, u);
+  TAG(OpUnaryMinus, -, u);
+  TAG(OpBitwiseNot, ~, n);
+  TAG(OpNot, !, b);
+  TAG(FnAdjoint, adj, p);
+  TAG(FnConjugate, conj, p);
+  TAG(FnTranspose, transpose, p);
+  TAG(FnTransposeColor, transposeColor, p);
+  TAG(FnTransposeSpin, transposeSpin, p);
+  TAG(FnTrace, trace, p);
+  TAG(FnRealTrace, realTrace, p);
+  TAG(FnImagTrace, imagTrace, p);
+  TAG(FnTraceColor, traceColor, p);
+  TAG(FnTraceSpin, traceSpin, p);
+  TAG(FnReal, real, u);
+  TAG(FnImag, imag, u);
+  TAG(FnTimesI, timesI, f);
+  TAG(FnTimesMinusI, timesMinusI, f);
+  TAG(FnLocalNorm2, localNorm2, f);
+  TAG(FnFabs, fabs, r);
+  TAG(FnCeil, ceil, r);
+  TAG(FnFloor, floor, r);
+  TAG(FnSqrt, sqrt, r);
+  TAG(FnSin, sin, r);
+  TAG(FnCos, cos, r);
+  TAG(FnTan, tan, r);
+  TAG(FnArcSin, asin, small);
+  TAG(FnArcCos, acos, small);
+  TAG(FnArcTan, atan, r);
+  TAG(FnHypSin, sinh, r);
+  TAG(FnHypCos, cosh, r);
+  TAG(FnHypTan, tanh, r);
+  TAG(FnExp, exp, r);
+  TAG(FnLog, log, r);
+  TAG(FnLog10, log10, r);
+  TAG(FnChiralProjectPlus, chiralProjectPlus, f);
+  TAG(FnChiralProjectMinus, chiralProjectMinus, f);
+  TAG(FnSpinProjectDir0Plus, spinProjectDir0Plus, f);
+  TAG(FnSpinProjectDir0Minus, spinProjectDir0Minus, f);
+  TAG(FnSpinProjectDir1Plus, spinProjectDir1Plus, f);
+  TAG(FnSpinProjectDir1Minus, spinProjectDir1Minus, f);
+  TAG(FnSpinProjectDir2Plus, spinProjectDir2Plus, f);
+  TAG(FnSpinProjectDir2Minus, spinProjectDir2Minus, f);
+  TAG(FnSpinProjectDir3Plus, spinProjectDir3Plus, f);
+  TAG(FnSpinProjectDir3Minus, spinProjectDir3Minus, f);
+  TAG(FnSpinReconstructDir0Plus, spinReconstructDir0Plus, h);
+  TAG(FnSpinReconstructDir0Minus, spinReconstructDir0Minus, h);
+  TAG(FnSpinReconstructDir1Plus, spinReconstructDir1Plus, h);
+  TAG(FnSpinReconstructDir1Minus, spinReconstructDir1Minus, h);
+  TAG(FnSpinReconstructDir2Plus, spinReconstructDir2Plus, h);
+  TAG(FnSpinReconstructDir2Minus, spinReconstructDir2Minus, h);
+  TAG(FnSpinReconstructDir3Plus, spinReconstructDir3Plus, h);
+  TAG(FnSpinReconstructDir3Minus, spinReconstructDir3Minus, h);
+  TAG(FnSum, sum, f);
+  TAG(FnNorm2, norm2, f);
+  TAG(FnGlobalMax, globalMax, r);
+  TAG(FnGlobalMin, globalMin, r);
+  TAG(FnIsNan, isnan, r);
+  TAG(FnIsInf, isinf, r);
+  TAG(FnIsFinite, isfinite, r);
+  TAG(FnIsNormal, isnormal, r);
 #undef TAG
-                                                                                      Seed seed = zero;
+  Seed seed = zero;
   seed.elem().elem().elem(3).elem() = 512;
   CHECK(stands_for<FnSeedToFloat>(RealF(0.25), seed));
   const auto sums = FnSumMulti()(f, rb);
@@ -151,19 +177,31 @@ TEST_CASE("each tag of two and three operands is its operator or function") {
   const auto f = random_lattice<D::Fermion>(), g = random_lattice<D::Fermion>();
   const LatticeInteger n = Layout::latticeCoordinate(0), m = Layout::latticeCoordinate(1) + 1;
   const LatticeBoolean a = n > 1, b = m > 1;
-#define TAG(Tag, symbol, x, y) CHECK_MESSAGE(stands_for<Tag>(x symbol y, x, y), #Tag);
-  TAG(OpAdd, +, u, w)
-  TAG(OpSubtract, -, u, w)
-  TAG(OpMultiply, *, u, w)
-  TAG(OpDivide, /, u, r)
-  TAG(OpMod, %, n, m) TAG(OpBitwiseAnd, &, n, m) TAG(OpBitwiseOr, |, n, m) TAG(OpBitwiseXor, ^, n, m)
-      TAG(OpLeftShift, <<, n, m) TAG(OpRightShift, >>, n, m) TAG(OpLT, <, r, s) TAG(OpLE, <=, r, s) TAG(OpGT, >, r, s)
-          TAG(OpGE, >=, r, s) TAG(OpEQ, ==, n, m) TAG(OpNE, !=, n, m) TAG(OpAnd, &&, a, b) TAG(OpOr, ||, a, b)
-              TAG(OpGammaTypeMultiply, *, Gamma(5), f) TAG(OpGammaTypeDPMultiply, *, GammaDP(5), f)
-                  TAG(OpMultiplyGammaType, *, p, Gamma(3)) TAG(OpMultiplyGammaTypeDP, *, p, GammaDP(3))
+#define TAG(Tag, symbol, x, y) CHECK_MESSAGE(stands_for<Tag>(x symbol y, x, y), #Tag)
+  TAG(OpAdd, +, u, w);
+  TAG(OpSubtract, -, u, w);
+  TAG(OpMultiply, *, u, w);
+  TAG(OpDivide, /, u, r);
+  TAG(OpMod, %, n, m);
+  TAG(OpBitwiseAnd, &, n, m);
+  TAG(OpBitwiseOr, |, n, m);
+  TAG(OpBitwiseXor, ^, n, m);
+  TAG(OpLeftShift, <<, n, m);
+  TAG(OpRightShift, >>, n, m);
+  TAG(OpLT, <, r, s);
+  TAG(OpLE, <=, r, s);
+  TAG(OpGT, >, r, s);
+  TAG(OpGE, >=, r, s);
+  TAG(OpEQ, ==, n, m);
+  TAG(OpNE, !=, n, m);
+  TAG(OpAnd, &&, a, b);
+  TAG(OpOr, ||, a, b);
+  TAG(OpGammaTypeMultiply, *, Gamma(5), f);
+  TAG(OpGammaTypeDPMultiply, *, GammaDP(5), f);
+  TAG(OpMultiplyGammaType, *, p, Gamma(3));
+  TAG(OpMultiplyGammaTypeDP, *, p, GammaDP(3));
 #undef TAG
-                      const GammaConst<4, 6>
-                          gamma;
+  const GammaConst<4, 6> gamma;
   const GammaConstDP<4, 9> gamma_dp;
   CHECK(stands_for<OpGammaConstMultiply>(gamma * f, gamma, f));
   CHECK(stands_for<OpGammaConstDPMultiply>(gamma_dp * f, gamma_dp, f));
@@ -176,22 +214,35 @@ TEST_CASE("each tag of two and three operands is its operator or function") {
   CHECK(stands_for<FnTraceColorMultiply>(traceColor(p * q), p, q));
   CHECK(stands_for<FnTraceSpinMultiply>(traceSpin(p * q), p, q));
   CHECK(stands_for<FnTraceSpinOuterProduct>(traceSpin(outerProduct(f, g)), f, g));
-#define TAG(Tag, function, x, y) CHECK_MESSAGE(stands_for<Tag>(function(x, y), x, y), #Tag);
-  TAG(FnCmplx, cmplx, r, s)
-  TAG(FnOuterProduct, outerProduct, f, g)
-  TAG(FnLocalInnerProduct, localInnerProduct, f, g)
-  TAG(FnLocalInnerProductReal, localInnerProductReal, f, g)
-  TAG(FnLocalColorInnerProduct, localColorInnerProduct, f, g) TAG(FnPow, pow, r, s) TAG(FnArcTan2, atan2, r, s)
-      TAG(FnFmod, fmod, r, s) TAG(FnLdexp, ldexp, r, n) TAG(FnInnerProduct, innerProduct, f, g)
-          TAG(FnInnerProductReal, innerProductReal, f, g) {
+#define TAG(Tag, function, x, y) CHECK_MESSAGE(stands_for<Tag>(function(x, y), x, y), #Tag)
+  TAG(FnCmplx, cmplx, r, s);
+  TAG(FnOuterProduct, outerProduct, f, g);
+  TAG(FnLocalInnerProduct, localInnerProduct, f, g);
+  TAG(FnLocalInnerProductReal, localInnerProductReal, f, g);
+  TAG(FnLocalColorInnerProduct, localColorInnerProduct, f, g);
+  TAG(FnPow, pow, r, s);
+  TAG(FnArcTan2, atan2, r, s);
+  TAG(FnFmod, fmod, r, s);
+  TAG(FnLdexp, ldexp, r, n);
+  TAG(FnInnerProduct, innerProduct, f, g);
+  TAG(FnInnerProductReal, innerProductReal, f, g);
+  {
     const auto v = random_lattice<D::ColorVector>(), x = random_lattice<D::ColorVector>();
-    TAG(FnQuarkContract13, quarkContract13, p, q)
-    TAG(FnQuarkContract14, quarkContract14, p, q)
-    TAG(FnQuarkContract23, quarkContract23, p, q)
-    TAG(FnQuarkContract24, quarkContract24, p, q)
-    TAG(FnQuarkContract12, quarkContract12, p, q) TAG(FnQuarkContract34, quarkContract34, p, q)
-        TAG(FnColorVectorContract, colorVectorContract, v, x) TAG(FnColorCrossProduct, colorCrossProduct, v, x)
-            CHECK(stands_for<FnTraceSpinQuarkContract13>(traceSpin(quarkContract13(p, q)), p, q));
+    TAG(FnQuarkContract13, quarkContract13, p, q);
+
+    TAG(FnQuarkContract14, quarkContract14, p, q);
+
+    TAG(FnQuarkContract23, quarkContract23, p, q);
+
+    TAG(FnQuarkContract24, quarkContract24, p, q);
+
+    TAG(FnQuarkContract12, quarkContract12, p, q);
+    TAG(FnQuarkContract34, quarkContract34, p, q);
+
+    TAG(FnColorVectorContract, colorVectorContract, v, x);
+    TAG(FnColorCrossProduct, colorCrossProduct, v, x);
+
+    CHECK(stands_for<FnTraceSpinQuarkContract13>(traceSpin(quarkContract13(p, q)), p, q));
     LatticeComplexD c, contracted;
     c = FnColorContract()(u, w, u);
     contracted = colorContract(u, w, u);
