@@ -349,6 +349,8 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
     } else if (x.own_) {
       own_ = detail::copy_part(*x.own_);
       subset_ = x.subset_;
+    } else if (x.field_) {
+      detail::fail_no_subset(detail::shape_of<T>);
     }
     return *this;
   }

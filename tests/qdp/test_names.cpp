@@ -388,6 +388,9 @@ TEST_CASE("wrong uses of parts are named") {
   SubLatticeReal nothing;
   CHECK(contains(message_of([&] { nothing = 1.0; }), "without"));
   CHECK(contains(message_of([&] { nothing.getF(); }), "setSubset"));
+  CHECK(contains(message_of([&] { nothing = LatticeReal(1.0)[rb[0]]; }), "without"));  // a view, to nothing
+  nothing = SubLatticeReal();
+  CHECK_FALSE(nothing.getOwnsMemory());
   LatticeReal x(1.0);
   SubLatticeReal view = x[rb[0]];
   CHECK(contains(message_of([&] { view.setSubset(rb[1]); }), "a view"));
