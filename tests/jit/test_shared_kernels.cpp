@@ -60,6 +60,19 @@ std::string get(SharedKernels& kernels, int i, const std::function<void()>& on_m
   return object(i);
 }
 
+/// A process that has the turn of kernel 1 for a minute; it has it when this returns.
+pid_t holder_of_turn(HostMemory& shared, std::atomic<int>& begun) {
+  const pid_t holder = start([&] {
+    SharedKernels kernels(shared);
+    const SharedKernels::Turn turn = kernels.take_turn(key(1));
+    begun = 1;
+    std::this_thread::sleep_for(std::chrono::seconds(60));
+    return 0;
+  });
+  while (begun == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return holder;
+}
+
 }  // namespace
 
 TEST_CASE("eight processes in orders of their own make each kernel once, and all have it") {
@@ -92,14 +105,7 @@ TEST_CASE("eight processes in orders of their own make each kernel once, and all
 TEST_CASE("others wait for the one that makes a kernel; if it dies the next one makes it") {
   HostMemory shared = memory(), flags = memory();
   auto* begun = reinterpret_cast<std::atomic<int>*>(flags.at(0));
-  const pid_t maker = start([&] {
-    SharedKernels kernels(shared);
-    const SharedKernels::Turn turn = kernels.take_turn(key(1));
-    *begun = 1;
-    std::this_thread::sleep_for(std::chrono::seconds(60));
-    return 0;
-  });
-  while (*begun == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const pid_t maker = holder_of_turn(shared, *begun);
   const pid_t waiter = start([&] {
     SharedKernels kernels(shared);
     bool mine = false;
@@ -121,14 +127,7 @@ TEST_CASE("others wait for the one that makes a kernel; if it dies the next one 
 TEST_CASE("whoever takes too long is not waited for") {
   HostMemory shared = memory(), flags = memory();
   auto* begun = reinterpret_cast<std::atomic<int>*>(flags.at(0));
-  const pid_t maker = start([&] {
-    SharedKernels kernels(shared);
-    const SharedKernels::Turn turn = kernels.take_turn(key(1));
-    *begun = 1;
-    std::this_thread::sleep_for(std::chrono::seconds(60));
-    return 0;
-  });
-  while (*begun == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const pid_t maker = holder_of_turn(shared, *begun);
   SharedKernels kernels(shared);
   const auto begin = std::chrono::steady_clock::now();
   {
