@@ -57,7 +57,7 @@ struct Face {
 };
 
 struct Faces {
-  std::vector<jit::Domain> inner;
+  std::vector<jit::Domain> inner;  ///< in pieces, between which messages are looked after
   /// Those that need one map alone, in the order of the maps, and one of the groups that need several, where values
   /// through all maps come from buffers. Without the empty ones.
   std::vector<Face> faces;

@@ -503,20 +503,24 @@ TEST_CASE("delayed messages come as they are, but not before their time") {
 TEST_CASE("a message of another length than expected is an error of the receiver") {
   const auto told = texts_on_ranks(2, [](Communicator& ranks) {
     std::int64_t x = 0;
-    if (ranks.rank() == 0) {
+    std::string error;
+    if (ranks.rank() == 0)
       ranks.send(&x, 4, 1);
-      return std::string();
-    }
-    return thrown_by<InternalError>([&] { ranks.receive(&x, 8, 0); });
+    else
+      error = thrown_by<InternalError>([&] { ranks.receive(&x, 8, 0); });
+    ranks.barrier();  // the receiver may be gone before all has left otherwise
+    return error;
   });
   CHECK(told[1].find("8 bytes") != std::string::npos);
   const auto more = texts_on_ranks(2, [](Communicator& ranks) {
     std::int64_t x[2] = {7, 8}, guard[2] = {0, 9};
-    if (ranks.rank() == 0) {
+    std::string error;
+    if (ranks.rank() == 0)
       ranks.send(x, 16, 1);
-      return std::string();
-    }
-    return thrown_by<InternalError>([&] { ranks.receive(guard, 8, 0); }) + (guard[1] == 9 ? "" : ", and wrote on");
+    else
+      error = thrown_by<InternalError>([&] { ranks.receive(guard, 8, 0); }) + (guard[1] == 9 ? "" : ", and wrote on");
+    ranks.barrier();
+    return error;
   });
   CHECK(more[1].find("8 bytes") != std::string::npos);
   CHECK(more[1].find("wrote on") == std::string::npos);
