@@ -267,7 +267,7 @@ TEST_CASE("user's templates over QDPType and QDPExpr take scalars, lattices and 
   CHECK(toDouble(squared(Real(3))) == 9);
   CHECK(toDouble(length2(Complex(cmplx(Real(3), Real(4))))) == 25);
   CHECK(toDouble(real(overlap(u, u))) == doctest::Approx(n).epsilon(1e-14));
-  CHECK(first_site(u).elem().elem(0, 1).real() == u.elem(0).elem().elem(0, 1).real());
+  CHECK(first_site(u).elem().elem(0, Nc - 1).real() == u.elem(0).elem().elem(0, Nc - 1).real());
   LatticeReal x;
   set_to(x, 2.0);
   CHECK(toDouble(sum(x)) == 2.0 * static_cast<double>(Layout::vol()));

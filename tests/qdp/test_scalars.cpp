@@ -290,9 +290,9 @@ std::vector<std::vector<std::uint64_t>> many_operations() {
     add(Complex(c + d), Complex(c - d), Complex(c * d), Complex(c / d), Complex(conj(c) * d), Complex(timesI(c)),
         Complex(r * c), Complex(cmplx(r, s)), Real(real(c)), Real(imag(c)), Real(localNorm2(c)));
     add(ColorMatrix(u + v), ColorMatrix(u * v), ColorMatrix(adj(u) * v), ColorMatrix(u * adj(v)), ColorMatrix(c * u),
-        ColorMatrix(transpose(u)), Complex(trace(u)), Complex(peekColor(u, 1, 0)));
-    add(SpinMatrix(g * h), SpinMatrix(Gamma(5) * g), SpinMatrix(g * Gamma(15)), Complex(trace(g)));
-    add(Fermion(u * psi), Fermion(g * psi), Fermion(Gamma(3) * psi), Complex(localInnerProduct(psi, chi)),
+        ColorMatrix(transpose(u)), Complex(trace(u)), Complex(peekColor(u, Nc - 1, 0)));
+    add(SpinMatrix(g * h), SpinMatrix(Gamma(5) * g), SpinMatrix(g * Gamma(Ns * Ns - 1)), Complex(trace(g)));
+    add(Fermion(u * psi), Fermion(g * psi), Fermion(Gamma(1) * psi), Complex(localInnerProduct(psi, chi)),
         Real(localInnerProductReal(psi, chi)), Fermion(psi - c * chi), Fermion(chiralProjectPlus(psi)));
     add(Propagator(p * q), Propagator(u * p), Propagator(adj(p)), Complex(trace(p)), Real(localNorm2(p)));
   }
