@@ -31,6 +31,7 @@ constexpr LeftOut kLeftOut[] = {
     {"test_maps.cpp", "maps of the user: one, a family, with inverses", "tables of sites that are all on one rank"},
     {"test_maps.cpp", "large lattices, tabulated by several threads: shifts forth and back are the identity",
      "tables of sites that are all on one rank"},
+    {"test_qdpxx_files.cpp", "numbers as text have QDP++'s digits and order", "the text of one rank"},
     {"test_stopwatch.cpp", "FlopCounter reports flops and rates in their units", "the text of one rank"},
     {"test_wrong_use.cpp", "with TESSERA_CHECK=1, reading a field that was never written is refused",
      "starts processes of its own"},

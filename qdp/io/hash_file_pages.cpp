@@ -275,10 +275,12 @@ HashFile::Page& HashFile::page(std::uint32_t number) {
   return *slot;
 }
 
+/// Where none was ever written. A header that counts wrongly leads to pages that others may be at work with.
 HashFile::Page& HashFile::new_page(std::uint32_t number, std::uint32_t type) {
-  auto& slot = pages_[number];
-  slot = std::make_unique<Page>(header_.page_size);
-  Page& page = *slot;
+  Page& page = this->page(number);
+  if (page.in_use())
+    damaged(number, hash_format::kSignature, "new page", "one that was never written",
+            hash_format::hex_of(page.word(hash_format::kSignature)));
   page.set_word(hash_format::kNumber, number);
   page.set_word(hash_format::kBefore, hash_format::kNoPage);
   page.set_word(hash_format::kBehind, hash_format::kNoPage);
@@ -337,9 +339,9 @@ std::uint32_t HashFile::current_data_page() {
     if (last.in_use() && last.type() == hash_format::kDataPage && last.behind() == hash_format::kNoPage)
       return data_page_ = number;
   }
-  data_page_ = allocate();
-  new_page(data_page_, hash_format::kDataPage);
-  return data_page_;
+  const std::uint32_t fresh = allocate();
+  new_page(fresh, hash_format::kDataPage);
+  return data_page_ = fresh;
 }
 
 }  // namespace QDP::io
