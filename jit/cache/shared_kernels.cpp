@@ -10,7 +10,6 @@
 #include <cstring>
 #include <ctime>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 namespace jit {

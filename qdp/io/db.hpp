@@ -192,16 +192,13 @@ namespace QDP {
 inline constexpr int db_cachesize = 50 * 1024 * 1024;  ///< bytes
 inline constexpr int db_pagesize = 64 * 1024;          ///< bytes
 
-/// A file that one process uses for itself: no call is collective, as far as those of K and D are not.
+namespace detail {
+
+/// A store, and what is set before it is opened: on each rank alike.
 template <class K, class D>
-class LocalBinaryStoreDB {
+class StoreSettings {
  public:
-  explicit LocalBinaryStoreDB(bool do_init = false) {
-    if (!do_init) return;
-    db_.setCacheSize(db_cachesize);
-    db_.setMaxNumberConfigs(1);
-  }
-  virtual ~LocalBinaryStoreDB() = default;
+  virtual ~StoreSettings() = default;
 
   virtual void setCacheSize(const unsigned int bytes) { db_.setCacheSize(bytes); }
   virtual void setCacheSizeMB(const unsigned int megabytes) { db_.setCacheSizeMB(megabytes); }
@@ -210,8 +207,33 @@ class LocalBinaryStoreDB {
   virtual void enablePageMove() { db_.enablePageMove(); }
   virtual void disablePageMove() { db_.disablePageMove(); }
   virtual void setMaxUserInfoLen(unsigned int bytes) { db_.setMaxUserInfoLen(bytes); }
-  virtual unsigned int getMaxUserInfoLen() const { return db_.getMaxUserInfoLen(); }
   virtual void setMaxNumberConfigs(unsigned int configs) { db_.setMaxNumberConfigs(configs); }
+
+ protected:
+  static void must(int result, const char* what) {
+    if (result != 0)
+      throw jit::UserError({.what = what, .expected = "an open file", .got = "none", .what_now = "call open first"});
+  }
+  FILEDB::ConfDataStoreDB<K, D> db_;
+};
+
+}  // namespace detail
+
+/// A file that one process uses for itself: no call is collective, as far as those of K and D are not.
+template <class K, class D>
+class LocalBinaryStoreDB : public detail::StoreSettings<K, D> {
+  using StoreSettings = detail::StoreSettings<K, D>;
+  using StoreSettings::db_;
+
+ public:
+  explicit LocalBinaryStoreDB(bool do_init = false) {
+    if (!do_init) return;
+    db_.setCacheSize(db_cachesize);
+    db_.setMaxNumberConfigs(1);
+  }
+  virtual ~LocalBinaryStoreDB() = default;
+
+  virtual unsigned int getMaxUserInfoLen() const { return db_.getMaxUserInfoLen(); }
   virtual unsigned int getMaxNumberConfigs() const { return db_.getMaxNumberConfigs(); }
 
   virtual bool fileExists(const std::string& file) const { return db_.fileExists(file); }
@@ -235,17 +257,15 @@ class LocalBinaryStoreDB {
   virtual void getUserdata(std::string& user_data) { must(db_.getUserdata(user_data)); }
 
  private:
-  static void must(int result) {
-    if (result != 0)
-      throw jit::UserError(
-          {.what = "LocalBinaryStoreDB", .expected = "an open file", .got = "none", .what_now = "call open first"});
-  }
-  FILEDB::ConfDataStoreDB<K, D> db_;
+  static void must(int result) { StoreSettings::must(result, "LocalBinaryStoreDB"); }
 };
 
 /// A file of the whole job: the primary has it, all calls are collective, and what is read arrives on every rank (QDP++ stops there).
 template <class K, class D>
-class BinaryStoreDB {
+class BinaryStoreDB : public detail::StoreSettings<K, D> {
+  using StoreSettings = detail::StoreSettings<K, D>;
+  using StoreSettings::db_;
+
  public:
   BinaryStoreDB() {
     db_.setCacheSize(db_cachesize);
@@ -254,17 +274,9 @@ class BinaryStoreDB {
   /// Completes the file, without a word to other ranks.
   virtual ~BinaryStoreDB() = default;
 
-  virtual void setCacheSize(const unsigned int bytes) { db_.setCacheSize(bytes); }
-  virtual void setCacheSizeMB(const unsigned int megabytes) { db_.setCacheSizeMB(megabytes); }
-  virtual void setPageSize(const unsigned int bytes) { db_.setPageSize(bytes); }
-  virtual void setNumberBuckets(const unsigned int buckets) { db_.setNumberBuckets(buckets); }
-  virtual void enablePageMove() { db_.enablePageMove(); }
-  virtual void disablePageMove() { db_.disablePageMove(); }
-  virtual void setMaxUserInfoLen(unsigned int bytes) { db_.setMaxUserInfoLen(bytes); }
   virtual unsigned int getMaxUserInfoLen() const {
     return io::once([&] { return db_.getMaxUserInfoLen(); });
   }
-  virtual void setMaxNumberConfigs(unsigned int configs) { db_.setMaxNumberConfigs(configs); }
   virtual unsigned int getMaxNumberConfigs() const {
     return io::once([&] { return db_.getMaxNumberConfigs(); });
   }
@@ -347,11 +359,7 @@ class BinaryStoreDB {
   }
 
  private:
-  static void must(int result) {
-    if (result != 0)
-      throw jit::UserError(
-          {.what = "BinaryStoreDB", .expected = "an open file", .got = "none", .what_now = "call open first"});
-  }
+  static void must(int result) { StoreSettings::must(result, "BinaryStoreDB"); }
   template <class X> static std::string bytes_of(const X& x) {
     std::string bytes;
     x.writeObject(bytes);
@@ -364,8 +372,6 @@ class BinaryStoreDB {
       to.push_back(std::move(x));
     }
   }
-
-  FILEDB::ConfDataStoreDB<K, D> db_;
 };
 
 }  // namespace QDP

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/support/file.hpp"
 #include "qdp.h"
 #include "qdp_db.h"
 #include "qdp_disk_map_slice.h"
@@ -27,11 +28,6 @@ namespace {
 
 constexpr int kKeys = 30, kPage = 512, kBuckets = 4;
 
-std::string bytes_of_file(const std::string& file) {
-  std::ifstream in(file, std::ios_base::binary);
-  REQUIRE(in.is_open());
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 void write_bytes(const std::string& file, const std::string& bytes) {
   tests::once([&] { std::ofstream(file, std::ios_base::binary) << bytes; });
 }
@@ -70,7 +66,7 @@ TEST_CASE("a file that FileDB wrote is read: keys, data over many pages, user da
 TEST_CASE("a file of FileDB's version 5 is read and added to") {
   TemporaryFolder folder;
   const std::string file = folder.file("db");
-  write_bytes(file, bytes_of_file(stored("filedb5.sdb")));
+  write_bytes(file, jit::read_file(stored("filedb5.sdb")));
   const auto data = [](int n) {
     return std::string(static_cast<std::size_t>(n % 7 == 3 ? 1000 + n : n), static_cast<char>('a' + n % 26));
   };
@@ -96,14 +92,14 @@ TEST_CASE("a file of FileDB's version 5 is read and added to") {
   }
   tests::meet();
   CHECK(wrong(60) == 0);
-  CHECK(bytes_of_file(file)[7] == 5);
+  CHECK(jit::read_file(file)[7] == 5);
 }
 
 TEST_CASE("a file that is written here has the bytes of one that FileDB has read and added to") {
   TemporaryFolder folder;
   samples::write_db(folder.file("db"), kKeys, kPage, kBuckets);
   tests::meet();
-  CHECK(bytes_of_file(folder.file("db")) == bytes_of_file(stored("tessera.sdb")));
+  CHECK(jit::read_file(folder.file("db")) == jit::read_file(stored("tessera.sdb")));
   CHECK(samples::wrong_in_db(folder.file("db"), kKeys) == 0);
 }
 
@@ -120,7 +116,7 @@ TEST_CASE("keys are added to files of all sizes of pages and numbers of buckets,
     samples::add_to_db(file, size.keys, size.keys + 50);
     CHECK(samples::wrong_in_db(file, size.keys + 50, size.keys) == 0);
   }
-  const std::string theirs = bytes_of_file(stored("filedb.sdb"));
+  const std::string theirs = jit::read_file(stored("filedb.sdb"));
   write_bytes(file, theirs);
   samples::add_to_db(file, 60, 100);
   CHECK(samples::wrong_in_db(file, 100, 60) == 0);
@@ -181,7 +177,7 @@ TEST_CASE("few pages in memory at a time give the same file") {
   fill("small", 2 * kPage);
   fill("large", 1 << 20);
   tests::meet();
-  CHECK(bytes_of_file(folder.file("small")) == bytes_of_file(folder.file("large")));
+  CHECK(jit::read_file(folder.file("small")) == jit::read_file(folder.file("large")));
   CHECK(samples::wrong_in_db(folder.file("small"), kKeys) == 0);
 }
 
@@ -240,7 +236,7 @@ TEST_CASE("damaged files are refused, and never give other data") {
   TemporaryFolder folder;
   const std::string file = folder.file("db");
   for (const char* name : {"filedb.sdb", "tessera.sdb"}) {
-    const std::string good = bytes_of_file(stored(name));
+    const std::string good = jit::read_file(stored(name));
     const int keys = std::strcmp(name, "filedb.sdb") == 0 ? 60 : kKeys;
     const auto refusal = [&](const std::string& bytes) {
       write_bytes(file, bytes);
@@ -272,7 +268,7 @@ TEST_CASE("damaged files are refused, and never give other data") {
 TEST_CASE("files whose checksums are right and whose words are not are refused") {
   TemporaryFolder folder;
   const std::string file = folder.file("db");
-  const std::string good = bytes_of_file(stored("tessera.sdb"));
+  const std::string good = jit::read_file(stored("tessera.sdb"));
   const auto put = [](std::string& bytes, std::size_t at, std::uint32_t value) {
     for (int i = 0; i < 4; ++i) bytes[at + static_cast<std::size_t>(i)] = static_cast<char>(value >> (8 * i) & 0xff);
   };

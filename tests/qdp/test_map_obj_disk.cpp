@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/support/file.hpp"
 #include "qdp.h"
 #include "qdp_disk_map_slice.h"
 #include "qdp_map_obj_disk.h"
@@ -31,11 +32,6 @@ namespace {
 constexpr auto kNew = std::ios_base::in | std::ios_base::out | std::ios_base::trunc;
 using Numbers = MapObjectDisk<samples::MapKey, multi1d<double>>;
 
-std::string bytes_of_file(const std::string& file) {
-  std::ifstream in(file, std::ios_base::binary);
-  REQUIRE(in.is_open());
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 void write_bytes(const std::string& file, const std::string& bytes) {
   tests::once([&] { std::ofstream(file, std::ios_base::binary) << bytes; });
 }
@@ -64,8 +60,8 @@ TEST_CASE(
   for (const auto& [name, write_it] : files) {
     CAPTURE(name);
     write_it(folder.file(name));
-    CHECK(tests::together([&, file = folder.file(name)] { return bytes_of_file(file); }) ==
-          bytes_of_file(by_qdpxx(name)));
+    CHECK(tests::together([&, file = folder.file(name)] { return jit::read_file(file); }) ==
+          jit::read_file(by_qdpxx(name)));
   }
 }
 
@@ -256,7 +252,7 @@ TEST_CASE("several files are one map to read") {
 
 TEST_CASE("files that are missing, foreign, not completed, cut short or damaged are refused with their name") {
   TemporaryFolder folder;
-  const std::string good = bytes_of_file(by_qdpxx("map_once.disk")), file = folder.file("map");
+  const std::string good = jit::read_file(by_qdpxx("map_once.disk")), file = folder.file("map");
   const auto refusal = [&](const std::string& bytes) {
     write_bytes(file, bytes);
     return message_of([&] {

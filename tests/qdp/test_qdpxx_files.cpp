@@ -7,6 +7,7 @@
 #include <regex>
 #include <string>
 
+#include "jit/support/file.hpp"
 #include "qdp.h"
 #include "qdp_disk_map_slice.h"
 #include "qdp_map_obj_disk.h"
@@ -28,11 +29,6 @@ using tests::TemporaryFolder;
 
 namespace {
 
-std::string bytes_of_file(const std::string& file) {
-  std::ifstream in(file, std::ios_base::binary);
-  REQUIRE(in.is_open());
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 std::string by_qdpxx(const std::string& name) { return tests::data_file("qdpxx/" + name); }
 
 /// Says where two files begin to differ.
@@ -107,8 +103,8 @@ TEST_CASE("SciDAC records have the bytes that QDP++ writes: datatype, colours, s
   samples::write_scidac(folder.file("records.lime"));
   samples::write_links(folder.file("links.lime"));
   for (const std::string name : {"records.lime", "links.lime"}) {
-    const std::string here = without_dates(bytes_of_file(folder.file(name)));
-    const std::string there = without_dates(bytes_of_file(by_qdpxx(name)));
+    const std::string here = without_dates(jit::read_file(folder.file(name)));
+    const std::string there = without_dates(jit::read_file(by_qdpxx(name)));
     CHECK(difference(here, there) == "");
     CHECK(contains(here, "<date/>"));
   }
@@ -162,7 +158,7 @@ TEST_CASE("XML of every kind of type has the bytes that QDP++ writes") {
   samples::write_xml(folder.file("values.xml"));
   tests::meet();
   // QDP++ ends files of XML, but not buffers, in the middle of a line.
-  CHECK(difference(bytes_of_file(folder.file("values.xml")), bytes_of_file(by_qdpxx("values.xml")) + "\n") == "");
+  CHECK(difference(jit::read_file(folder.file("values.xml")), jit::read_file(by_qdpxx("values.xml")) + "\n") == "");
 }
 
 TEST_CASE("numbers as text have QDP++'s digits and order") {
@@ -172,10 +168,10 @@ TEST_CASE("numbers as text have QDP++'s digits and order") {
   samples::write_text(folder.file("values.txt"), folder.file("printed.txt"));
   QDPIO::cout.init(nullptr);
   tests::meet();
-  CHECK(difference(bytes_of_file(folder.file("printed.txt")), bytes_of_file(by_qdpxx("printed.txt"))) == "");
+  CHECK(difference(jit::read_file(folder.file("printed.txt")), jit::read_file(by_qdpxx("printed.txt"))) == "");
   // QDP++ writes the words of a value without anything between them.
-  const std::string text = bytes_of_file(folder.file("values.txt"));
-  CHECK(difference(without_blanks(text), without_blanks(bytes_of_file(by_qdpxx("values.txt")))) == "");
+  const std::string text = jit::read_file(folder.file("values.txt"));
+  CHECK(difference(without_blanks(text), without_blanks(jit::read_file(by_qdpxx("values.txt")))) == "");
   CHECK(contains(text, "Seed 1\n2\n3\n4\n\n"));
   CHECK(contains(text, "ColorMatrixF 0.333333 -0.285714 2.33333 -1.14286 4.33333 -2 1 "));
 }
