@@ -40,6 +40,7 @@ struct CountedMessages {
     }
     bool done() override { return message_->done(); }
     void wait() override { message_->wait(); }
+    std::size_t length() const override { return message_->length(); }
 
    private:
     CountedMessages& counts_;

@@ -35,11 +35,18 @@ class SocketRanks;
 /// A message over a socket: its length, then its bytes.
 class SocketMessage : public jit::Message {
  public:
-  SocketMessage(SocketRanks& ranks, int partner, void* data, std::size_t bytes, bool outgoing)
-      : ranks_(ranks), partner_(partner), data_(static_cast<char*>(data)), bytes_(bytes), outgoing_(outgoing) {}
+  SocketMessage(SocketRanks& ranks, int partner, void* data, std::size_t bytes, bool outgoing,
+                jit::Length length = jit::Length::exact)
+      : ranks_(ranks),
+        partner_(partner),
+        data_(static_cast<char*>(data)),
+        bytes_(bytes),
+        outgoing_(outgoing),
+        may_be_shorter_(length == jit::Length::at_most) {}
   void start() override;
   bool done() override;
   void wait() override;
+  std::size_t length() const override { return length_; }
 
   /// Sends or receives what is possible now; true if the message is through.
   bool advance(Socket socket);
@@ -50,7 +57,7 @@ class SocketMessage : public jit::Message {
   int partner_;
   char* data_;
   std::size_t bytes_;
-  bool outgoing_, under_way_ = false;
+  bool outgoing_, may_be_shorter_, under_way_ = false;
   std::uint64_t length_ = 0;  ///< as the sender tells
   std::size_t moved_ = 0;     ///< bytes of the length and the data
 };
@@ -99,9 +106,9 @@ class SocketRanks : public jit::Communicator {
     check_partner("message to", to);
     return std::make_unique<SocketMessage>(*this, to, const_cast<void*>(data), bytes, true);  // only read
   }
-  std::unique_ptr<jit::Message> incoming(void* data, std::size_t bytes, int from) override {
+  std::unique_ptr<jit::Message> incoming(void* data, std::size_t bytes, int from, jit::Length length) override {
     check_partner("message from", from);
-    return std::make_unique<SocketMessage>(*this, from, data, bytes, false);
+    return std::make_unique<SocketMessage>(*this, from, data, bytes, false, length);
   }
 
   /// The test's process ends the others.
@@ -216,7 +223,7 @@ bool SocketMessage::advance(Socket socket) {
   for (;;) {
     const bool head = moved_ < sizeof length_;
     char* at = head ? reinterpret_cast<char*>(&length_) + moved_ : data_ + (moved_ - sizeof length_);
-    const std::size_t left = (head ? sizeof length_ : sizeof length_ + bytes_) - moved_;
+    const std::size_t left = sizeof length_ + (head ? 0 : length_) - moved_;
     if (!head && left == 0) {
       under_way_ = false;
       return true;
@@ -226,7 +233,7 @@ bool SocketMessage::advance(Socket socket) {
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
     if (n <= 0) SocketRanks::fail(partner_, n);
     moved_ += static_cast<std::size_t>(n);
-    if (moved_ == sizeof length_ && length_ != bytes_)
+    if (moved_ == sizeof length_ && length_ != bytes_ && (length_ > bytes_ || !may_be_shorter_))
       throw jit::InternalError({.what = "message of rank " + std::to_string(partner_),
                                 .expected = std::to_string(bytes_) + " bytes",
                                 .got = std::to_string(length_)});

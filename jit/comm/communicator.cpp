@@ -22,7 +22,7 @@ class SingleRank : public Communicator {
   }
   void barrier() override {}
   std::unique_ptr<Message> outgoing(const void*, std::size_t, int to) override { no_partner("message to", to); }
-  std::unique_ptr<Message> incoming(void*, std::size_t, int from) override { no_partner("message from", from); }
+  std::unique_ptr<Message> incoming(void*, std::size_t, int from, Length) override { no_partner("message from", from); }
   void abort(int) override {}
 
  private:

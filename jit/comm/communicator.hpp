@@ -26,7 +26,12 @@ class Message {
   virtual bool done() = 0;
   /// Returns when it is done, and throws as done() does.
   virtual void wait() = 0;
+  /// Bytes of what was sent, or came, the last time.
+  virtual std::size_t length() const = 0;
 };
+
+/// How long a message may be that another rank sends: as expected, or shorter too.
+enum class Length { exact, at_most };
 
 /// into[i] = into[i] joined with from[i], i < count: values of the length that came with it, at any address. Associative and
 /// commutative to the bit, as values are joined in any order and grouping. Must not throw.
@@ -55,7 +60,7 @@ class Communicator {
   // ---- between two ranks. The partner is another rank: these throw UserError if it is not.
 
   virtual std::unique_ptr<Message> outgoing(const void* data, std::size_t bytes, int to) = 0;
-  virtual std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from) = 0;
+  virtual std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from, Length = Length::exact) = 0;
   /// One message, to its end. send() may wait for the receiver: two ranks that send to each other first wait forever.
   void send(const void* data, std::size_t bytes, int to) { run(*outgoing(data, bytes, to)); }
   void receive(void* data, std::size_t bytes, int from) { run(*incoming(data, bytes, from)); }

@@ -21,6 +21,7 @@ class DelayedMessage : public Message {
     message_->wait();
     std::this_thread::sleep_until(earliest_);
   }
+  std::size_t length() const override { return message_->length(); }
 
  private:
   std::unique_ptr<Message> message_;
@@ -30,8 +31,8 @@ class DelayedMessage : public Message {
 
 }  // namespace
 
-std::unique_ptr<Message> DelayedRanks::incoming(void* data, std::size_t bytes, int from) {
-  return std::make_unique<DelayedMessage>(ForwardedRanks::incoming(data, bytes, from), delay_);
+std::unique_ptr<Message> DelayedRanks::incoming(void* data, std::size_t bytes, int from, Length length) {
+  return std::make_unique<DelayedMessage>(ForwardedRanks::incoming(data, bytes, from, length), delay_);
 }
 
 }  // namespace jit

@@ -13,7 +13,7 @@ class DelayedRanks : public ForwardedRanks {
  public:
   DelayedRanks(std::unique_ptr<Communicator> ranks, std::chrono::nanoseconds delay)
       : ForwardedRanks(std::move(ranks)), delay_(delay) {}
-  std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from) override;
+  std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from, Length length) override;
 
  private:
   std::chrono::nanoseconds delay_;

@@ -26,8 +26,8 @@ class ForwardedRanks : public Communicator {
   std::unique_ptr<Message> outgoing(const void* data, std::size_t bytes, int to) override {
     return ranks_->outgoing(data, bytes, to);
   }
-  std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from) override {
-    return ranks_->incoming(data, bytes, from);
+  std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from, Length length) override {
+    return ranks_->incoming(data, bytes, from, length);
   }
   void abort(int status) override { ranks_->abort(status); }
 

@@ -41,7 +41,7 @@ class Stranded : public Communicator {
   void gather(const void*, std::size_t, void*) override { fail("gather"); }
   void barrier() override { fail("barrier"); }
   std::unique_ptr<Message> outgoing(const void*, std::size_t, int) override { fail("message to"); }
-  std::unique_ptr<Message> incoming(void*, std::size_t, int) override { fail("message from"); }
+  std::unique_ptr<Message> incoming(void*, std::size_t, int, Length) override { fail("message from"); }
   void abort(int) override {}
 
  private:

@@ -24,8 +24,14 @@ volatile std::sig_atomic_t end_status = 1;
 /// Lives no longer than what it was made by is open, or does nothing afterwards.
 class MpiMessage : public Message {
  public:
-  MpiMessage(const MpiRanks& ranks, mpi::Request* request, std::size_t bytes, int partner, bool outgoing)
-      : ranks_(ranks), request_(request), bytes_(bytes), partner_(partner), outgoing_(outgoing) {}
+  MpiMessage(const MpiRanks& ranks, mpi::Request* request, std::size_t bytes, int partner, bool outgoing, Length length)
+      : ranks_(ranks),
+        request_(request),
+        bytes_(bytes),
+        length_(bytes),
+        partner_(partner),
+        outgoing_(outgoing),
+        may_be_shorter_(length == Length::at_most) {}
   ~MpiMessage() override {
     if (!ranks_.closed()) ranks_.job_->drop(ranks_.job_, request_, under_way_);
   }
@@ -48,7 +54,9 @@ class MpiMessage : public Message {
     }
     if (is_done == 0) return false;
     under_way_ = false;
-    if (!outgoing_ && came != bytes_)
+    if (outgoing_) return true;
+    length_ = came;
+    if (came != bytes_ && (came > bytes_ || !may_be_shorter_))
       throw InternalError({.what = label(),
                            .expected = std::to_string(bytes_) + " bytes",
                            .got = came == mpi::kTooLong ? "more" : std::to_string(came),
@@ -79,6 +87,8 @@ class MpiMessage : public Message {
     }
   }
 
+  std::size_t length() const override { return length_; }
+
  private:
   const char* name() const { return outgoing_ ? "message to another rank" : "message from another rank"; }
   std::string label() const {
@@ -91,12 +101,17 @@ class MpiMessage : public Message {
 
   const MpiRanks& ranks_;
   mpi::Request* request_;
-  std::size_t bytes_;
+  std::size_t bytes_, length_;
   int partner_;
-  bool outgoing_, under_way_ = false;
+  bool outgoing_, may_be_shorter_, under_way_ = false;
 };
 
-MpiRanks::MpiRanks(mpi::Job* job) : job_(job), rank_(job->rank), size_(job->size), host_(job->host) {}
+MpiRanks::MpiRanks(mpi::Job* job)
+    : job_(job),
+      rank_(job->rank),
+      size_(job->size),
+      host_(job->host),
+      limit_(size_ > 1 ? env().timeout : 0, [this](const char* operation) { end_late(operation); }) {}
 
 mpi::Job& MpiRanks::job(const char* operation) const {
   if (closed())
@@ -122,42 +137,52 @@ void MpiRanks::check(const char* operation, mpi::Failure failure) const {
                      .where = "rank " + std::to_string(rank_) + " of " + std::to_string(size_)});
 }
 
+/// Of the thread that looks after the time. What the others do is not known here; the launcher ends them.
+void MpiRanks::end_late(const char* operation) {
+  const Error error(
+      {.what = operation,
+       .expected = "the other ranks within " + std::to_string(env().timeout) + " s",
+       .got = "not all",
+       .where = "on rank " + std::to_string(rank_) + " of " + std::to_string(size_) + ", TESSERA_TIMEOUT",
+       .what_now = "Another rank is gone, hangs, or runs other statements; if it is only late, raise the limit"});
+  const std::string line = std::string(error.what()) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  abort(1);
+  _exit(1);
+}
+
 void MpiRanks::broadcast(void* data, std::size_t bytes, int root) {
   check_root("broadcast", root);
-  mpi::Job& mine = job("broadcast");
-  check("broadcast", inside([&] { return mine.broadcast(&mine, data, bytes, root); }));
+  collective("broadcast", [&](mpi::Job* job) { return job->broadcast(job, data, bytes, root); });
 }
 
 void MpiRanks::combine(void* values, std::size_t bytes, std::size_t count, Join join) {
-  mpi::Job& mine = job("combine");
-  check("combine", inside([&] { return mine.combine(&mine, values, bytes, count, join); }));
+  collective("combination of values", [&](mpi::Job* job) { return job->combine(job, values, bytes, count, join); });
 }
 
 void MpiRanks::gather(const void* mine, std::size_t bytes, void* all) {
-  mpi::Job& ranks = job("gather");
-  check("gather", inside([&] { return ranks.gather(&ranks, mine, bytes, all); }));
+  collective("gathering of values", [&](mpi::Job* job) { return job->gather(job, mine, bytes, all); });
 }
 
 void MpiRanks::barrier() {
-  mpi::Job& mine = job("barrier");
-  check("barrier", inside([&] { return mine.barrier(&mine); }));
+  collective("barrier", [](mpi::Job* job) { return job->barrier(job); });
 }
 
 std::unique_ptr<Message> MpiRanks::message(const char* operation, void* data, std::size_t bytes, int partner,
-                                           bool outgoing) {
+                                           bool outgoing, Length length) {
   check_partner(operation, partner);
   mpi::Job& mine = job(operation);
   mpi::Request* request = nullptr;
   check(operation, inside([&] { return mine.make(&mine, data, bytes, partner, outgoing, &request); }));
-  return std::make_unique<MpiMessage>(*this, request, bytes, partner, outgoing);
+  return std::make_unique<MpiMessage>(*this, request, bytes, partner, outgoing, length);
 }
 
 std::unique_ptr<Message> MpiRanks::outgoing(const void* data, std::size_t bytes, int to) {
-  return message("message to", const_cast<void*>(data), bytes, to, true);  // only read
+  return message("message to", const_cast<void*>(data), bytes, to, true, Length::exact);  // only read
 }
 
-std::unique_ptr<Message> MpiRanks::incoming(void* data, std::size_t bytes, int from) {
-  return message("message from", data, bytes, from, false);
+std::unique_ptr<Message> MpiRanks::incoming(void* data, std::size_t bytes, int from, Length length) {
+  return message("message from", data, bytes, from, false, length);
 }
 
 void MpiRanks::abort(int status) {

@@ -6,6 +6,7 @@
 
 #include "jit/comm/communicator.hpp"
 #include "jit/comm/mpi/interface.hpp"
+#include "jit/comm/time_limit.hpp"
 
 namespace jit {
 
@@ -26,7 +27,7 @@ class MpiRanks : public Communicator {
   void gather(const void* mine, std::size_t bytes, void* all) override;
   void barrier() override;
   std::unique_ptr<Message> outgoing(const void* data, std::size_t bytes, int to) override;
-  std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from) override;
+  std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from, Length length) override;
   void abort(int status) override;
 
   /// Tells the others that this rank leaves, after a failure or not, and waits until all have, or so many seconds (negative:
@@ -52,13 +53,22 @@ class MpiRanks : public Communicator {
   }
   mpi::Job& job(const char* operation) const;
   void check(const char* operation, mpi::Failure failure) const;
-  std::unique_ptr<Message> message(const char* operation, void* data, std::size_t bytes, int partner, bool outgoing);
+  /// A collective operation: call(job) within TESSERA_TIMEOUT, or the end of the job.
+  template <class Call> void collective(const char* operation, Call&& call) {
+    mpi::Job& mine = job(operation);
+    const TimeLimit::Call timed(limit_, operation);
+    check(operation, inside([&] { return call(&mine); }));
+  }
+  [[noreturn]] void end_late(const char* operation);
+  std::unique_ptr<Message> message(const char* operation, void* data, std::size_t bytes, int partner, bool outgoing,
+                                   Length length);
 
   mpi::Job* job_;
   int rank_, size_;
   std::string host_;
   std::thread::id thread_ = std::this_thread::get_id();
   mutable std::atomic<bool> inside_{false};
+  TimeLimit limit_;  // the last, as it looks at the others
 };
 
 }  // namespace jit

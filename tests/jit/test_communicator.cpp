@@ -101,7 +101,7 @@ TEST_CASE("another communicator takes the place of the process's, and gives it b
     void gather(const void*, std::size_t, void*) override {}
     void barrier() override {}
     std::unique_ptr<Message> outgoing(const void*, std::size_t, int) override { return nullptr; }
-    std::unique_ptr<Message> incoming(void*, std::size_t, int) override { return nullptr; }
+    std::unique_ptr<Message> incoming(void*, std::size_t, int, Length) override { return nullptr; }
     void abort(int) override {}
   };
   Communicator* const before = &process_communicator();
@@ -425,6 +425,32 @@ TEST_CASE("a halo exchange: messages in both directions are started, overlap, an
       });
       for (const auto& t : told) CHECK(t[0] == 0);
     }
+}
+
+TEST_CASE("a message may be shorter than the most that is expected, not longer, and tells its length") {
+  constexpr std::size_t kMost = 300000;
+  const auto told = on_ranks<int>(2, [](Communicator& ranks) {
+    std::vector<int> found;
+    std::vector<char> text(kMost, 'x');
+    const auto in = ranks.rank() == 1 ? ranks.incoming(text.data(), kMost, 0, Length::at_most) : nullptr;
+    for (const std::size_t bytes : {kMost, std::size_t{8}, kMost - 1, std::size_t{1}}) {
+      const auto sent = bytes_of(0, 7, bytes);
+      if (ranks.rank() == 0) {
+        const auto out = ranks.outgoing(sent.data(), bytes, 1);
+        out->start();
+        out->wait();
+        found.push_back(out->length() == bytes);
+        continue;
+      }
+      std::ranges::fill(text, 'x');
+      in->start();
+      in->wait();
+      found.push_back(in->length() == bytes && std::equal(sent.begin(), sent.end(), text.begin()) &&
+                      (bytes == kMost || text[bytes] == 'x'));
+    }
+    return found;
+  });
+  for (const auto& t : told) CHECK(t == std::vector<int>(4, 1));
 }
 
 TEST_CASE("messages do not get in the way of collective operations between their start and their end") {

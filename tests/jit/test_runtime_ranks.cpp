@@ -88,7 +88,9 @@ struct Counting : Communicator {
   void gather(const void* mine, std::size_t bytes, void* all) override { ranks->gather(mine, bytes, all); }
   void barrier() override { ranks->barrier(); }
   std::unique_ptr<Message> outgoing(const void* x, std::size_t n, int to) override { return ranks->outgoing(x, n, to); }
-  std::unique_ptr<Message> incoming(void* x, std::size_t n, int from) override { return ranks->incoming(x, n, from); }
+  std::unique_ptr<Message> incoming(void* x, std::size_t n, int from, Length length) override {
+    return ranks->incoming(x, n, from, length);
+  }
   void abort(int status) override { ranks->abort(status); }
 
   std::unique_ptr<Communicator> ranks;

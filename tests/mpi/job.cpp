@@ -130,6 +130,17 @@ int messages_per_second() {
   return 0;
 }
 
+/// Rank 1 stays away from an operation of all.
+int late(const std::string& what) {
+  if (is_one()) std::this_thread::sleep_for(std::chrono::seconds(120));
+  std::vector<int> x(static_cast<std::size_t>(ranks().size()));
+  if (what == "late_broadcast") ranks().broadcast(x.data(), sizeof(int), 1);
+  if (what == "late_gathering") ranks().gather(&what, 1, x.data());
+  if (what == "late_barrier") ranks().barrier();
+  if (what == "late_combination") ranks().combine(x.data(), sizeof(int), 1, [](void*, const void*, std::size_t) {});
+  return 0;
+}
+
 /// A process that a rank forks off is no rank: its end is nobody's.
 int fork_off() {
   if (is_one()) {
@@ -160,6 +171,7 @@ int run(const std::string& what, const std::string& more) {
   if (what == "abort_one" && is_one()) QDP::QDP_abort(5);
   if (what == "kill_one" && is_one()) std::raise(SIGKILL);
   if (what == "late" && is_one()) std::this_thread::sleep_for(std::chrono::seconds(120));
+  if (what.starts_with("late_")) return late(what);
   if (what == "late") {
     int x = 0;
     ranks().receive(&x, sizeof x, 1);

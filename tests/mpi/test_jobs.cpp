@@ -215,7 +215,7 @@ TEST_CASE("exit(0) on all ranks is a good end, on one it ends the others when th
   const Ended peace = mpirun(3, "exit_in_peace");
   CAPTURE(peace.text);
   CHECK(peace.status == 0);
-  const Ended alone = mpirun(3, "exit_one_in_peace", "TESSERA_TIMEOUT=1");
+  const Ended alone = mpirun(3, "exit_one_in_peace", "TESSERA_TIMEOUT=3");
   CAPTURE(alone.text);
   CHECK(alone.status != 0);
   CHECK(alone.seconds < 12);
@@ -224,11 +224,23 @@ TEST_CASE("exit(0) on all ranks is a good end, on one it ends the others when th
 
 TEST_CASE("a message that does not come is an error after TESSERA_TIMEOUT that names both ranks") {
   TESSERA_NEEDS_MPI;
-  const Ended end = mpirun(2, "late", "TESSERA_TIMEOUT=1");
+  const Ended end = mpirun(2, "late", "TESSERA_TIMEOUT=3");
   CAPTURE(end.text);
   CHECK(end.status != 0);
   CHECK(end.seconds < 12);
-  CHECK(count(end.text, "message from rank 1 (4 bytes): expected it within 1 s, got none (on rank 0 of 2") == 1);
+  CHECK(count(end.text, "message from rank 1 (4 bytes): expected it within 3 s, got none (on rank 0 of 2") == 1);
+}
+
+TEST_CASE("a collective operation that does not end is an error after TESSERA_TIMEOUT, and ends all") {
+  TESSERA_NEEDS_MPI;
+  for (const char* operation : {"barrier", "combination", "broadcast", "gathering"}) {
+    const Ended end = mpirun(3, std::string("late_") + operation, "TESSERA_TIMEOUT=3");
+    CAPTURE(end.text);
+    CHECK(end.status != 0);
+    CHECK(end.seconds < 15);
+    CHECK(contains(end.text, operation));
+    CHECK(contains(end.text, "expected the other ranks within 3 s, got not all (on rank "));
+  }
 }
 
 TEST_CASE("ranks of a machine share its cores, unless OMP_NUM_THREADS says how many threads each has") {
