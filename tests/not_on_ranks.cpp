@@ -14,6 +14,7 @@ struct LeftOut {
 constexpr LeftOut kLeftOut[] = {
     {"test_ranks.cpp", "", "starts ranks of its own"},
     {"test_many_ranks.cpp", "", "starts ranks of its own"},
+    {"test_many_ranks_kept.cpp", "", "starts ranks of its own"},
     {"test_many_ranks_io.cpp", "", "starts ranks of its own"},
     {"test_many_ranks_programs.cpp", "", "starts ranks of its own"},
     {"test_many_ranks_hmc.cpp", "", "starts ranks of its own"},

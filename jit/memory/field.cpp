@@ -87,6 +87,7 @@ std::size_t Field::device_bytes() const { return words_to_bytes(order_->groups *
 /// this announces.
 void Field::set_state(unsigned state) noexcept {
   state_ = state;
+  if ((state & kSides) == kHost) stamp_ = 0;
   const auto sites = static_cast<std::uint32_t>(order_->sites);
   readable_.store((state & kHost) != 0 ? sites : 0, std::memory_order_release);
   writable_.store((state & kSides) == kHost ? sites : 0, std::memory_order_release);
@@ -247,6 +248,7 @@ void Field::read_site(std::int64_t site, void* out) {
 
 void Field::write_site(std::int64_t site, const void* in) {
   const RuntimeLock lock;
+  stamp_ = 0;
   const auto word_bytes = static_cast<std::size_t>(ir::bytes(word_));
   const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
   const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
@@ -322,6 +324,12 @@ void Field::overwrite_groups(std::int64_t first, std::int64_t count, const void*
   if (home_.separate()) home_.device().copy_to_device(device, here.data(), here.size());
 }
 
+std::uint64_t Field::contents() {
+  static std::uint64_t last = 0;
+  if (stamp_ == 0 && !host_current()) stamp_ = ++last;
+  return stamp_;
+}
+
 void Field::swap(Field& other) {
   if (order_ != other.order_ || word_ != other.word_ || components_ != other.components_ || &home_ != &other.home_)
     throw InternalError({.what = "Field::swap", .expected = shape(*this), .got = shape(other)});
@@ -331,6 +339,7 @@ void Field::swap(Field& other) {
   std::swap(host_, other.host_);
   std::swap(device_, other.device_);
   std::swap(image_, other.image_);
+  std::swap(stamp_, other.stamp_);
   const unsigned state = state_;
   set_state(other.state_);
   other.set_state(state);

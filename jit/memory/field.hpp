@@ -65,7 +65,10 @@ class Field {
   /// memory of their own it stays there until the statement after the present one begins (Residency::begin_statement).
   const void* device_read() { return (state_ & (kDevice | kTracked)) == kDevice ? device_ : device_fetch(); }
   /// `whole`: every site will be written, the present contents need not be preserved. The other sides are released.
-  void* device_write(bool whole) { return state_ == kDevice ? device_ : device_claim(whole); }
+  void* device_write(bool whole) {
+    stamp_ = 0;
+    return state_ == kDevice ? device_ : device_claim(whole);
+  }
   /// Makes sure that device_write(whole) in this statement does not throw, and returns what it will; the contents stay
   /// what they are.
   void* device_reserve(bool whole);
@@ -83,6 +86,12 @@ class Field {
   void swap(Field& other);
 
   bool ever_written() const { return (state_ & kSides) != 0; }
+
+  /// A number that no other contents have or had, of whatever field: what was made from the same contents is the same. 0 while
+  /// the host may write without a call. Under the lock.
+  std::uint64_t contents();
+  /// Whether contents() was called since they were last written.
+  bool were_asked_for() const { return stamp_ != 0; }
 
  private:
   friend class Residency;
@@ -113,7 +122,8 @@ class Field {
   void* host_ = nullptr;
   void* device_ = nullptr;
   void* image_ = nullptr;
-  bool lent_ = false;  ///< the memory of the device side is somebody else's
+  std::uint64_t stamp_ = 0;  ///< of the present contents; 0: none yet
+  bool lent_ = false;        ///< the memory of the device side is somebody else's
   Residency& home_;
   Residency::Place place_;
 };

@@ -19,7 +19,7 @@ namespace {
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
-  kOverlap, kMpi, kMpiLibrary, kTimeout
+  kOverlap, kKeepHalos, kMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
 
@@ -199,6 +199,7 @@ Env read_all() {
   values.sim_fault = raw(kSimFault);
   values.sim_delay = read_bool(kSimDelay);
   values.overlap = read_bool(kOverlap);
+  values.keep_halos = read_bytes(kKeepHalos);
   values.mpi = read_auto_bool(kMpi);
   values.mpi_library = raw(kMpiLibrary);
   values.timeout = read_int(kTimeout, 0, std::numeric_limits<int>::max());
@@ -251,10 +252,13 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_SIM_DELAY", "0|1", "1", "0: the simulated GPU's streams do not dawdle"},
       {"TESSERA_OVERLAP", "0|1", "1",
        "0: sites are computed only when all messages of a statement have arrived (bench)"},
+      {"TESSERA_KEEP_HALOS", "bytes, or with K M G T (KiB MiB GiB TiB)", "64MiB",
+       "what another rank may keep of what this one has sent it, which is not sent again until it changes; 0: all is sent"},
       {"TESSERA_MPI", "auto|0|1", "auto",
        "whether processes are ranks of one job that talk by MPI; auto: if mpirun, srun or the like started them, or the program has initialised MPI"},
       {"TESSERA_MPI_LIBRARY", "file", "", "the plug-in for MPI; libtessera_mpi.so is looked for if not set"},
-      {"TESSERA_TIMEOUT", "seconds, 0: for ever", "600", "how long a rank waits for a message of another"},
+      {"TESSERA_TIMEOUT", "seconds, 0: for ever", "600",
+       "how long a rank waits for a message of another, or for all in an operation of all"},
   };
   return table;
 }

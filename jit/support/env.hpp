@@ -42,6 +42,7 @@ struct Env {
   std::uint64_t mem_max = 0;     ///< bytes; 0 means what the device has
   bool spill = false;            ///< fields stay on the device for one statement only
   bool overlap = true;           ///< inner sites are computed while messages travel
+  std::uint64_t keep_halos = 0;  ///< bytes for each other rank
   std::string libcuda;           ///< the CUDA driver's library
   std::string libdevice;         ///< NVIDIA's mathematical functions as LLVM bitcode; empty: looked for
   std::uint64_t sim_memory = 0;  ///< bytes of the simulated GPU

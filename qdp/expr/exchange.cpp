@@ -75,10 +75,30 @@ class Exchange {
     buffers_ = &post.buffers[place];
   }
 
-  /// What others need goes to the buffers.
-  void fill_buffers() {
+  /// Which values are made from fields that were seen before. Before those of this stage are named.
+  void look_at_fields() {
+    const auto records = whole_.records();
+    seen_.assign(records.size(), true);
+    for (std::size_t i = 1; i < records.size(); ++i) {
+      const Record& r = records[i];
+      if (r.op() == Op::field) seen_[i] = whole_.fields()[static_cast<std::size_t>(r.attribute)]->were_asked_for();
+      for (int k = 0; k < 3; ++k)
+        if (const int operand = r.operand(k); operand >= 0 && !seen_[static_cast<std::size_t>(operand)])
+          seen_[i] = false;
+    }
+  }
+  void mark_fields() {
+    for (jit::Field* field : whole_.fields()) field->contents();
+  }
+  Contents contents(std::size_t value) const {
+    const Record& shift = record(shifts_[value][0]);
+    return {seen_[static_cast<std::size_t>(shift.operand(0))], [this, &shift] { return name_of(shift); }};
+  }
+
+  /// What others need and do not have goes to the buffers.
+  void fill_buffers(const Post& post) {
     for (std::size_t i = 0; i < shifts_.size(); ++i)
-      if (const Travelling& t = (*travelling_)[i]; t.outgoing)
+      if (const Travelling& t = (*travelling_)[i]; t.outgoing && post.is_sent(t))
         compute(i, *t.outgoing, t.halo->departing, t.halo->departures);
   }
 
@@ -144,6 +164,24 @@ class Exchange {
     spent().face_sites += face.domain.sites;
   }
 
+  /// The expression and the contents of what it reads, and the sites: those that the map and the domain ask for.
+  ValueName name_of(const Record& shift) const {
+    Statement value;
+    value.clear(how_.lattice);
+    value.copy(whole_, shift.operand(0), {});
+    const auto records = value.records().subspan(1);
+    ValueName name{how_.domain.identity.value(), map_of(whole_, shift)->identity().value(), records.size(),
+                   value.fields().size(), value.maps().size()};
+    for (const Record& r : records) name.insert(name.end(), {r.operands, r.place, r.type, r.attribute});
+    for (jit::Field* field : value.fields()) {
+      name.push_back(field->contents());
+      if (name.back() == 0) return {};
+    }
+    for (const jit::SiteMap* map : value.maps()) name.push_back(map != nullptr ? map->identity().value() : 0);
+    name.insert(name.end(), value.scalars().begin(), value.scalars().end());
+    return name;
+  }
+
   /// What is shifted, at the sources that the map gives for the sites of a buffer.
   void compute(std::size_t shift, jit::Field& buffer, const jit::SiteMap& sources, const jit::Domain& domain) {
     Statement step;
@@ -161,6 +199,7 @@ class Exchange {
   const Assignment how_;
   const std::vector<std::vector<int>> shifts_;  ///< records of each value that is moved
   Shifted values_;
+  std::vector<bool> seen_;  ///< [records]
   std::vector<Travelling>* travelling_ = nullptr;
   std::vector<std::vector<std::shared_ptr<jit::Field>>>* buffers_ = nullptr;
 };
@@ -200,7 +239,10 @@ void run_stage(const LatticeState& lattice, std::span<Exchange> statements) {
     spent().statements += static_cast<std::int64_t>(statements.size());
     {
       const Timed timed(spent().pack);
-      for (Exchange& statement : statements) statement.fill_buffers();
+      for (Exchange& statement : statements) statement.look_at_fields();
+      for (Exchange& statement : statements) statement.mark_fields();
+      post->prepare([&](std::size_t statement, std::size_t value) { return statements[statement].contents(value); });
+      for (Exchange& statement : statements) statement.fill_buffers(*post);
       post->start();
     }
     if (!jit::env().overlap) post->finish();
@@ -216,6 +258,7 @@ void run_stage(const LatticeState& lattice, std::span<Exchange> statements) {
     }
     spent().faces -= spent().wait - waited;
   } catch (...) {
+    post->give_up();
     // Messages that are under way keep their memory, and meet those of the other ranks, which have failed alike.
     static std::vector<std::shared_ptr<Post>> abandoned;
     abandoned.push_back(post);

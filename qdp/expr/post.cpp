@@ -1,9 +1,13 @@
 #include "qdp/expr/post.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "jit/memory/residency.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
 
 namespace QDP::detail {
 
@@ -18,9 +22,28 @@ std::shared_ptr<jit::Field> lent(const std::shared_ptr<const jit::SiteOrder>& or
   return std::make_shared<jit::Field>(order, shape.word, shape.components(), memory);
 }
 
-LetterPart add_part(Letter& letter, const Segment& s, Shape shape) {
+/// What follows a letter that is kept.
+struct Postscript {
+  std::uint64_t number, oldest;
+};
+
+/// In words: the oldest letter that is referred to, and the places of the values.
+std::size_t note_words(std::size_t values) { return 1 + 2 * values; }
+/// Whether a note in the place of a letter is worth its while.
+bool may_be_kept(std::size_t bytes, std::size_t values) { return note_words(values) * sizeof(std::uint64_t) < bytes; }
+
+LetterPart add_part(Letter& letter, std::vector<std::size_t>& at, const Segment& s, Shape shape) {
   const std::size_t bytes = static_cast<std::size_t>(s.sites) * shape.bytes();
-  return {.segment = &s, .first_byte = letter.add(bytes), .bytes = bytes};
+  at.push_back(letter.add(bytes));
+  return {.segment = &s, .number = at.size() - 1, .first_byte = at.back(), .bytes = bytes};
+}
+
+/// Adds room for a postscript, if there may be one; the bytes before.
+std::size_t end_letter(Letter& letter, std::size_t values) {
+  const std::size_t bytes = letter.size();
+  if (may_be_kept(bytes, values)) letter.add(sizeof(Postscript));
+  letter.place();
+  return bytes;
 }
 
 /// Of a part in its buffer in host order.
@@ -50,17 +73,28 @@ Post::Post(const LatticeState& lattice, std::span<const Shifted> statements) : b
       Travelling& t = values.emplace_back();
       t.halo = &statement.faces->halos[statement.maps[i]];
       t.shape = statement.shapes[i];
-      for (const Segment& s : t.halo->to) t.to.push_back(add_part(mail_[s.rank].out, s, t.shape));
-      for (const Segment& s : t.halo->from) t.from.push_back(add_part(mail_[s.rank].in, s, t.shape));
+      for (const Segment& s : t.halo->to) {
+        Mail& mail = mail_[s.rank];
+        t.to.push_back(add_part(mail.out, mail.out_at, s, t.shape));
+        mail.values.emplace_back(travelling.size() - 1, i);
+      }
+      for (const Segment& s : t.halo->from)
+        t.from.push_back(add_part(mail_[s.rank].in, mail_[s.rank].in_at, s, t.shape));
     }
     if (statement.faces != statements[0].faces) others_.push_back(statement.faces);
   }
   jit::Communicator& ranks = jit::process_communicator();
   for (auto& [rank, mail] : mail_) {
-    mail.out.place();
-    mail.in.place();
-    if (mail.out.size() > 0) mail.sent = ranks.outgoing(mail.out.at(0), mail.out.size(), rank);
-    if (mail.in.size() > 0) mail.received = ranks.incoming(mail.in.at(0), mail.in.size(), rank);
+    mail.out_bytes = end_letter(mail.out, mail.out_at.size());
+    mail.in_bytes = end_letter(mail.in, mail.in_at.size());
+    mail.arrived.resize(mail.in_at.size());
+    if (mail.out_bytes > 0) mail.plain = ranks.outgoing(mail.out.at(0), mail.out_bytes, rank);
+    if (mail.out.size() > mail.out_bytes) {
+      mail.note.resize(note_words(mail.out_at.size()));
+      mail.kept = ranks.outgoing(mail.out.at(0), mail.out.size(), rank);
+      mail.noted = ranks.outgoing(mail.note.data(), mail.note.size() * sizeof(std::uint64_t), rank);
+    }
+    if (mail.in.size() > 0) mail.received = ranks.incoming(mail.in.at(0), mail.in.size(), rank, jit::Length::at_most);
   }
   for (std::size_t s = 0; s < statements.size(); ++s) {
     const Shifted& statement = statements[s];
@@ -79,10 +113,10 @@ Post::Post(const LatticeState& lattice, std::span<const Shifted> statements) : b
 void Post::place_buffers(Travelling& t) {
   t.out_in_place = in_place(t.halo->outgoing, t.to);
   t.in_in_place = in_place(t.halo->incoming, t.from);
-  t.outgoing = t.out_in_place ? lent(t.halo->outgoing, t.shape, place_of(t.to[0], &Mail::out))
-                              : buffer(t.halo->outgoing, t.shape);
-  t.incoming = t.in_in_place ? lent(t.halo->incoming, t.shape, place_of(t.from[0], &Mail::in))
-                             : buffer(t.halo->incoming, t.shape);
+  t.outgoing = t.out_in_place
+                   ? lent(t.halo->outgoing, t.shape, mail_.at(t.to[0].segment->rank).out.at(t.to[0].first_byte))
+                   : buffer(t.halo->outgoing, t.shape);
+  if (!t.in_in_place) t.incoming = buffer(t.halo->incoming, t.shape);
 }
 
 /// Whether a buffer may lie in the letter: it is one part, of whole groups, and the device reads the host's memory.
@@ -91,8 +125,53 @@ bool Post::in_place(const std::shared_ptr<const jit::SiteOrder>& order, const st
          parts[0].first_byte % jit::Device::kAlignment == 0 && !jit::Residency::instance().separate();
 }
 
-std::byte* Post::place_of(const LetterPart& part, Letter Mail::* letter) {
-  return (mail_.at(part.segment->rank).*letter).at(part.first_byte);
+void Post::prepare(const std::function<Contents(std::size_t statement, std::size_t value)>& contents) {
+  for (auto& [rank, mail] : mail_) {
+    mail.sent = mail.plain.get();
+    if (mail.noted && jit::env().keep_halos >= mail.out.size()) prepare(rank, mail, contents);
+  }
+}
+
+void Post::prepare(int rank, Mail& mail,
+                   const std::function<Contents(std::size_t statement, std::size_t value)>& contents) {
+  std::vector<Contents> values;
+  bool all_seen = true;
+  for (const auto& [statement, value] : mail.values) {
+    values.push_back(contents(statement, value));
+    all_seen = all_seen && values.back().seen;
+  }
+  if (!all_seen && *mail.hope == 0) return;
+  std::vector<ValueName> names;
+  for (const Contents& value : values) {
+    names.push_back(value.name());
+    if (names.back().empty()) return;
+  }
+  SentLetters& other = correspondence_with(rank).sent;
+  std::vector<PlaceInLetter> there;
+  for (const ValueName& name : names)
+    if (const PlaceInLetter* place = other.find(name)) there.push_back(*place);
+  if (there.size() == names.size()) {
+    mail.note[0] = other.oldest();
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      mail.note[1 + 2 * i] = there[i].letter;
+      mail.note[2 + 2 * i] = there[i].byte;
+      other.repeated(there[i].letter);
+    }
+    mail.sent = mail.noted.get();
+  } else {
+    if (!all_seen) --*mail.hope;
+    const std::uint64_t number = other.keep(mail.out.size(), names, mail.out_at, mail.hope);
+    const Postscript postscript{number, other.oldest()};
+    std::memcpy(mail.out.at(mail.out_bytes), &postscript, sizeof postscript);
+    mail.sent = mail.kept.get();
+  }
+}
+
+bool Post::is_sent(const Travelling& value) const {
+  return std::ranges::any_of(value.to, [&](const LetterPart& part) {
+    const Mail& mail = mail_.at(part.segment->rank);
+    return mail.sent != mail.noted.get();
+  });
 }
 
 void Post::start() {
@@ -100,7 +179,9 @@ void Post::start() {
     for (const Travelling& t : values) {
       if (t.out_in_place) continue;
       for (const LetterPart& part : t.to) {
-        std::byte* to = place_of(part, &Mail::out);
+        const Mail& mail = mail_.at(part.segment->rank);
+        if (mail.sent == mail.noted.get()) continue;
+        std::byte* to = mail.out.at(part.first_byte);
         if (by_groups_)
           t.outgoing->read_groups(part.segment->first_group, part.segment->groups, to);
         else
@@ -108,13 +189,20 @@ void Post::start() {
                       part.bytes);
       }
     }
+  for (auto& [rank, mail] : mail_) {
+    if (!mail.received) continue;
+    if (std::exchange(mail.in_is_kept, false)) {
+      mail.in.place();
+      mail.received = jit::process_communicator().incoming(mail.in.at(0), mail.in.size(), rank, jit::Length::at_most);
+    }
+    mail.opened = false;
+    mail.received->start();
+  }
   for (auto& [rank, mail] : mail_)
-    if (mail.received) mail.received->start();
-  for (auto& [rank, mail] : mail_)
-    if (mail.sent) {
+    if (mail.sent != nullptr) {
       mail.sent->start();
       ++spent().messages;
-      spent().bytes += static_cast<std::int64_t>(mail.out.size());
+      spent().bytes += static_cast<std::int64_t>(mail.sent->length());
     }
 }
 
@@ -126,17 +214,18 @@ void Post::poll() {
     done = true;
     for (auto& [rank, mail] : mail_) {
       if (mail.received && !mail.received->done()) done = false;
-      if (mail.sent && !mail.sent->done()) done = false;
+      if (mail.sent != nullptr && !mail.sent->done()) done = false;
     }
   }
 }
 
-void Post::receive(const Travelling& t) {
+void Post::receive(Travelling& t) {
   for (const LetterPart& part : t.from) {
-    wait(*mail_[part.segment->rank].received);
-    const std::byte* from = place_of(part, &Mail::in);
+    Mail& mail = mail_.at(part.segment->rank);
+    open(part.segment->rank, mail);
+    std::byte* const from = mail.arrived[part.number];
     if (t.in_in_place)
-      t.incoming->device_write(true);
+      place_arrived(t, from);
     else if (by_groups_)
       t.incoming->overwrite_groups(part.segment->first_group, part.segment->groups, from);
     else
@@ -144,11 +233,54 @@ void Post::receive(const Travelling& t) {
   }
 }
 
+/// Kernels read it there if they can.
+void Post::place_arrived(Travelling& t, std::byte* from) {
+  const bool readable = reinterpret_cast<std::uintptr_t>(from) % jit::Device::kAlignment == 0;
+  if (t.incoming_at != from || !readable)
+    t.incoming = readable ? lent(t.halo->incoming, t.shape, from) : buffer(t.halo->incoming, t.shape);
+  t.incoming_at = from;
+  if (readable)
+    t.incoming->device_write(true);
+  else
+    t.incoming->overwrite_groups(0, t.halo->incoming->groups, from);
+}
+
+/// Waits for what has been sent, and finds the values.
+void Post::open(int rank, Mail& mail) {
+  if (!mail.received || mail.opened) return;
+  wait(*mail.received);
+  mail.opened = true;
+  ReceivedLetters& letters = correspondence_with(rank).received;
+  const std::size_t bytes = mail.received->length();
+  if (bytes == mail.in_bytes || bytes == mail.in_bytes + sizeof(Postscript)) {
+    for (std::size_t i = 0; i < mail.in_at.size(); ++i) mail.arrived[i] = mail.in.at(mail.in_at[i]);
+    if (bytes == mail.in_bytes) return;
+    Postscript postscript;
+    std::memcpy(&postscript, mail.in.at(mail.in_bytes), sizeof postscript);
+    letters.drop_before(postscript.oldest);
+    letters.keep(postscript.number, mail.in.memory());
+    mail.in_is_kept = true;
+    return;
+  }
+  std::vector<std::uint64_t> note(note_words(mail.in_at.size()));
+  if (bytes != note.size() * sizeof(std::uint64_t))
+    throw jit::InternalError({.what = "message from rank " + std::to_string(rank),
+                              .expected = std::to_string(mail.in_bytes) + " bytes, or the note for them",
+                              .got = std::to_string(bytes)});
+  std::memcpy(note.data(), mail.in.at(0), bytes);
+  letters.drop_before(note[0]);
+  for (std::size_t i = 0; i < mail.in_at.size(); ++i) mail.arrived[i] = letters.at({note[1 + 2 * i], note[2 + 2 * i]});
+}
+
 void Post::finish() {
   for (auto& [rank, mail] : mail_) {
-    if (mail.received) wait(*mail.received);
-    if (mail.sent) wait(*mail.sent);
+    open(rank, mail);
+    if (mail.sent != nullptr) wait(*mail.sent);
   }
+}
+
+void Post::give_up() {
+  for (const auto& [rank, mail] : mail_) correspondence_with(rank).sent.forget();
 }
 
 void Post::wait(jit::Message& message) {

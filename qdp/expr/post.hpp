@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,6 +13,7 @@
 #include "jit/memory/field.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/support/clock.hpp"
+#include "qdp/expr/kept_values.hpp"
 #include "qdp/expr/shape.hpp"
 #include "qdp/layout/faces.hpp"
 #include "qdp/layout/lattice.hpp"
@@ -53,6 +55,7 @@ class Letter {
   std::size_t add(std::size_t bytes);
   void place();
   std::byte* at(std::size_t byte) const { return memory_.get() + byte; }
+  const std::shared_ptr<std::byte>& memory() const { return memory_; }
   std::size_t size() const { return bytes_; }
 
  private:
@@ -63,6 +66,7 @@ class Letter {
 /// Part of a letter that is a segment of a buffer, and lies in the buffer's own memory if that is possible.
 struct LetterPart {
   const Segment* segment;
+  std::size_t number;             ///< of the letter's parts
   std::size_t first_byte, bytes;  ///< in the letter
 };
 
@@ -71,18 +75,36 @@ struct Travelling {
   const Halo* halo;
   Shape shape;
   std::vector<LetterPart> to, from;
-  /// Buffers of what others need, and of what arrives; nullptr: nothing.
+  /// Buffers of what others need, and of what has arrived; nullptr: nothing.
   std::shared_ptr<jit::Field> outgoing, incoming;
   bool out_in_place = false, in_in_place = false;  ///< buffers lie in letters
+  const std::byte* incoming_at = nullptr;          ///< if so, where that lies
+};
+
+/// What a value of this execution is made from.
+struct Contents {
+  bool seen;  ///< values from before this statement, which another one has read: they may be needed again
+  std::function<ValueName()> name;
 };
 
 /// One message to each other rank that needs something of these statements, and one from each that has something. Statements
 /// of the same kind use it one after the other.
+///
+/// A message is told by its length: a letter; one that the receiver keeps, with its number behind (Postscript); or, if it has
+/// all values from before, a note that says where (Note), which is shorter than the letter.
 class Post {
   /// Messages to and from one other rank, with everything that the stage sends there.
   struct Mail {
     Letter out, in;
-    std::unique_ptr<jit::Message> sent, received;  ///< nullptr: none
+    std::size_t out_bytes = 0, in_bytes = 0;                     ///< of the letters without postscript
+    std::vector<std::pair<std::size_t, std::size_t>> values;     ///< [parts of `out`] statement and value
+    std::vector<std::size_t> out_at, in_at;                      ///< [parts] first byte
+    std::vector<std::uint64_t> note;                             ///< for the other rank; its memory stays
+    std::unique_ptr<jit::Message> plain, kept, noted, received;  ///< nullptr: none
+    jit::Message* sent = nullptr;                                ///< the one of this execution
+    bool opened = true, in_is_kept = false;                      ///< what came: was looked at; stays where it is
+    std::vector<std::byte*> arrived;                             ///< [parts of `in`]
+    std::shared_ptr<int> hope = std::make_shared<int>(kHope);
   };
   std::map<int, Mail> mail_;  // by rank; lives longer than the buffers, which may lie in it
 
@@ -95,19 +117,27 @@ class Post {
   /// [statements][faces][values] what faces read; nullptr: none is needed
   std::vector<std::vector<std::vector<std::shared_ptr<jit::Field>>>> buffers;
 
+  /// Decides what has to be sent. `contents`: of a statement's value.
+  void prepare(const std::function<Contents(std::size_t statement, std::size_t value)>& contents);
+  /// Whether a value goes to anybody who does not have it; before start().
+  bool is_sent(const Travelling& value) const;
   /// What lies in the outgoing buffers leaves, and what others send may come.
   void start();
   /// Lets messages make progress.
   void poll();
   /// What arrives for a value lies in its buffer.
-  void receive(const Travelling& value);
+  void receive(Travelling& value);
   void finish();
+  /// After a failure: what others have of this rank is not known any more.
+  void give_up();
 
  private:
   static void wait(jit::Message& message);
+  void prepare(int rank, Mail& mail, const std::function<Contents(std::size_t statement, std::size_t value)>& contents);
+  void open(int rank, Mail& mail);
   void place_buffers(Travelling& value);
   bool in_place(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const;
-  std::byte* place_of(const LetterPart& part, Letter Mail::* letter);
+  void place_arrived(Travelling& value, std::byte* from);
 
   bool by_groups_;  ///< messages carry words in device order, otherwise in host order
   std::vector<std::shared_ptr<const Faces>> others_;

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -123,7 +124,17 @@ void check_random_accesses(bool separate, Type word, std::int64_t sites, std::mt
       std::memcpy(image + device_offset(field, site, c), value + c * ir::bytes(word),
                   static_cast<std::size_t>(ir::bytes(word)));
   };
+  std::map<std::uint64_t, std::vector<unsigned char>> named;  // contents by their number
+  int known = 0;
   for (int step = 0; step < 2000; ++step) {
+    if (const std::uint64_t number = field.contents()) {
+      const auto [contents, is_new] = named.emplace(number, model);
+      CHECK(contents->second == model);
+      CHECK(field.were_asked_for());
+      known += !is_new;
+    } else {
+      CHECK(field.host_current());
+    }
     const auto site = static_cast<std::int64_t>(random() % static_cast<unsigned>(sites));
     unsigned char* here = &model[static_cast<std::size_t>(site) * site_bytes];
     const auto value = random_bytes(site_bytes, random);
@@ -175,6 +186,7 @@ void check_random_accesses(bool separate, Type word, std::int64_t sites, std::mt
         std::swap(model, other_model);
     }
   }
+  CHECK(known > 400);  // a third of the accesses reads
 }
 
 }  // namespace
