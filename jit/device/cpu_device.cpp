@@ -177,19 +177,4 @@ void CpuDevice::parallel_for(std::span<const Range> ranges,
   });
 }
 
-std::size_t CpuDevice::last_level_cache() {
-  static const std::size_t bytes = [] {
-    // The kernel's view of core 0; sysconf adds up all caches of the processor on some machines.
-    for (int index = 4; index >= 1; --index) {
-      std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
-      std::size_t number = 0;
-      char unit = 0;
-      if (file >> number) return number * (file >> unit ? (unit == 'K' ? 1024 : unit == 'M' ? 1048576 : 1) : 1);
-    }
-    const long from_libc = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return from_libc > 0 ? static_cast<std::size_t>(from_libc) : std::size_t{0};
-  }();
-  return bytes;
-}
-
 }  // namespace jit

@@ -41,9 +41,6 @@ class CpuDevice : public Device {
   void parallel_for(std::span<const Range> ranges,
                     const std::function<void(std::int64_t, std::int64_t)>& body) override;
 
-  /// Bytes of the last-level cache that core 0 sees, 0 if unknown.
-  static std::size_t last_level_cache();
-
  private:
   void run(const DeviceLaunch& launch, const LaunchArguments& arguments);
   void reduce(const DeviceLaunch& launch, LaunchArguments arguments);

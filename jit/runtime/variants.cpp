@@ -4,12 +4,13 @@
 #include <cstdio>
 #include <utility>
 
-#include "jit/device/cpu_device.hpp"
 #include "jit/ir/site_layout.hpp"
+#include "jit/memory/memory.hpp"
 #include "jit/support/bytes.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
+#include "jit/tune/machine.hpp"
 
 namespace jit {
 namespace {
@@ -28,6 +29,9 @@ constexpr int kBearableSpill = 32;
 // Of a thread; s sites take about s times those of one (jit/codegen/README.md).
 constexpr int kMostRegisters = 256;
 
+// What a thread's nearest caches hold, at least: less than that is read without waiting.
+constexpr double kNearPerThread = 1 << 20;
+
 bool tuning() { return env().tune != Env::Tune::off; }
 
 }  // namespace
@@ -39,10 +43,22 @@ Compiler& Variants::compiler() {
 
 // ---- the model ------------------------------------------------------------------------------------------------------
 
-/// CPU: streaming stores pay when results leave the cache before they are read again, prefetching when operands come
-/// from beyond the nearest caches in an order that the processor cannot guess (neighbours). GPU: one site per thread,
-/// in the largest blocks that launch.
-TuningSpace Variants::space(const KernelHandle& kernel, double bytes) const {
+/// What the caches of all threads hold, from an earlier run on such a machine or measured now.
+double Variants::cache_bytes() {
+  double& bytes = cache_bytes_[device_.threads()];
+  if (bytes > 0) return bytes;
+  const std::string key = "caches 1\ndevice " + device_.model() + "\nthreads " + std::to_string(device_.threads());
+  if (const auto known = cache_ ? cache_->load(key) : std::nullopt)
+    if (std::sscanf(known->c_str(), "%lf", &bytes) == 1 && bytes > 0) return bytes;
+  bytes = static_cast<double>(measure_cache(device_));
+  if (cache_) cache_->store(key, std::to_string(bytes));
+  return bytes;
+}
+
+/// CPU: streaming stores pay when results leave the cache before they are read again, as where the fields that live are more
+/// than it holds; prefetching when operands come from beyond the nearest caches in an order that the processor cannot guess
+/// (neighbours). GPU: one site per thread, in the largest blocks that launch.
+TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   TuningSpace space;
   CodeOptions& start = space.start.code;
   start.check = env().check;
@@ -64,13 +80,14 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) const {
     };
     return space;
   }
-  const auto cache_bytes = static_cast<double>(CpuDevice::last_level_cache());
-  const bool out_of_cache = bytes > 0.5 * cache_bytes;
+  const bool is_near = bytes <= kNearPerThread * device_.threads();
+  const auto live = static_cast<double>(Memory::instance().live_bytes());
+  const bool out_of_cache = !is_near && std::max(bytes, live) > cache_bytes();
   const bool may_prefetch = !kernel.ir.listed, may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
   start.streaming = env().stream.value_or(out_of_cache && may_stream && !kernel.cost.reads_written);
   start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? 4 : 0);
   if (start.check || !tuning()) return space;
-  if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && bytes > 0.1 * cache_bytes)))
+  if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && !is_near)))
     space.prefetch = {0, 4, 8};
   space.try_streaming = !env().stream && may_stream && out_of_cache;
   return space;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +35,8 @@ class Variants {
   Compiler& compiler();
 
  private:
-  TuningSpace space(const KernelHandle& kernel, double bytes) const;
+  TuningSpace space(const KernelHandle& kernel, double bytes);
+  double cache_bytes();
   const Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
   const Variant& make(KernelHandle& kernel, const CodeOptions& options);
   bool usable(KernelHandle& kernel, const Configuration& configuration);
@@ -52,6 +54,7 @@ class Variants {
   std::unique_ptr<Compiler> compiler_;  // opening LLVM takes milliseconds: at the first compilation
   std::optional<KernelCache> cache_ = KernelCache::from_environment();
   std::int64_t compilations_ = 0;
+  std::map<int, double> cache_bytes_;  ///< by the number of threads
 };
 
 /// Makes a launch one of this configuration.

@@ -1,19 +1,27 @@
 #include "jit/tune/machine.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "jit/device/cpu_device.hpp"
 #include "jit/ir/builder.hpp"
+#include "jit/support/bytes.hpp"
 #include "jit/support/clock.hpp"
+#include "jit/support/log.hpp"
 
 namespace jit {
 namespace {
 
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kLargestSet = 256 * kMiB;
+
 double measure_on_host(Device& device) {
-  const std::size_t bytes = std::max<std::size_t>(3 * CpuDevice::last_level_cache(), std::size_t{48} << 20);
+  const std::size_t bytes = std::clamp(2 * measure_cache(device), 48 * kMiB, kLargestSet);
   double* arrays[3] = {};
   for (double*& array : arrays) array = static_cast<double*>(device.allocate(bytes));
   double best = 0;
@@ -124,6 +132,57 @@ double measure_rate(Device& device, Compiler& compiler, const ir::Kernel& kernel
 }
 
 }  // namespace
+
+std::size_t knee_of(std::span<const ReadingRate> rates) {
+  constexpr double kClearly = 1.3;
+  // The better of the last two, since one may have been disturbed.
+  const double of_memory =
+      std::max(rates.back().rate, rates[rates.size() - std::min<std::size_t>(rates.size(), 2)].rate);
+  std::size_t knee = rates.front().bytes;
+  for (const ReadingRate& one : rates)
+    if (one.rate >= kClearly * of_memory) knee = one.bytes;
+  return knee;
+}
+
+std::size_t measure_cache(Device& device) {
+  constexpr int kPasses = 5;
+  const std::size_t most = std::min(kLargestSet, device.capacity() / 16);
+  const std::size_t least = kMiB * static_cast<std::size_t>(device.threads());
+  auto* const words = static_cast<std::uint64_t*>(device.allocate(most));
+  if (words == nullptr) return least;
+  std::vector<ReadingRate> rates;
+  std::atomic<std::uint64_t> sink = 0;
+  std::size_t filled = 0;
+  for (std::size_t bytes = least; bytes <= most; bytes *= 2) {
+    const auto n = static_cast<std::int64_t>(bytes / sizeof(std::uint64_t));
+    const Range fresh{static_cast<std::int64_t>(std::exchange(filled, bytes) / sizeof(std::uint64_t)), n}, all{0, n};
+    device.parallel_for({&fresh, 1},
+                        [&](std::int64_t begin, std::int64_t end) { std::fill(words + begin, words + end, 1); });
+    // As many bytes at each size: small sets are gone through more often.
+    const auto rounds = static_cast<int>(std::max<std::size_t>(32 * kMiB / bytes, 1));
+    double fastest = std::numeric_limits<double>::infinity();
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const std::uint64_t start = ticks();
+      device.parallel_for({&all, 1}, [&](std::int64_t begin, std::int64_t end) {
+        std::uint64_t sum = 0;
+        for (int round = 0; round < rounds; ++round) {
+          for (std::int64_t i = begin; i < end; ++i) sum += words[i];
+          asm volatile("" : "+r"(sum) : : "memory");  // each round reads
+        }
+        sink += sum;
+      });
+      if (pass > 0) fastest = std::min(fastest, static_cast<double>(ticks() - start));
+    }
+    rates.push_back({bytes, static_cast<double>(bytes) * rounds / (fastest * seconds_per_tick())});
+  }
+  device.free(words, most);
+  std::string text;
+  for (const ReadingRate& one : rates)
+    text += " " + format_bytes(one.bytes) + " " + std::to_string(static_cast<int>(one.rate * 1e-9)) + " GB/s,";
+  const std::size_t knee = knee_of(rates);
+  log_info("tune", "reading", text, " so caches hold ", format_bytes(knee));
+  return knee;
+}
 
 double measure_bandwidth(Device& device, Compiler& compiler) {
   if (device.host_accessible()) return measure_on_host(device);

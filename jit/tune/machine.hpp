@@ -1,10 +1,26 @@
 // What this machine can do: the yardstick of the profile.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "jit/codegen/codegen.hpp"
 #include "jit/device/device.hpp"
 
 namespace jit {
+
+/// Reading so many bytes again and again, at this rate.
+struct ReadingRate {
+  std::size_t bytes;
+  double rate;  ///< bytes per second
+};
+
+/// The largest working set of these, which grow, that is read clearly faster than the last two; the first if none is.
+std::size_t knee_of(std::span<const ReadingRate> rates);
+
+/// Bytes that all threads of a device without memory of its own read faster than from memory, however often they do so: what
+/// its caches hold. Measured in a tenth of a second, since what the system reports may be another machine's share (design D19).
+std::size_t measure_cache(Device& device);
 
 /// Bytes per second of a[i] = b[i] + s c[i] in doubles with ordinary stores, arrays far larger than the caches, all
 /// threads of the device; 24 bytes counted per i. Best of a few passes; takes a fraction of a second. On a GPU the same
