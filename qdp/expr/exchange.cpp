@@ -11,9 +11,11 @@
 
 #include "jit/comm/communicator.hpp"
 #include "jit/memory/field.hpp"
+#include "jit/support/bytes.hpp"
 #include "jit/support/clock.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/post.hpp"
 #include "qdp/layout/faces.hpp"
@@ -320,8 +322,19 @@ ExchangeTimes exchange_times() {
           .statements = spent().statements,
           .messages = spent().messages,
           .bytes = spent().bytes,
+          .notes = spent().notes,
+          .bytes_kept = spent().bytes_kept,
           .inner_sites = spent().inner_sites,
           .face_sites = spent().face_sites};
+}
+
+void log_exchange_times() {
+  const ExchangeTimes all = exchange_times();
+  if (all.statements == 0) return;
+  const auto bytes = [](std::int64_t n) { return jit::format_bytes(static_cast<std::size_t>(n)); };
+  jit::log_info("comm", all.statements, " statements with ", all.messages, " messages, ", bytes(all.bytes), " sent; ",
+                all.notes, " of them notes for ", bytes(all.bytes_kept), " that the others had; pack ", all.pack,
+                " s, inner sites ", all.inner, " s, wait ", all.wait, " s, faces ", all.faces, " s");
 }
 
 bool leaves_the_rank(const Statement& statement) { return std::ranges::any_of(statement.maps(), leaves); }

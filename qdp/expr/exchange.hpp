@@ -22,9 +22,12 @@ struct ExchangeTimes {
   double faces = 0;                           ///< from what has arrived to the faces' sites
   std::int64_t statements = 0, messages = 0;  ///< sent
   std::int64_t bytes = 0;                     ///< sent
+  std::int64_t notes = 0, bytes_kept = 0;     ///< messages in the place of what others have; what these would have been
   std::int64_t inner_sites = 0, face_sites = 0;
 };
 ExchangeTimes exchange_times();
+/// The same for TESSERA_LOG=info,comm, if there was any.
+void log_exchange_times();
 
 /// For TESSERA_CHECK=1, before anything of the statement that is collective: throws UserError unless all ranks are at the
 /// same one, naming what this one and another are at. Collective.

@@ -203,6 +203,9 @@ void Post::start() {
       mail.sent->start();
       ++spent().messages;
       spent().bytes += static_cast<std::int64_t>(mail.sent->length());
+      if (mail.sent != mail.noted.get()) continue;
+      ++spent().notes;
+      spent().bytes_kept += static_cast<std::int64_t>(mail.out_bytes);
     }
 }
 

@@ -23,7 +23,7 @@ namespace QDP::detail {
 /// Time that messages have taken so far on this rank, in ticks, and how many there were.
 struct Spent {
   std::uint64_t pack = 0, inner = 0, wait = 0, faces = 0;
-  std::int64_t statements = 0, messages = 0, bytes = 0, inner_sites = 0, face_sites = 0;
+  std::int64_t statements = 0, messages = 0, notes = 0, bytes = 0, bytes_kept = 0, inner_sites = 0, face_sites = 0;
 };
 Spent& spent();
 

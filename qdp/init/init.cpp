@@ -16,6 +16,7 @@
 #include "jit/support/build_id.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "qdp/expr/exchange.hpp"
 #include "qdp/init/about.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp/layout/layout.hpp"
@@ -116,6 +117,7 @@ bool QDP_isInitialized() { return initialized; }
 void QDP_finalize() {
   if (!initialized) return;
   initialized = false;
+  detail::log_exchange_times();
   jit::Runtime::instance().finalize();
   jit::finish_ranks();
 }
