@@ -1,6 +1,7 @@
 #include "qdp/layout/lattice.hpp"
 
 #include "jit/comm/collectives.hpp"
+#include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 #include "qdp/layout/faces.hpp"
@@ -102,6 +103,7 @@ std::shared_ptr<const LatticeState> LatticeState::make(const char* what, const m
   jit::Communicator& ranks_of_job = jit::process_communicator();
   const int rank = ranks_of_job.rank();
   check_part(what, grid.part());
+  if (!jit::env().lanes) lanes = fitting_lanes(grid.part(), lanes, grid.ranks());
   int most = lanes;
   jit::reduce(ranks_of_job, std::span(&most, 1), jit::ReductionValue::Kind::max);
   const bool alike = jit::all_of(ranks_of_job, lanes == most);

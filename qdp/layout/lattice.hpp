@@ -34,7 +34,8 @@ constexpr int kDefaultSets = 4;
 /// INVARIANT: every order of sites that a field of the language has is one of these (order_to_lattice).
 class LatticeState : public jit::SiteOrder, public std::enable_shared_from_this<LatticeState> {
  public:
-  /// The lattice of these extents, shared out over all ranks of the job, in groups of `lanes` sites. `ranks`: of each
+  /// The lattice of these extents, shared out over all ranks of the job, in groups of `lanes` sites, or of fewer where they
+  /// fit better and TESSERA_LANES does not say. `ranks`: of each
   /// direction; if empty, those are chosen. `what` names who wants it in errors.
   /// Throws jit::UserError for a wrong number of extents, extents < 1, more sites than a rank can number, or a grid of
   /// ranks that does not divide the lattice or has not as many as there are.

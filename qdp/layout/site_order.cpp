@@ -122,6 +122,12 @@ std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes, const Coor
   return best;
 }
 
+int fitting_lanes(const Coord& extents, int most, const Coord& ranks) {
+  for (int lanes = most; lanes >= std::max(most / 4, 4); lanes /= 2)
+    if (find_lane_cut(extents, lanes, ranks)) return lanes;
+  return most;
+}
+
 Geometry sub_lattice(const Geometry& box, const LaneCut& cut) { return Geometry(cut.extents, box.corner()); }
 
 jit::SiteOrder make_site_order(const Geometry& box, int lanes, const Coord& ranks) {

@@ -31,7 +31,11 @@ struct LaneCut {
 /// register, too. None if there is no such cut, or lanes is not a power of two. `ranks`: in each direction.
 std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes, const Coord& ranks = kOneRank);
 
-/// Its sub-lattice of lane 0, whose sites in host order are the groups.
+/// How many lanes groups of a box have best, `most` at the most: as many as have a cut, unless these are fewer than a quarter, or
+/// than four, since gathering the sites of full groups costs less than that.
+int fitting_lanes(const Coord& extents, int most, const Coord& ranks = kOneRank);
+
+/// The sub-lattice of lane 0 of a cut, whose sites in host order are the groups.
 Geometry sub_lattice(const Geometry& box, const LaneCut& cut);
 
 /// The order of a box's sites in groups of `lanes` sites (1 to 64). Virtual nodes where the box can be cut;
