@@ -1,4 +1,4 @@
-# Headers, CMake packages (Tessera, and QDPXX for programs written against QDP++) and the qdp++-config script.
+# Headers, CMake packages (Tessera, and QDPXX for programs written against QDP++), the qdp++-config script, files for pkg-config.
 include(CMakePackageConfigHelpers)
 
 set(TESSERA_HEADER_DIR ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
@@ -30,3 +30,16 @@ install(FILES ${PROJECT_BINARY_DIR}/QDPXXConfig.cmake ${PROJECT_BINARY_DIR}/QDPX
 
 configure_file(cmake/qdp++-config.in qdp++-config @ONLY)
 install(PROGRAMS ${PROJECT_BINARY_DIR}/qdp++-config DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# pkg-config --cflags --libs tessera-qdp (the language), tessera-qcd (and the physics)
+file(RELATIVE_PATH TESSERA_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+foreach(TESSERA_PC_NAME qdp qcd)
+  set(TESSERA_PC_TEXT "a data-parallel language for lattice field theory, with the interface of QDP++")
+  set(TESSERA_PC_LIBS "-ltessera_qdp -ltessera_jit")
+  if(TESSERA_PC_NAME STREQUAL qcd)
+    set(TESSERA_PC_TEXT "lattice QCD in Tessera: actions, operators, solvers, hybrid Monte Carlo")
+    set(TESSERA_PC_LIBS "-ltessera_qcd ${TESSERA_PC_LIBS}")
+  endif()
+  configure_file(cmake/tessera.pc.in tessera-${TESSERA_PC_NAME}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tessera-${TESSERA_PC_NAME}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
