@@ -29,8 +29,11 @@ struct Postscript {
 
 /// In words: the oldest letter that is referred to, and the places of the values.
 std::size_t note_words(std::size_t values) { return 1 + 2 * values; }
+std::size_t note_bytes(std::size_t values) { return note_words(values) * sizeof(std::uint64_t); }
+/// Behind the values that are not there: the number of their letter, and the note, in which these have the letter 0.
+std::size_t rest_note_bytes(std::size_t values) { return sizeof(std::uint64_t) + note_bytes(values); }
 /// Whether a note in the place of a letter is worth its while.
-bool may_be_kept(std::size_t bytes, std::size_t values) { return note_words(values) * sizeof(std::uint64_t) < bytes; }
+bool may_be_kept(std::size_t bytes, std::size_t values) { return note_bytes(values) < bytes; }
 
 LetterPart add_part(Letter& letter, std::vector<std::size_t>& at, const Segment& s, Shape shape) {
   const std::size_t bytes = static_cast<std::size_t>(s.sites) * shape.bytes();
@@ -38,10 +41,11 @@ LetterPart add_part(Letter& letter, std::vector<std::size_t>& at, const Segment&
   return {.segment = &s, .number = at.size() - 1, .first_byte = at.back(), .bytes = bytes};
 }
 
-/// Adds room for a postscript, if there may be one; the bytes before.
-std::size_t end_letter(Letter& letter, std::size_t values) {
-  const std::size_t bytes = letter.size();
-  if (may_be_kept(bytes, values)) letter.add(sizeof(Postscript));
+/// Adds room for what may follow; the bytes before.
+std::size_t end_letter(Letter& letter, std::vector<std::size_t>& at) {
+  const std::size_t bytes = letter.size(), values = at.size();
+  at.push_back(bytes);
+  if (may_be_kept(bytes, values)) letter.add(std::max(sizeof(Postscript), rest_note_bytes(values)));
   letter.place();
   return bytes;
 }
@@ -85,13 +89,13 @@ Post::Post(const LatticeState& lattice, std::span<const Shifted> statements) : b
   }
   jit::Communicator& ranks = jit::process_communicator();
   for (auto& [rank, mail] : mail_) {
-    mail.out_bytes = end_letter(mail.out, mail.out_at.size());
-    mail.in_bytes = end_letter(mail.in, mail.in_at.size());
     mail.arrived.resize(mail.in_at.size());
+    mail.out_bytes = end_letter(mail.out, mail.out_at);
+    mail.in_bytes = end_letter(mail.in, mail.in_at);
     if (mail.out_bytes > 0) mail.plain = ranks.outgoing(mail.out.at(0), mail.out_bytes, rank);
     if (mail.out.size() > mail.out_bytes) {
-      mail.note.resize(note_words(mail.out_at.size()));
-      mail.kept = ranks.outgoing(mail.out.at(0), mail.out.size(), rank);
+      mail.note.resize(note_words(mail.values.size()));
+      mail.kept = ranks.outgoing(mail.out.at(0), mail.out_bytes + sizeof(Postscript), rank);
       mail.noted = ranks.outgoing(mail.note.data(), mail.note.size() * sizeof(std::uint64_t), rank);
     }
     if (mail.in.size() > 0) mail.received = ranks.incoming(mail.in.at(0), mail.in.size(), rank, jit::Length::at_most);
@@ -128,6 +132,7 @@ bool Post::in_place(const std::shared_ptr<const jit::SiteOrder>& order, const st
 void Post::prepare(const std::function<Contents(std::size_t statement, std::size_t value)>& contents) {
   for (auto& [rank, mail] : mail_) {
     mail.sent = mail.plain.get();
+    mail.is_there.assign(mail.values.size(), false);
     if (mail.noted && jit::env().keep_halos >= mail.out.size()) prepare(rank, mail, contents);
   }
 }
@@ -147,31 +152,68 @@ void Post::prepare(int rank, Mail& mail,
     if (names.back().empty()) return;
   }
   SentLetters& other = correspondence_with(rank).sent;
-  std::vector<PlaceInLetter> there;
-  for (const ValueName& name : names)
-    if (const PlaceInLetter* place = other.find(name)) there.push_back(*place);
-  if (there.size() == names.size()) {
-    mail.note[0] = other.oldest();
-    for (std::size_t i = 0; i < there.size(); ++i) {
-      mail.note[1 + 2 * i] = there[i].letter;
-      mail.note[2 + 2 * i] = there[i].byte;
-      other.repeated(there[i].letter);
-    }
-    mail.sent = mail.noted.get();
-  } else {
-    if (!all_seen) --*mail.hope;
-    const std::uint64_t number = other.keep(mail.out.size(), names, mail.out_at, mail.hope);
-    const Postscript postscript{number, other.oldest()};
-    std::memcpy(mail.out.at(mail.out_bytes), &postscript, sizeof postscript);
-    mail.sent = mail.kept.get();
+  std::vector<const PlaceInLetter*> places;
+  for (const ValueName& name : names) places.push_back(other.find(name));
+  const auto known = std::ranges::count_if(places, [](const PlaceInLetter* place) { return place != nullptr; });
+  // Before letters go to make room for this one, which may refer to them.
+  mail.note[0] = other.oldest();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const PlaceInLetter place = places[i] != nullptr ? *places[i] : PlaceInLetter{0, 0};
+    mail.note[1 + 2 * i] = place.letter;
+    mail.note[2 + 2 * i] = place.byte;
+    mail.is_there[i] = places[i] != nullptr;
+    if (places[i] != nullptr) other.repeated(place.letter);
   }
+  if (known == std::ssize(places)) {
+    mail.sent = mail.noted.get();
+    return;
+  }
+  if (!all_seen) --*mail.hope;
+  if (known > 0 && prepare_rest(rank, mail, names, places)) return;
+  mail.is_there.assign(names.size(), false);
+  const Postscript postscript{other.keep(mail.out_bytes, names, mail.out_at, mail.hope), other.oldest()};
+  std::memcpy(mail.out.at(mail.out_bytes), &postscript, sizeof postscript);
+  mail.sent = mail.kept.get();
+}
+
+/// A message of what the other rank does not have; false if its length would not tell it from others.
+bool Post::prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& names,
+                        const std::vector<const PlaceInLetter*>& places) {
+  const std::size_t n = names.size();
+  std::vector<ValueName> added;
+  std::vector<std::size_t> at;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (places[i] != nullptr) continue;
+    added.push_back(names[i]);
+    at.push_back(bytes);
+    bytes += mail.out_at[i + 1] - mail.out_at[i];
+  }
+  const std::size_t length = bytes + rest_note_bytes(n);
+  if (length == mail.out_bytes || length == mail.out_bytes + sizeof(Postscript) || length > mail.out.size())
+    return false;
+  mail.rest.resize(length);
+  const std::uint64_t number = correspondence_with(rank).sent.keep(mail.out_bytes, added, at, mail.hope);
+  std::memcpy(mail.rest.data() + bytes, &number, sizeof number);
+  std::memcpy(mail.rest.data() + bytes + sizeof number, mail.note.data(), note_bytes(n));
+  mail.partial = jit::process_communicator().outgoing(mail.rest.data(), length, rank);
+  mail.sent = mail.partial.get();
+  return true;
 }
 
 bool Post::is_sent(const Travelling& value) const {
-  return std::ranges::any_of(value.to, [&](const LetterPart& part) {
-    const Mail& mail = mail_.at(part.segment->rank);
-    return mail.sent != mail.noted.get();
-  });
+  return std::ranges::any_of(
+      value.to, [&](const LetterPart& part) { return !mail_.at(part.segment->rank).is_there[part.number]; });
+}
+
+void Post::gather_rest(Mail& mail) {
+  std::byte* to = mail.rest.data();
+  for (std::size_t i = 0; i < mail.values.size(); ++i) {
+    if (mail.is_there[i]) continue;
+    const std::size_t bytes = mail.out_at[i + 1] - mail.out_at[i];
+    std::memcpy(to, mail.out.at(mail.out_at[i]), bytes);
+    to += bytes;
+  }
 }
 
 void Post::start() {
@@ -180,7 +222,7 @@ void Post::start() {
       if (t.out_in_place) continue;
       for (const LetterPart& part : t.to) {
         const Mail& mail = mail_.at(part.segment->rank);
-        if (mail.sent == mail.noted.get()) continue;
+        if (mail.is_there[part.number]) continue;
         std::byte* to = mail.out.at(part.first_byte);
         if (by_groups_)
           t.outgoing->read_groups(part.segment->first_group, part.segment->groups, to);
@@ -200,12 +242,14 @@ void Post::start() {
   }
   for (auto& [rank, mail] : mail_)
     if (mail.sent != nullptr) {
+      if (mail.sent == mail.partial.get()) gather_rest(mail);
       mail.sent->start();
       ++spent().messages;
       spent().bytes += static_cast<std::int64_t>(mail.sent->length());
-      if (mail.sent != mail.noted.get()) continue;
+      if (mail.sent != mail.noted.get() && mail.sent != mail.partial.get()) continue;
       ++spent().notes;
-      spent().bytes_kept += static_cast<std::int64_t>(mail.out_bytes);
+      for (std::size_t i = 0; i < mail.values.size(); ++i)
+        if (mail.is_there[i]) spent().bytes_kept += static_cast<std::int64_t>(mail.out_at[i + 1] - mail.out_at[i]);
     }
 }
 
@@ -254,10 +298,10 @@ void Post::open(int rank, Mail& mail) {
   wait(*mail.received);
   mail.opened = true;
   ReceivedLetters& letters = correspondence_with(rank).received;
-  const std::size_t bytes = mail.received->length();
-  if (bytes == mail.in_bytes || bytes == mail.in_bytes + sizeof(Postscript)) {
-    for (std::size_t i = 0; i < mail.in_at.size(); ++i) mail.arrived[i] = mail.in.at(mail.in_at[i]);
-    if (bytes == mail.in_bytes) return;
+  const std::size_t length = mail.received->length(), n = mail.arrived.size();
+  if (length == mail.in_bytes || length == mail.in_bytes + sizeof(Postscript)) {
+    for (std::size_t i = 0; i < n; ++i) mail.arrived[i] = mail.in.at(mail.in_at[i]);
+    if (length == mail.in_bytes) return;
     Postscript postscript;
     std::memcpy(&postscript, mail.in.at(mail.in_bytes), sizeof postscript);
     letters.drop_before(postscript.oldest);
@@ -265,14 +309,27 @@ void Post::open(int rank, Mail& mail) {
     mail.in_is_kept = true;
     return;
   }
-  std::vector<std::uint64_t> note(note_words(mail.in_at.size()));
-  if (bytes != note.size() * sizeof(std::uint64_t))
+  // A note, and before it what it does not find.
+  std::vector<std::uint64_t> note(note_words(n));
+  std::size_t bytes = 0;
+  if (length >= note_bytes(n)) {
+    std::memcpy(note.data(), mail.in.at(length - note_bytes(n)), note_bytes(n));
+    letters.drop_before(note[0]);
+    for (std::size_t i = 0; i < n; ++i) {
+      const PlaceInLetter place{note[1 + 2 * i], note[2 + 2 * i]};
+      mail.arrived[i] = place.letter > 0 ? letters.at(place) : mail.in.at(bytes);
+      if (place.letter == 0) bytes += mail.in_at[i + 1] - mail.in_at[i];
+    }
+  }
+  if (length != (bytes > 0 ? bytes + rest_note_bytes(n) : note_bytes(n)))
     throw jit::InternalError({.what = "message from rank " + std::to_string(rank),
-                              .expected = std::to_string(mail.in_bytes) + " bytes, or the note for them",
-                              .got = std::to_string(bytes)});
-  std::memcpy(note.data(), mail.in.at(0), bytes);
-  letters.drop_before(note[0]);
-  for (std::size_t i = 0; i < mail.in_at.size(); ++i) mail.arrived[i] = letters.at({note[1 + 2 * i], note[2 + 2 * i]});
+                              .expected = std::to_string(mail.in_bytes) + " bytes, or a note for some of them",
+                              .got = std::to_string(length)});
+  if (bytes == 0) return;
+  std::uint64_t number = 0;
+  std::memcpy(&number, mail.in.at(bytes), sizeof number);
+  letters.keep(number, mail.in.memory());
+  mail.in_is_kept = true;
 }
 
 void Post::finish() {

@@ -90,17 +90,20 @@ struct Contents {
 /// One message to each other rank that needs something of these statements, and one from each that has something. Statements
 /// of the same kind use it one after the other.
 ///
-/// A message is told by its length: a letter; one that the receiver keeps, with its number behind (Postscript); or, if it has
-/// all values from before, a note that says where (Note), which is shorter than the letter.
+/// A message is told by its length: a letter; one that the receiver keeps, with its number behind; if it has all values from
+/// before, a note that says where; if it has some, the others without gaps and such a note.
 class Post {
   /// Messages to and from one other rank, with everything that the stage sends there.
   struct Mail {
     Letter out, in;
     std::size_t out_bytes = 0, in_bytes = 0;                     ///< of the letters without postscript
     std::vector<std::pair<std::size_t, std::size_t>> values;     ///< [parts of `out`] statement and value
-    std::vector<std::size_t> out_at, in_at;                      ///< [parts] first byte
+    std::vector<std::size_t> out_at, in_at;                      ///< [parts] first byte, and the end
     std::vector<std::uint64_t> note;                             ///< for the other rank; its memory stays
+    std::vector<std::byte> rest;                                 ///< values that it does not have, and a note
     std::unique_ptr<jit::Message> plain, kept, noted, received;  ///< nullptr: none
+    std::unique_ptr<jit::Message> partial;                       ///< made anew each time, since its length differs
+    std::vector<bool> is_there;                                  ///< [parts of `out`] the other rank has it
     jit::Message* sent = nullptr;                                ///< the one of this execution
     bool opened = true, in_is_kept = false;                      ///< what came: was looked at; stays where it is
     std::vector<std::byte*> arrived;                             ///< [parts of `in`]
@@ -134,6 +137,9 @@ class Post {
  private:
   static void wait(jit::Message& message);
   void prepare(int rank, Mail& mail, const std::function<Contents(std::size_t statement, std::size_t value)>& contents);
+  bool prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& names,
+                    const std::vector<const PlaceInLetter*>& places);
+  static void gather_rest(Mail& mail);
   void open(int rank, Mail& mail);
   void place_buffers(Travelling& value);
   bool in_place(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const;

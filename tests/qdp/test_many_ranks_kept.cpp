@@ -123,6 +123,38 @@ TEST_CASE("numbers in an expression are part of what it is") {
   for (const auto& rank : sent) CHECK(rank == std::vector{kFace + kPostscript, kNote, kFace + kPostscript});
 }
 
+TEST_CASE("of several values those travel that the other rank does not have") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("direction 3 is cut");
+  const auto sent = sent_in([](const auto& step) {
+    LatticeColorMatrix u, v, w, up;
+    gaussian(u);
+    gaussian(v);
+    v[rb[0]] = u;
+    up = shift(u, FORWARD, 3);
+    step();  // 0
+    for (int i = 0; i < 2; ++i) {
+      w = shift(v, FORWARD, 3) * adj(shift(u, FORWARD, 3)) - shift(LatticeColorMatrix(v * adj(u)), FORWARD, 3);
+      must(toDouble(norm2(w)) == 0);
+      w = shift(v, FORWARD, 3) * shift(u, FORWARD, 3);
+      step();  // 1, 2
+    }
+    w -= shift(LatticeColorMatrix(v * u), FORWARD, 3);
+    must(toDouble(norm2(w)) == 0);
+    step();  // 3
+    v *= Real(0.5);
+    w = shift(u, FORWARD, 3) + shift(v, FORWARD, 3) + shift(v, BACKWARD, 3);
+    step();  // 4
+    w -= up;
+    w -= shift(v, FORWARD, 3);
+    w -= shift(v, BACKWARD, 3);
+    must(toDouble(norm2(w)) < 1e-8 * toDouble(norm2(up)));
+  });
+  for (const auto& rank : sent) {
+    CHECK(rank[0] == kFace + kPostscript);
+    CHECK(rank[2] <= kFace + 3 * (kNote + 8 + 16 * 3));  // the product is new, the factors are not
+  }
+}
+
 TEST_CASE("what changes each time is soon not kept any more, and is again when it pays") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("direction 3 is cut");
   const auto sent = sent_in([](const auto& step) {
