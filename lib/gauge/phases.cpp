@@ -62,15 +62,20 @@ LatticeComplex PhaseMap::Factor::field() const {
   return phi;
 }
 
+void PhaseMap::add(const Factor& factor) {
+  factors_.push_back(factor);
+  fields_.clear();  // made without it, if the map was used before
+}
+
 PhaseMap& PhaseMap::boundary(int mu, std::complex<double> factor) {
   require_direction(mu, "PhaseMap::boundary");
-  if (factor != 1.0) factors_.push_back({Factor::Kind::boundary, mu, factor});
+  if (factor != 1.0) add({Factor::Kind::boundary, mu, factor});
   return *this;
 }
 
 PhaseMap& PhaseMap::twist(int mu, double angle) {
   require_direction(mu, "PhaseMap::twist");
-  if (angle != 0) factors_.push_back({Factor::Kind::twist, mu, angle});
+  if (angle != 0) add({Factor::Kind::twist, mu, angle});
   return *this;
 }
 
@@ -80,8 +85,8 @@ PhaseMap& PhaseMap::flux(int mu, int nu, int quanta) {
   if (mu == nu)
     throw ShapeError("PhaseMap::flux: expected a plane of two directions, got " + std::to_string(mu) + " twice");
   if (quanta == 0) return *this;
-  factors_.push_back({Factor::Kind::flux, nu, quanta, mu});
-  factors_.push_back({Factor::Kind::flux_on_last_slice, mu, quanta, nu});
+  add({Factor::Kind::flux, nu, quanta, mu});
+  add({Factor::Kind::flux_on_last_slice, mu, quanta, nu});
   return *this;
 }
 

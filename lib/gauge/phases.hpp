@@ -46,6 +46,7 @@ class PhaseMap : public LinkMap {
     bool operator==(const Factor&) const = default;
     QDP::LatticeComplex field() const;
   };
+  void add(const Factor& factor);
   void multiply(GaugeField& v) const;
 
   std::vector<Factor> factors_;

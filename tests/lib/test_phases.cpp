@@ -72,6 +72,25 @@ TEST_CASE("a twist gives its angle on the way around, and adds to the others") {
   CHECK(std::abs(way_around(v, 0) - 1.0) < base_tol(1e-14));
 }
 
+TEST_CASE("a factor that comes after the first use acts like those before") {
+  tests::use_lattice({2, 4, 2, 6});
+  const GaugeField u = tests::random_field();
+  PhaseMap map, at_once;
+  map.boundary(0, -1);
+  map.apply(u);
+  map.twist(1, 0.5);
+  CHECK(tests::distance(map.apply(u), PhaseMap().boundary(0, -1).twist(1, 0.5).apply(u)) == 0);
+  map.boundary(1, -1);
+  CHECK(tests::distance(map.apply(u), PhaseMap().boundary(0, -1).twist(1, 0.5).boundary(1, -1).apply(u)) == 0);
+  map.flux(0, 1, 2);
+  at_once.boundary(0, -1).twist(1, 0.5).boundary(1, -1).flux(0, 1, 2);
+  CHECK(tests::distance(map.apply(u), at_once.apply(u)) == 0);
+  GaugeField g = u, expected = u;
+  map.pull_back(g, u);
+  at_once.pull_back(expected, u);
+  CHECK(tests::distance(g, expected) == 0);
+}
+
 TEST_CASE("a flux is the same through every plaquette of its planes and absent from the others") {
   tests::use_lattice({4, 2, 6, 4});
   for (const int quanta : {1, -3}) {
