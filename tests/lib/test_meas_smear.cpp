@@ -99,6 +99,21 @@ TEST_CASE("smearing is gauge covariant") {
   CHECK(of_hyp < base_tol(1e-13));
 }
 
+TEST_CASE("two steps are one step twice") {
+  tests::use_lattice({2, 4, 2, 4});
+  const GaugeField u = tests::random_field();
+  ApeSmearing ape, twice_ape;
+  HypSmearing hyp, twice_hyp;
+  ape.steps = hyp.steps = 1;
+  twice_ape.steps = twice_hyp.steps = 2;
+  const GaugeField a = ape_smeared(u, ape), h = hyp_smeared(u, hyp);
+  const GaugeField aa = ape_smeared(u, twice_ape), hh = hyp_smeared(u, twice_hyp);
+  CHECK(distance(aa, ape_smeared(a, ape)) == 0);
+  CHECK(distance(hh, hyp_smeared(h, hyp)) == 0);
+  CHECK(distance(aa, a) > 1e-2);
+  CHECK(distance(hh, h) > 1e-2);
+}
+
 TEST_CASE("a direction without smearing keeps its links") {
   if (Nd == 2) TESSERA_SKIP("QDP_ND is 2: one direction alone has no staples");
   tests::use_lattice({2, 4, 2, 4});

@@ -1,6 +1,7 @@
 // The solvers against Gaussian elimination on tiny lattices, their residuals, and what they do when they cannot
 // succeed.
 
+#include "lib/dirac/staggered.hpp"
 #include "lib/error.hpp"
 #include "lib/solver/bicgstab.hpp"
 #include "lib/solver/cg.hpp"
@@ -122,6 +123,43 @@ TEST_CASE("solvers of the normal equation give the solution of Gaussian eliminat
     CHECK(toDouble(norm2(x, rb[0])) == 0);  // nothing is written elsewhere
     CHECK(solver->criterion().residual == 1e-11);
   }
+}
+
+TEST_CASE("an overrelaxed step of MR is the plain one times its factor") {
+  const Fixture<LatticeFermionD> f = wilson();
+  const Subset& s = f.m->domain();
+  const auto b = tests::random_vector<LatticeFermionD>(s);
+  for (const Sign sign : {Sign::plus, Sign::minus}) {
+    LatticeFermionD plain = zero, over = zero;
+    MR<LatticeFermionD>({1e-30, 1}).solve(plain, f.system(), b, sign);
+    MR<LatticeFermionD>({1e-30, 1}, 1.3).solve(over, f.system(), b, sign);
+    const LatticeFermionD expected = RealD(1.3) * plain;
+    CHECK(tests::relative_distance(tests::components(over, s), tests::components(expected, s)) < 1e-14);
+  }
+}
+
+TEST_CASE("an operator counts its hops and its diagonal on the sites where it has them") {
+  using W = LatticeFermionD;
+  using S = LatticeStaggeredFermionD;
+  tests::use_lattice({2, 4, 2, 2});
+  const auto volume = static_cast<double>(Layout::vol());
+  const auto check = [&](auto dirac, Preconditioning p, double share) {
+    const double site = dirac->hop_flops() + dirac->diagonal_flops();
+    CHECK(make_preconditioned(dirac, p)->flops() == share * volume * site);
+  };
+  const std::shared_ptr<const DiracOperator<W>> wilson =
+      std::make_shared<WilsonOperator<W>>(tests::random_links<W>(), WilsonParameters{.mass = 1});
+  const std::shared_ptr<const DiracOperator<S>> staggered =
+      std::make_shared<StaggeredOperator<S>>(tests::random_links<S>(), StaggeredParameters{.mass = 1});
+  check(wilson, Preconditioning::none, 1);
+  // A hop to each parity; A on one of them, its inverse on the other (or on both).
+  check(wilson, Preconditioning::even_odd, 1);
+  check(wilson, Preconditioning::symmetric_even_odd, 1);
+  check(staggered, Preconditioning::none, 1);
+  check(staggered, Preconditioning::even_source, 0.5);  // a hop to the odd sites, A on the even ones
+  const double of_shift = 48 * volume / 2;  // i twist gamma_5 psi on the odd sites: two for each of 24 words
+  CHECK(make_preconditioned(wilson, Preconditioning::even_odd, 0.3)->flops() ==
+        make_preconditioned(wilson, Preconditioning::even_odd)->flops() + of_shift);
 }
 
 TEST_CASE("a solve reports the operations that it did") {

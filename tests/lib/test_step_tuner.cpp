@@ -265,6 +265,41 @@ TEST_CASE("tuning finds the wanted acceptance from too few and from too many ste
   }
 }
 
+TEST_CASE("each round reports its own steps and the dH of its own trajectories") {
+  tests::use_lattice({2, 2, 2, 2});
+  Integrator integrator = make(level("LCM_STS_LEAPFROG", 32, "plaquettes"), two_scales());
+  StepTuner::Options options;
+  options.rounds = 3;
+  options.trajectories = 2;
+  options.costs = {0.25};
+  StepTuner tuner(options, integrator);
+  const double dh[] = {0.5, -0.3, 0.02, 0.01, 1.5, -2};
+  XMLBufferWriter text;
+  push(text, "log");
+  for (const double x : dh) tuner.end_trajectory(x, Log{&text});
+  pop(text);
+  std::istringstream stream(text.str());
+  XMLReader xml(stream);
+  for (int round = 0; round < 3; ++round) {
+    const std::string here = "/log/StepTuning[" + std::to_string(round + 1) + "]/";
+    const double square = (dh[2 * round] * dh[2 * round] + dh[2 * round + 1] * dh[2 * round + 1]) / 2;
+    // <dH^2> = sigma^2 + sigma^4/4
+    const double sigma2 = std::pow(number(xml, here + "sigma_dH"), 2);
+    CHECK(sigma2 + sigma2 * sigma2 / 4 == doctest::Approx(square).epsilon(1e-10));
+    CHECK(number(xml, here + "round") == round + 1);
+    // Forces that were never asked for show no violation: half of the steps, which is the least.
+    CHECK(number(xml, here + "n_steps") == (32 >> round));
+    CHECK(number(xml, here + "n_steps_new") == (16 >> round));
+    CHECK(number(xml, here + "predicted_sigma_dH") == 0);
+    CHECK(number(xml, here + "predicted_acceptance") == 1);
+    CHECK(number(xml, here + "Levels/elem/order") == 2);
+    CHECK(number(xml, here + "Levels/elem/seconds_per_force") == 0.25);
+    bool frozen;
+    read(xml, here + "frozen", frozen);
+    CHECK(frozen == (round == 2));
+  }
+}
+
 TEST_CASE("a tuner saved and restored in the middle of a round chooses the same steps") {
   Tuned system;
   StepTuner::Options options;

@@ -206,6 +206,42 @@ TEST_CASE("a value is read and written between others in any order, a longer one
   CHECK(user_data == "user");
 }
 
+TEST_CASE("one object opens one file after the other, each with its own keys and user data") {
+  TemporaryFolder folder;
+  const std::string a = folder.file("a"), b = folder.file("b");
+  Numbers map;
+  map.insertUserdata("of a");
+  map.open(a, kNew);
+  for (int n : {0, 1}) map.insert(samples::map_key(n), samples::map_value(n));
+  map.close();
+  map.insertUserdata("of b");
+  map.open(b, kNew);
+  CHECK(map.size() == 0);
+  CHECK_FALSE(map.exist(samples::map_key(0)));
+  map.insert(samples::map_key(2), samples::map_value(2));
+  map.close();
+
+  std::string user_data;
+  multi1d<double> x;
+  map.open(a);
+  CHECK(map.size() == 2);
+  CHECK(map.get(samples::map_key(2), x) == 1);
+  map.insert(samples::map_key(3), samples::map_value(3));
+  for (int n : {0, 1, 3}) CHECK(has(map, n));
+  CHECK(map.getUserdata(user_data) == 0);
+  CHECK(user_data == "of a");
+  map.close();
+  map.open(b, std::ios_base::in);
+  CHECK(map.size() == 1);
+  CHECK(has(map, 2));
+  for (int n : {0, 1, 3}) CHECK(map.get(samples::map_key(n), x) == 1);
+  std::vector<samples::MapKey> keys;
+  map.keys(keys);
+  CHECK(keys.size() == 1);
+  CHECK(map.getUserdata(user_data) == 0);
+  CHECK(user_data == "of b");
+}
+
 TEST_CASE("the end of a map's life completes its file, also under an exception") {
   TemporaryFolder folder;
   const std::string file = folder.file("map");

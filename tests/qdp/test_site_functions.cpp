@@ -146,6 +146,52 @@ TEST_CASE("two and three operands, and a result of another type") {
       "overlap", z, [&](std::size_t i) { return reference::local_inner_product(vu[i], vw[i]); }, tol<double>(30));
 }
 
+TEST_CASE("one function of operands whose types change from use to use, in each place") {
+  create_lattice({2, 2, 2, 2});
+  const auto combine =
+      siteFunction<3>("combine", [](const Sym& u, const Sym& a, const Sym& b) { return a * u + b * (u * u); });
+  const auto u = random_lattice<D::ColorMatrix>(), w = random_lattice<D::ColorMatrix>();
+  const auto x = random_lattice<D::Real>();
+  const auto z = random_lattice<D::Complex>();
+  const auto vu = values(u), vw = values(w), vx = values(x), vz = values(z);
+  const auto check = [&](const auto& a, const auto& va, const auto& b, const auto& vb) {
+    LatticeColorMatrixD r;
+    r = combine(u, a, b);
+    check_field(
+        "combine", r,
+        [&](std::size_t i) {
+          return reference::add(reference::multiply(va[i], vu[i]),
+                                reference::multiply(vb[i], reference::multiply(vu[i], vu[i])));
+        },
+        tol<double>(60));
+  };
+  check(x, vx, x, vx);
+  check(x, vx, z, vz);
+  check(x, vx, w, vw);
+  check(z, vz, x, vx);
+  check(w, vw, x, vx);
+  check(x, vx, x, vx);
+}
+
+TEST_CASE("assignments with an operation are their operations") {
+  create_lattice({2, 2, 2, 2});
+  const auto added = siteFunction<2>("added", [](Sym x, const Sym& y) { return x += y; });
+  const auto taken = siteFunction<2>("taken", [](Sym x, const Sym& y) { return x -= y; });
+  const auto multiplied = siteFunction<2>("multiplied", [](Sym x, const Sym& y) { return x *= y; });
+  const auto u = random_lattice<D::ColorMatrix>(), w = random_lattice<D::ColorMatrix>();
+  LatticeColorMatrixD ours, expected;
+  const auto compare = [&] { CHECK(toDouble(norm2(ours - expected)) < 1e-28 * toDouble(norm2(expected))); };
+  ours = added(u, w);
+  expected = u + w;
+  compare();
+  ours = taken(u, w);
+  expected = u - w;
+  compare();
+  ours = multiplied(u, w);
+  expected = u * w;
+  compare();
+}
+
 TEST_CASE("spin components") {
   create_lattice({2, 2, 2, 2});
   const auto swap_halves = siteFunction<1>("swap halves", [](const Sym& psi) {
