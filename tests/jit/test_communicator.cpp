@@ -614,6 +614,13 @@ TEST_CASE("ranks of one machine share its cores") {
   CHECK(std::abs(all - std::round(all)) < 1e-9);  // each core once
 }
 
+TEST_CASE("ranks of other machines take no cores away") {
+  const auto told = texts_on_ranks(3, [](Communicator& ranks) { return std::to_string(cores_of_rank(ranks)); },
+                                   {"node1", "node2", "node1"});
+  CHECK(told[0] == told[2]);
+  CHECK(std::stod(told[1]) == doctest::Approx(2 * std::stod(told[0])));
+}
+
 TEST_CASE("the place of a rank among those of its machine, also when machines take turns") {
   const auto told =
       texts_on_ranks(5,

@@ -486,6 +486,22 @@ TEST_CASE("the least recently used entries go when the bound is reached") {
   CHECK(entries(folder.path) <= 4);
 }
 
+TEST_CASE("what is over the bound goes down to nine tenths of it") {
+  Folder folder;
+  KernelCache cache(folder.path, 10000);
+  std::uintmax_t before = 0, shrunk = 0;
+  for (int n = 0; n < 60 && shrunk == 0; ++n) {
+    cache.store("key " + std::to_string(n), std::string(200, 'x'));
+    std::uintmax_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(folder.path)) bytes += entry.file_size();
+    CHECK(bytes <= 10000);
+    if (bytes < before) shrunk = bytes;
+    before = bytes;
+  }
+  CHECK(shrunk > 8000);
+  CHECK(shrunk <= 9000);
+}
+
 TEST_CASE("a folder that cannot be made costs the entry, not the run") {
   Folder folder;
   fs::create_directories(folder.path);

@@ -222,8 +222,13 @@ TEST_CASE("any sequence of accesses shows the values of plain arrays, however li
         CHECK(fields.intact());
         for (std::size_t i = 0; i < fields.fields.size(); ++i) CHECK(values_of(*fields.fields[i]) == fields.models[i]);
         CHECK((rig.counts().spilled > 0) == (fit < 9));
-        CHECK(rig.counts().bytes_spilled ==
-              static_cast<std::uint64_t>(rig.counts().spilled) * fields.fields[0]->device_bytes());
+        const TransferCounts& counts = rig.counts();
+        const std::uint64_t field = fields.fields[0]->device_bytes();
+        CHECK(counts.bytes_spilled == static_cast<std::uint64_t>(counts.spilled) * field);
+        CHECK(counts.in > 0);
+        CHECK(counts.out > 0);
+        CHECK(counts.bytes_in == static_cast<std::uint64_t>(counts.in) * field);
+        CHECK(counts.bytes_out == static_cast<std::uint64_t>(counts.out) * field);
       }
       CHECK(rig.pool.live_bytes() == 0);
       CHECK(rig.host_pool.live_bytes() == 0);

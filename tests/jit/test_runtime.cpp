@@ -294,6 +294,7 @@ TEST_CASE("a kernel is compiled once, found by its key, and counted") {
   CHECK(info_of().bytes == 7.0 * 1024 * 5 * 3 * 8);
   CHECK(info_of().flops == 7.0 * 1024 * 5 * 2);
   CHECK(info_of().seconds > 0);
+  CHECK(info_of().compile_seconds > 0);
   CHECK(info_of().hash.size() == 32);
   CHECK(rt().profile_report().find("counted") != std::string::npos);
   rt().reset_profile();

@@ -131,6 +131,19 @@ TEST_CASE("a block that the device refuses is out, with all larger ones") {
   CHECK(!hopeless.refuse());
 }
 
+TEST_CASE("the time of the best is its median, without its first launch") {
+  Tuner tuner({.start = {.block = 128}, .blocks = {128, 64}});
+  // Two blocks in turns; the first launch of each does not count.
+  const double samples[] = {9, 1.4, 1, 1.2, 1.3, 1.1};
+  for (const double x : samples)
+    for (int block = 0; block < 2; ++block) {
+      REQUIRE(tuner.trying());
+      tuner.record(tuner.options().block == 64 ? x : 1.25 * x);
+    }
+  CHECK(tuner.done());
+  CHECK(tuner.progress() == TuningProgress{{.block = 64}, 1, 1.2});
+}
+
 TEST_CASE("blocks are tried at once; before other code the tuner rests with the best block and its median") {
   Tuner tuner(gpu_space());
   until_it_rests(tuner, [&](const Configuration& o) {

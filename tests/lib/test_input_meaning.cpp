@@ -495,6 +495,13 @@ TEST_CASE("available memory is what the machine or a control group leaves, not w
   CHECK(available_memory().value_or(1) > 0);
 }
 
+TEST_CASE("the need of a lattice is that of the product of its extents") {
+  for (const std::vector<int>& lattice : {std::vector{2, 4, 6, 8}, {8, 2, 6, 4}, {4, 8, 2, 6}}) {
+    CHECK(memory_fault(lattice, 8, 3072) == "");
+    CHECK(memory_fault(lattice, 8, 3071) != "");
+  }
+}
+
 TEST_CASE("what a lattice needs at least: 64^4 does not fit in 23 GB, 16^4 does") {
   const auto fault = [](const std::string& nrow, std::optional<std::uint64_t> available) {
     const InputFile file = tests::input(hmc_input(nrow, gauge("m")));

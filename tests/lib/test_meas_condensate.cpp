@@ -105,6 +105,40 @@ TEST_CASE("noise estimates agree with the exact trace: staggered") {
   check_estimate<LatticeStaggeredFermion>("<FermAct>STAGGERED</FermAct><Mass>0.5</Mass>");
 }
 
+namespace {
+
+LatticeFermion with_parity(const LatticeFermion& psi) { return LatticeFermion(Gamma(Ns * Ns - 1) * psi); }
+LatticeStaggeredFermion with_parity(const LatticeStaggeredFermion& psi) {
+  LatticeInteger sum = 0;
+  for (int mu = 0; mu < Nd; ++mu) sum += Layout::latticeCoordinate(mu);
+  const LatticeReal sign = Real(1) - Real(2) * (sum % 2);
+  return LatticeStaggeredFermion(sign * psi);
+}
+
+template <class F>
+void check_per_site(const std::string& action) {
+  tests::use_lattice({2, 4, 2, 2});
+  GaugeField u(Nd);
+  disordered_start(u);
+  const QuarkInverter<F> inverse = inverter<F>(action, u);
+  const F eta = trace_source<F>(TraceNoise::z2), psi = inverse(eta);
+  const Condensate c = estimate_condensate(inverse, eta);
+  const Double volume = static_cast<double>(Layout::vol());
+  const auto same = [](const DComplex& a, const DComplex& b) {
+    CHECK(toDouble(real(a)) == doctest::Approx(toDouble(real(b))).epsilon(base_tol(1e-10)));
+    CHECK(toDouble(imag(a)) == doctest::Approx(toDouble(imag(b))).epsilon(base_tol(1e-10)));
+  };
+  same(c.scalar * volume, innerProduct(eta, psi));
+  same(c.pseudoscalar * volume, innerProduct(eta, with_parity(psi)));
+}
+
+}  // namespace
+
+TEST_CASE("both traces are per site, that with the parity of the quark as well") {
+  check_per_site<LatticeFermion>("<FermAct>WILSON</FermAct><Kappa>0.12</Kappa>");
+  check_per_site<LatticeStaggeredFermion>("<FermAct>STAGGERED</FermAct><Mass>0.5</Mass>");
+}
+
 TEST_CASE("CHIRAL_CONDENSATE writes each source and their average") {
   tests::use_lattice({2, 2, 2, 4});
   GaugeField u(Nd);

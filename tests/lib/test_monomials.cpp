@@ -7,14 +7,17 @@
 #include "lib/hmc/integrator.hpp"
 #include "lib/io/fermion_state.hpp"
 #include "lib/meas/glue.hpp"
+#include "lib/rational/rational.hpp"
 #include "lib/smear/stout.hpp"
 #include "lib/solver/cg.hpp"
+#include "lib/solver/multi_shift.hpp"
 #include "tests/lib/monomials.hpp"
 #include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <sstream>
 
 using namespace QDP;
 using namespace qcd;
@@ -81,6 +84,94 @@ TEST_CASE("a ratio smears once per kind of links, and carries one derivative bac
     CHECK(CountedStout::applied == 3 * kinds);
     CHECK(CountedStout::pulled_back == kinds);
   }
+}
+
+namespace {
+
+using Field = LatticeFermion;
+
+/// CG that remembers what its solves took.
+class Noting : public NormalSolver<Field> {
+ public:
+  mutable std::vector<int> iterations;
+  SolveResult solve(Field& x, const SystemOperator<Field>& system, const Field& b) const override {
+    const SolveResult result = cg_.solve(x, system, b);
+    iterations.push_back(result.iterations);
+    return result;
+  }
+  const StoppingCriterion& criterion() const override { return cg_.criterion(); }
+
+ private:
+  CG<Field> cg_{StoppingCriterion{1e-6, 1000}};
+};
+class NotingShifts : public MultiShiftSolver<Field> {
+ public:
+  mutable std::vector<int> iterations;
+  SolveResult solve(std::vector<Field>& x, const SystemOperator<Field>& system, const Field& b,
+                    const std::vector<double>& shifts) const override {
+    // So that no two take the same number.
+    const StoppingCriterion criterion{std::pow(0.1, 4 + static_cast<double>(iterations.size() % 3)), 1000};
+    SolveResult result = MultiShiftCG<Field>(criterion).solve(x, system, b, shifts);
+    iterations.push_back(result.iterations);
+    return result;
+  }
+  const StoppingCriterion& criterion() const override { return criterion_; }
+
+ private:
+  StoppingCriterion criterion_{1e-4, 1000};
+};
+
+/// All numbers in the elements n_count of what `call` logs, in their order.
+template <class Call>
+std::vector<int> logged_counts(const Call& call) {
+  XMLBufferWriter text;
+  push(text, "log");
+  call(Log{&text});
+  pop(text);
+  std::istringstream stream(text.str());
+  XMLReader xml(stream);
+  std::vector<int> all;
+  for (int i = 1; i <= xml.count("//n_count"); ++i) {
+    multi1d<int> some;
+    read(xml, "(//n_count)[" + std::to_string(i) + "]", some);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("actions and forces log the iterations of each of their solves") {
+  tests::use_lattice({2, 4, 2, 2});
+  const GaugeField u = tests::random_field();
+  const auto quark = [](double mass) {
+    return Quark<Field>{std::make_shared<OperatorAction<Field, WilsonOperator, WilsonParameters>>(
+                            LinkMaps{}, WilsonParameters{.mass = mass}, Preconditioning::even_odd),
+                        Preconditioning::even_odd};
+  };
+  const auto zero_guess = std::make_shared<ZeroGuess<Field>>();
+  const auto check = [&](Monomial& monomial, const std::vector<int>& iterations, std::size_t solves) {
+    monomial.refresh(u);
+    GaugeField f;
+    for (const bool is_force : {false, true}) {
+      const std::size_t before = iterations.size();
+      const std::vector<int> logged = logged_counts(
+          [&](const Log& log) { is_force ? monomial.force(f, u, log) : static_cast<void>(monomial.action(u, log)); });
+      CHECK(logged.size() == solves);
+      CHECK(logged == std::vector<int>(iterations.begin() + static_cast<std::ptrdiff_t>(before), iterations.end()));
+    }
+  };
+  const auto solver = std::make_shared<Noting>();
+  TwoFlavorMonomial<Field> two(quark(0.3), {solver, zero_guess});
+  check(two, solver->iterations, 1);
+  const auto of_heavy = std::make_shared<CG<Field>>(StoppingCriterion{1e-6, 1000});
+  RatioMonomial<Field> ratio({{quark(0.2), {solver, zero_guess}, quark(0.9), of_heavy},
+                              {quark(0.9), {solver, zero_guess}, quark(2.5), of_heavy}});
+  check(ratio, solver->iterations, 2);
+  const auto shifts = std::make_shared<NotingShifts>();
+  RationalMonomial<Field> rational(quark(0.3), 2, {remez({-1, 8}, 0.1, 80, 6), shifts},
+                                   {remez({-1, 4}, 0.1, 80, 6), shifts}, {});
+  check(rational, shifts->iterations, 2);
 }
 
 TEST_CASE("the same text describes the same links, another text others") {

@@ -182,6 +182,7 @@ TEST_CASE("a solve reports the operations that it did") {
         F x = guess;
         const SolveResult result = solver->solve(x, counted.system(), b[0], sign);
         CHECK(Counted::applications_in(result.flops) == counted.applications());
+        CHECK(static_cast<int>(result.history.size()) == result.iterations);
       }
     const Counted counted(f.system());
     std::vector<F> x = guesses;
@@ -198,6 +199,7 @@ TEST_CASE("a solve reports the operations that it did") {
       F x = guess;
       const SolveResult result = solver->solve(x, counted.system(), b[0]);
       CHECK(Counted::applications_in(result.flops) == counted.applications());
+      CHECK(static_cast<int>(result.history.size()) == result.iterations);
       if (name != "CG" && name != "MixedCG" && name != "Richardson" && name != "single") continue;
       CHECK(2 * result.applications == counted.m.applications());  // of M^+ M
       CHECK(2 * result.single_applications == counted.single.applications());

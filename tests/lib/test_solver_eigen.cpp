@@ -117,6 +117,26 @@ TEST_CASE("Lanczos finds both ends of the spectrum, plain and with a Chebyshev p
   CHECK(toBool(before == after));
 }
 
+TEST_CASE("Lanczos and spectral bounds report every application of the operator") {
+  tests::use_lattice({2, 2, 2, 2});
+  const auto m = tests::even_odd_wilson<F>(tests::random_links<F>(), 0.13);
+  for (const int degree : {0, 5}) {
+    long applications = 0;
+    const HermitianOperator<F> a = [&](F& out, const F& in) {
+      ++applications;
+      m->apply_normal(out, in);
+    };
+    LanczosParameters p{.wanted = 3, .tolerance = 1e-8, .chebyshev_degree = degree};
+    p.low = 1;
+    p.high = 6;
+    const Eigenpairs<F> pairs = lanczos<F>(a, m->domain(), p);
+    CHECK(pairs.applications == applications);
+  }
+  const tests::CountedOperator<F> counted(*m);
+  const SpectralBounds bounds = spectral_bounds<F>(counted, 1e-3);
+  CHECK(2 * bounds.applications == counted.applications());
+}
+
 TEST_CASE("Lanczos in an invariant subspace, and with parameters that make no sense") {
   tests::use_lattice({2, 2, 2, 2});
   // M = 2: every vector is an eigenvector.

@@ -138,6 +138,11 @@ TEST_CASE("a multi-shift solve reports the operations that it did") {
       CHECK(Counted::applications_in(result.flops) == counted.applications());
       CHECK(2 * result.applications == counted.m.applications());
       CHECK(2 * result.single_applications == counted.single.applications());
+      // Those of all shifts together, and of each alone where single precision was not enough.
+      if (result.single_applications > 0) CHECK(result.iterations == result.single_applications);
+      CHECK(result.iterations >= static_cast<int>(result.history.size()));
+      if (result.single_applications > 0 && iterations == 500)
+        CHECK(result.iterations > static_cast<int>(result.history.size()));
     }
 }
 

@@ -13,6 +13,7 @@
 
 #include "jit/support/error.hpp"
 #include "qdp.h"
+#include "qdp/expr/exchange.hpp"
 #include "tests/ranks.hpp"
 #include "tests/sizes.hpp"
 #include "tests/temporary_folder.hpp"
@@ -73,6 +74,35 @@ TEST_CASE("a lattice that ranks cannot share out is refused on every one, with t
     next_has({"UserError: Layout::setLogicalSize", "that of the job, 3", "got (1"});
     next_has({"UserError: Layout::create", "divides the lattice (4", "got (3"});
     next_has({"UserError: Layout::setNumProc", "3", "got 2"});
+  }
+}
+
+TEST_CASE("what statements send is counted: messages, their bytes, and the sites of both kinds") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("the numbers of sites");
+  const auto told = on_ranks<std::int64_t>(2, [](Communicator&) {
+    multi1d<int> nrow(Nd), grid(Nd);
+    nrow = 4;
+    nrow[3] = 8;
+    grid = 1;
+    grid[3] = 2;
+    Layout::setLattSize(nrow);
+    Layout::setLogicalSize(grid);
+    Layout::create();
+    LatticeRealD x, y;
+    random(x);
+    const detail::ExchangeTimes before = detail::exchange_times();
+    for (int i = 0; i < 3; ++i) y = x + shift(x, FORWARD, 3);
+    const detail::ExchangeTimes after = detail::exchange_times();
+    return std::vector<std::int64_t>{after.statements - before.statements, after.messages - before.messages,
+                                     after.bytes - before.bytes, after.inner_sites - before.inner_sites,
+                                     after.face_sites - before.face_sites};
+  });
+  for (const auto& counts : told) {
+    CHECK(counts[0] == 3);
+    CHECK(counts[1] == 3);
+    CHECK(counts[2] == 3 * 64 * 8);
+    CHECK(counts[3] + counts[4] == 3 * 256);
+    CHECK(counts[4] >= 3 * 64);
   }
 }
 
