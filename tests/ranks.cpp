@@ -1,5 +1,6 @@
 #include "tests/ranks.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -17,7 +18,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "jit/comm/shared_file.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/file.hpp"
 
 namespace tests {
 namespace {
@@ -62,7 +65,7 @@ class SocketMessage : public jit::Message {
   std::size_t moved_ = 0;     ///< bytes of the length and the data
 };
 
-class SocketRanks : public jit::Communicator {
+class SocketRanks : public jit::Communicator, public jit::SharedFiles {
  public:
   SocketRanks(int rank, Connections connections, std::string host)
       : rank_(rank),
@@ -110,6 +113,8 @@ class SocketRanks : public jit::Communicator {
     check_partner("message from", from);
     return std::make_unique<SocketMessage>(*this, from, data, bytes, false, length);
   }
+
+  std::unique_ptr<jit::SharedFile> open_file(const std::string& path, bool writing, std::string& why_not) override;
 
   /// The test's process ends the others.
   void abort(int status) override { _exit(status); }
@@ -199,7 +204,54 @@ class SocketRanks : public jit::Communicator {
   std::vector<std::deque<SocketMessage*>> out_, in_;  ///< [ranks] under way, in the order of their starts
 
   friend class SocketMessage;
+  friend class SocketFile;
 };
+
+/// Each rank uses the file by itself; they meet in each operation, so that a rank which left one out is found.
+class SocketFile : public jit::SharedFile {
+ public:
+  SocketFile(SocketRanks& ranks, const std::string& path, bool writing)
+      : ranks_(ranks), path_(path), file_(::open(path.c_str(), (writing ? O_RDWR : O_RDONLY) | O_CLOEXEC)) {}
+
+  void write(std::span<const jit::FileBlock> blocks, const void* data) override {
+    ranks_.gather_as('W', nullptr, 0, nullptr);
+    const auto* at = static_cast<const char*>(data);
+    for (auto [offset, bytes] : blocks)
+      for (; bytes > 0;)
+        step(::pwrite(file_.number(), at, bytes, static_cast<off_t>(offset)), "write", at, offset, bytes);
+  }
+  void read(std::span<const jit::FileBlock> blocks, void* data) override {
+    ranks_.gather_as('R', nullptr, 0, nullptr);
+    auto* at = static_cast<char*>(data);
+    for (auto [offset, bytes] : blocks)
+      for (; bytes > 0;) {
+        const ssize_t n = ::pread(file_.number(), at, bytes, static_cast<off_t>(offset));
+        if (n == 0) break;  // past the end
+        step(n, "read", at, offset, bytes);
+      }
+  }
+  void close() override {
+    ranks_.gather_as('C', nullptr, 0, nullptr);
+    file_ = jit::Descriptor();
+  }
+
+ private:
+  template <class Byte>
+  void step(ssize_t done, const char* operation, Byte*& at, std::uint64_t& offset, std::uint64_t& bytes) const {
+    if (done < 0) jit::throw_file_error(operation, path_, errno);
+    at += done;
+    offset += static_cast<std::uint64_t>(done);
+    bytes -= static_cast<std::uint64_t>(done);
+  }
+
+  SocketRanks& ranks_;
+  std::string path_;
+  jit::Descriptor file_;
+};
+
+std::unique_ptr<jit::SharedFile> SocketRanks::open_file(const std::string& path, bool writing, std::string&) {
+  return std::make_unique<SocketFile>(*this, path, writing);
+}
 
 void SocketMessage::start() {
   if (under_way_) throw jit::InternalError("start of a message that is under way");

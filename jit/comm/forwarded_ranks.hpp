@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "jit/comm/communicator.hpp"
+#include "jit/comm/shared_file.hpp"
 
 namespace jit {
 
-class ForwardedRanks : public Communicator {
+class ForwardedRanks : public Communicator, public SharedFiles {
  public:
   explicit ForwardedRanks(std::unique_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
 
@@ -30,6 +31,9 @@ class ForwardedRanks : public Communicator {
     return ranks_->incoming(data, bytes, from, length);
   }
   void abort(int status) override { ranks_->abort(status); }
+  std::unique_ptr<SharedFile> open_file(const std::string& path, bool writing, std::string& why_not) override {
+    return open_together(*ranks_, path, writing, why_not);
+  }
 
   /// The other one; this is of no use any more.
   std::unique_ptr<Communicator> give_back() { return std::move(ranks_); }

@@ -5,12 +5,14 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <utility>
 
 #include "jit/support/cores.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/file.hpp"
 #include "jit/support/relax.hpp"
 
 namespace jit {
@@ -106,6 +108,42 @@ class MpiMessage : public Message {
   bool outgoing_, may_be_shorter_, under_way_ = false;
 };
 
+/// Lives no longer than what it was opened by is open.
+class MpiFile : public SharedFile {
+ public:
+  MpiFile(const MpiRanks& ranks, mpi::File* file, std::string path)
+      : ranks_(ranks), file_(file), path_(std::move(path)) {}
+
+  void write(std::span<const FileBlock> blocks, const void* data) override {
+    move("write", blocks, const_cast<void*>(data), true);  // only read
+  }
+  void read(std::span<const FileBlock> blocks, void* data) override { move("read", blocks, data, false); }
+  void close() override {
+    mpi::Job& job = ranks_.job("closing a file");
+    check("close", ranks_.inside([&] { return job.close_file(&job, std::exchange(file_, nullptr)); }));
+  }
+
+ private:
+  void move(const char* operation, std::span<const FileBlock> blocks, void* data, bool writing) {
+    static_assert(sizeof(FileBlock) == sizeof(mpi::Block) && offsetof(FileBlock, bytes) == offsetof(mpi::Block, bytes));
+    mpi::Job& job = ranks_.job(operation);
+    const auto* const first = reinterpret_cast<const mpi::Block*>(blocks.data());
+    check(operation, ranks_.inside([&] { return job.move_file(&job, file_, first, blocks.size(), data, writing); }));
+  }
+  void check(const char* operation, mpi::Failure failure) const {
+    if (failure == nullptr) return;
+    throw FileError({.what = operation + (" \"" + path_ + "\" by all ranks together"),
+                     .got = failure,
+                     .where = "rank " + std::to_string(ranks_.rank()) + " of " + std::to_string(ranks_.size()),
+                     .what_now = "See whether the disk is full or damaged"},
+                    0);
+  }
+
+  const MpiRanks& ranks_;
+  mpi::File* file_;
+  std::string path_;
+};
+
 MpiRanks::MpiRanks(mpi::Job* job)
     : job_(job),
       rank_(job->rank),
@@ -183,6 +221,15 @@ std::unique_ptr<Message> MpiRanks::outgoing(const void* data, std::size_t bytes,
 
 std::unique_ptr<Message> MpiRanks::incoming(void* data, std::size_t bytes, int from, Length length) {
   return message("message from", data, bytes, from, false, length);
+}
+
+std::unique_ptr<SharedFile> MpiRanks::open_file(const std::string& path, bool writing, std::string& why_not) {
+  mpi::Job& mine = job("opening a file");
+  mpi::File* file = nullptr;
+  const auto failure = inside([&] { return mine.open_file(&mine, path.c_str(), writing, &file); });
+  if (file != nullptr) return std::make_unique<MpiFile>(*this, file, path);
+  why_not = failure;
+  return nullptr;
 }
 
 void MpiRanks::abort(int status) {

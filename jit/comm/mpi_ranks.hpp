@@ -6,13 +6,14 @@
 
 #include "jit/comm/communicator.hpp"
 #include "jit/comm/mpi/interface.hpp"
+#include "jit/comm/shared_file.hpp"
 #include "jit/comm/time_limit.hpp"
 
 namespace jit {
 
 /// Operations throw DeviceError for what MPI refuses, and UserError after close(), or if MPI was initialised for another thread
 /// than the one that calls.
-class MpiRanks : public Communicator {
+class MpiRanks : public Communicator, public SharedFiles {
  public:
   /// Of the thread that calls: that of MPI, where it is for one only. `job` is from the plug-in's tessera_mpi_open().
   explicit MpiRanks(mpi::Job* job);
@@ -29,6 +30,7 @@ class MpiRanks : public Communicator {
   std::unique_ptr<Message> outgoing(const void* data, std::size_t bytes, int to) override;
   std::unique_ptr<Message> incoming(void* data, std::size_t bytes, int from, Length length) override;
   void abort(int status) override;
+  std::unique_ptr<SharedFile> open_file(const std::string& path, bool writing, std::string& why_not) override;
 
   /// Tells the others that this rank leaves, after a failure or not, and waits until all have, or so many seconds (negative:
   /// for ever). Returns the lowest rank that left after a failure, size() if none did, -1 if not all have left.
@@ -45,6 +47,7 @@ class MpiRanks : public Communicator {
 
  private:
   friend class MpiMessage;
+  friend class MpiFile;
   template <class Call> mpi::Failure inside(Call&& call) const {
     inside_.store(true, std::memory_order_relaxed);
     const mpi::Failure failure = call();

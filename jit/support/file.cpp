@@ -133,6 +133,34 @@ void AtomicFile::write_at(std::uint64_t offset, const void* data, std::size_t by
   }
 }
 
+std::uint64_t AtomicFile::size() const { return static_cast<std::uint64_t>(::lseek(descriptor_, 0, SEEK_CUR)); }
+
+const std::string& AtomicFile::lend() {
+  if (descriptor_ < 0) throw InternalError("use of \"" + path_ + "\" after commit or an earlier error");
+  // Other machines see what is there, and do not write old content over it where their blocks end within its last page.
+  if (::fsync(descriptor_) != 0 && errno != EINVAL) fail("fsync");
+  return temporary_;
+}
+
+void AtomicFile::take_back(std::uint64_t bytes) {
+  const std::uint64_t end = size() + bytes;
+  // Opened anew: then a network file system forgets what it knew of the file.
+  Descriptor anew(::openat(folder_, temporary_.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status{};
+  if (!anew.open() || ::fstat(anew.number(), &status) != 0) fail("open");
+  if (static_cast<std::uint64_t>(status.st_size) != end) {
+    discard();
+    throw FileError(
+        {.what = "write \"" + path_ + "\"",
+         .expected = std::to_string(end) + " bytes after all ranks have written theirs",
+         .got = std::to_string(status.st_size),
+         .what_now = "The old file, if any, is unchanged. The file system loses what ranks write, or is full"},
+        EIO);
+  }
+  if (::dup3(anew.number(), descriptor_, O_CLOEXEC) < 0 || ::lseek(descriptor_, static_cast<off_t>(end), SEEK_SET) < 0)
+    fail("open");
+}
+
 void AtomicFile::commit(bool durable) {
   if (descriptor_ < 0) throw InternalError("commit of \"" + path_ + "\" after commit or an earlier error");
   if (durable && ::fsync(descriptor_) != 0 && errno != EINVAL) fail("fsync");  // EINVAL: a file system without sync

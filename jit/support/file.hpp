@@ -49,12 +49,18 @@ class AtomicFile {
 
   void write(const void* data, std::size_t bytes);                           ///< appends; throws FileError
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes);  ///< leaves the append position alone
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const;  ///< where what is appended next comes
+  /// The temporary name, under which others may write behind what is there, which is on disk now, until take_back(). Throws FileError.
+  const std::string& lend();
+  /// They have written so many bytes; what is appended next comes behind. Throws FileError unless so many are there.
+  void take_back(std::uint64_t bytes);
+  void discard();                    ///< removes it; no operation may follow
   void commit(bool durable = true);  ///< fsync (unless not durable) + rename; throws FileError
 
  private:
   void create(unsigned mode);
   [[noreturn]] void fail(const char* operation);
-  void discard();
 
   int folder_;  // that the names are relative to
   std::string path_;

@@ -2,6 +2,8 @@
 #include "jit/comm/communicator.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -21,7 +24,9 @@
 
 #include "jit/comm/collectives.hpp"
 #include "jit/comm/delayed_ranks.hpp"
+#include "jit/comm/shared_file.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/file.hpp"
 #include "tests/jit/reduced.hpp"
 #include "tests/ranks.hpp"
 
@@ -145,6 +150,103 @@ TEST_CASE("broadcast: the root's bytes, from any root, of any length") {
       }
     for (const auto& got : told) CHECK(got == expected);
   }
+}
+
+TEST_CASE("a file of all ranks: blocks that follow each other, lie far apart, or are none") {
+  for (int n : {2, 3}) {
+    const auto told = on_ranks<char>(n, [](Communicator& ranks) {
+      const int r = ranks.rank(), size = ranks.size();
+      std::string path =
+          (std::filesystem::temp_directory_path() / "tessera_blocks_").string() + std::to_string(getpid());
+      broadcast(ranks, path, 0);
+      const std::string head = "head of the file", tail = "tail";
+      if (r == 0) write_atomically(path, head);
+      ranks.barrier();
+      std::string why_not = "nothing";
+      const auto file = open_together(ranks, path, true, why_not);
+      if (!file) throw std::runtime_error(why_not);
+      // Lines of all ranks in turn, longer than a piece of the plug-in under test, and of rank 1 nothing in the last call.
+      constexpr std::uint64_t kLine = 7001;
+      const auto line = [&](int rank, int number) { return bytes_of(rank, number, kLine); };
+      const auto place = [&](int rank, int number) {
+        return head.size() + (index(number) * index(size) + index(rank)) * kLine;
+      };
+      for (const std::vector<int>& numbers : {std::vector{0, 1, 4}, {2}, {3}}) {
+        std::vector<FileBlock> blocks;
+        std::vector<char> data;
+        for (const int number : numbers) {
+          if (number == 3 && r == 1) continue;
+          blocks.push_back({place(r, number), kLine});
+          const auto more = line(r, number);
+          data.insert(data.end(), more.begin(), more.end());
+        }
+        file->write(blocks, data.data());
+      }
+      file->close();
+      ranks.barrier();
+      if (r == 1) {
+        const Descriptor own(::open(path.c_str(), O_WRONLY));
+        const auto mine = line(1, 3);
+        if (::pwrite(own.number(), mine.data(), mine.size(), static_cast<off_t>(place(1, 3))) < 0)
+          throw DeviceError("pwrite");
+      }
+      ranks.barrier();
+      // Read back what the next rank wrote; one rank reads nothing.
+      const auto again = open_together(ranks, path, false, why_not);
+      if (!again) throw std::runtime_error(why_not);
+      const int next = (r + 1) % size;
+      std::vector<FileBlock> blocks;
+      if (r != 0)
+        for (int number = 0; number < 5; ++number) blocks.push_back({place(next, number), kLine});
+      std::vector<char> got(blocks.size() * kLine);
+      again->read(blocks, got.data());
+      again->close();
+      bool good = true;
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const auto expected = line(next, static_cast<int>(i));
+        good =
+            good && std::equal(expected.begin(), expected.end(), got.begin() + static_cast<std::ptrdiff_t>(i * kLine));
+      }
+      const std::string all = read_file(path);
+      good = good && all.starts_with(head) && all.size() == head.size() + 5 * index(size) * kLine;
+      for (int rank = 0; rank < size; ++rank)
+        for (int number = 0; number < 5; ++number) {
+          const auto expected = line(rank, number);
+          good = good && all.compare(place(rank, number), kLine, expected.data(), kLine) == 0;
+        }
+      ranks.barrier();
+      if (r == 0) std::filesystem::remove(path);
+      return std::vector{static_cast<char>(good)};
+    });
+    for (const auto& good : told) CHECK(good == std::vector{char{1}});
+  }
+}
+
+TEST_CASE("a file is opened by all ranks or by none") {
+  const auto told = texts_on_ranks(3, [](Communicator& ranks) {
+    std::string path = (std::filesystem::temp_directory_path() / "tessera_file_").string() + std::to_string(getpid());
+    broadcast(ranks, path, 0);
+    const std::string own = path + std::to_string(ranks.rank());
+    write_atomically(own, "of the same size");
+    ranks.barrier();
+    std::string text;
+    const auto open = [&](const std::string& name, bool writing) {
+      std::string why_not = "opened";
+      if (const auto file = open_together(ranks, name, writing, why_not)) file->close();
+      text += why_not + "; ";
+    };
+    open(path + (ranks.rank() == 2 ? "none" : "0"), false);
+    open(own, false);
+    open(std::filesystem::temp_directory_path().string(), false);
+    open(path + "0", true);
+    ranks.barrier();
+    std::filesystem::remove(own);
+    return text;
+  });
+  for (const std::string& text : told)
+    CHECK(text ==
+          "not all ranks can open the file; ranks have different files of that name; "
+          "not all ranks can open the file; opened; ");
 }
 
 TEST_CASE("broadcast of texts: longer and shorter ones than those that were there") {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -280,6 +281,27 @@ TEST_CASE("a file is replaced as a whole or not at all") {
     CHECK_THROWS_AS(file.write("x", 1), jit::InternalError);
   }
   CHECK(jit::read_file(path) == "aXYde");
+  {
+    jit::AtomicFile file(path);
+    file.write("head", 4);
+    CHECK(file.size() == 4);
+    const std::string lent = file.lend();
+    CHECK(jit::read_file(lent) == "head");
+    std::ofstream(lent, std::ios::app) << "others";
+    file.take_back(6);
+    CHECK(file.size() == 10);
+    file.write("tail", 4);
+    file.write_at(0, "H", 1);
+    file.commit();
+  }
+  CHECK(jit::read_file(path) == "Headotherstail");
+  {
+    jit::AtomicFile file(path);
+    std::ofstream(file.lend()) << "five!";
+    CHECK_THROWS_WITH_AS(file.take_back(6), doctest::Contains("6 bytes after all ranks have written theirs, got 5"),
+                         jit::FileError);
+  }
+  CHECK(jit::read_file(path) == "Headotherstail");
   int entries = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++entries;
   CHECK(entries == 1);  // no temporary file is left

@@ -7,11 +7,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace jit::mpi {
 
 /// Raised with each change of what stands below.
-inline constexpr int kInterface = 1;
+inline constexpr int kInterface = 2;
 
 /// nullptr: it went well. Otherwise what did not; the text stays until the next call.
 using Failure = const char*;
@@ -25,6 +26,12 @@ struct Wanted {
 
 /// A message between two ranks: a persistent request. Messages in one direction meet in the order of their starts.
 struct Request;
+
+/// A file that all ranks have opened, and bytes that follow each other in one.
+struct File;
+struct Block {
+  std::uint64_t offset, bytes;
+};
 
 /// A communicator of its own, so that nothing meets the program's messages. One thread at a time calls.
 struct Job {
@@ -46,6 +53,14 @@ struct Job {
   Failure (*test)(Job*, Request*, int* done, std::size_t* came);
   /// Also of one that is under way, after an error: what was to come is forgotten.
   void (*drop)(Job*, Request*, int under_way);
+
+  /// By all ranks together: a file that is there, to be changed if `writing`. *opened is nullptr on all ranks if one could not.
+  Failure (*open_file)(Job*, const char* path, int writing, File** opened);
+  /// By all ranks together: the blocks of this one (`count` may be 0), rising; their bytes follow each other in `data`. A rank that
+  /// fails has taken part to the end.
+  Failure (*move_file)(Job*, File*, const Block* blocks, std::size_t count, void* data, int writing);
+  /// By all ranks together: what was written is on disk. The file is gone in any case.
+  Failure (*close_file)(Job*, File*);
 
   /// Tells the other ranks that this one leaves the job, 1: after a failure, and waits until all have. After `seconds` (negative: never)
   /// it gives up for now: *lowest = -1. Else *lowest is the lowest rank that failed, `size` if none did. May be called again.

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #if MPI_VERSION < 3
 #error "Tessera needs MPI 3.0 or newer"
@@ -32,9 +33,16 @@ struct jit::mpi::Request {
   bool failed = false;  ///< MPI has no more use for it, nor a state that we could rely on
 };
 
+struct jit::mpi::File {
+  MPI_File file = MPI_FILE_NULL;
+  bool writing = false;
+};
+
 namespace {
 
+using jit::mpi::Block;
 using jit::mpi::Failure;
+using jit::mpi::File;
 using jit::mpi::Job;
 using jit::mpi::Request;
 using Join = void (*)(void* into, const void* from, std::size_t count);
@@ -220,6 +228,90 @@ void drop(Job*, Request* message, int under_way) {
   delete message;
 }
 
+Failure open_file(Job* job, const char* path, int writing, File** opened) {
+  *opened = nullptr;
+  // Both ways also for writing: where blocks of ranks lie close together, MPI reads what is between.
+  const int mode = writing != 0 ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
+  MPI_File file = MPI_FILE_NULL;
+  const Failure mine =
+      say("MPI_File_open", MPI_File_open(of(job).ranks, const_cast<char*>(path), mode, MPI_INFO_NULL, &file));
+  int good = mine == nullptr, all_good = 0;
+  TESSERA_TRY(MPI_Allreduce, &good, &all_good, 1, MPI_INT, MPI_MIN, of(job).ranks);
+  if (all_good == 0) {  // what some have opened stays so: closing would take all of them
+    if (mine == nullptr) failure = "MPI_File_open failed on another rank";
+    return failure.c_str();
+  }
+  *opened = new File;
+  (*opened)->file = file;
+  (*opened)->writing = writing != 0;
+  return nullptr;
+}
+
+/// Where the blocks of a rank lie: a type whose data are theirs, from `first` on.
+struct Places {
+  MPI_Datatype type = MPI_BYTE;
+  MPI_Offset first = 0;
+  bool own = false;
+  ~Places() {
+    if (own) MPI_Type_free(&type);
+  }
+  Failure make(const Block* blocks, std::size_t count) {
+    if (count == 0) return nullptr;
+    std::vector<int> lengths;
+    std::vector<MPI_Aint> places;
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t done = 0; done < blocks[i].bytes; done += kMost) {
+        lengths.push_back(static_cast<int>(std::min<std::size_t>(kMost, blocks[i].bytes - done)));
+        places.push_back(static_cast<MPI_Aint>(blocks[i].offset - blocks[0].offset + done));
+      }
+    TESSERA_TRY(MPI_Type_create_hindexed, static_cast<int>(lengths.size()), lengths.data(), places.data(), MPI_BYTE,
+                &type);
+    own = true;
+    TESSERA_TRY(MPI_Type_commit, &type);
+    first = static_cast<MPI_Offset>(blocks[0].offset);
+    return nullptr;
+  }
+};
+
+Failure move_file(Job*, File* file, const Block* blocks, std::size_t count, void* data, int writing) {
+  Places places;
+  Bytes all;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) bytes += blocks[i].bytes;
+  std::string text;
+  // Whatever goes wrong here, the calls that take all ranks are made.
+  const auto go_on = [&text](Failure failed) {
+    if (failed != nullptr && text.empty()) text = failed;
+    return failed == nullptr;
+  };
+  const bool ready = go_on(places.make(blocks, count)) && go_on(all.make(bytes));
+  char native[] = "native";
+  const bool placed =
+      go_on(say("MPI_File_set_view", MPI_File_set_view(file->file, ready ? places.first : 0, MPI_BYTE,
+                                                       ready ? places.type : MPI_BYTE, native, MPI_INFO_NULL)));
+  const int pieces = ready && placed ? all.count : 0;
+  const MPI_Datatype type = pieces > 0 ? all.type : MPI_BYTE;
+  if (writing != 0)
+    go_on(say("MPI_File_write_at_all", MPI_File_write_at_all(file->file, 0, data, pieces, type, MPI_STATUS_IGNORE)));
+  else
+    go_on(say("MPI_File_read_at_all", MPI_File_read_at_all(file->file, 0, data, pieces, type, MPI_STATUS_IGNORE)));
+  if (text.empty()) return nullptr;
+  failure = text;
+  return failure.c_str();
+}
+
+Failure close_file(Job*, File* file) {
+  const std::string synced = [&] {
+    const Failure failed = file->writing ? say("MPI_File_sync", MPI_File_sync(file->file)) : nullptr;
+    return std::string(failed != nullptr ? failed : "");
+  }();
+  const Failure closed = say("MPI_File_close", MPI_File_close(&file->file));
+  delete file;
+  if (synced.empty()) return closed;
+  failure = synced;
+  return failure.c_str();
+}
+
 double now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -324,6 +416,9 @@ extern "C" __attribute__((visibility("default"))) Failure tessera_mpi_open(const
   state->start = start;
   state->test = test;
   state->drop = drop;
+  state->open_file = open_file;
+  state->move_file = move_file;
+  state->close_file = close_file;
   state->leave = leave;
   state->close = close;
   state->abort = abort;

@@ -15,7 +15,9 @@
 extern "C" int something_else() { return 0; }
 #else
 
+using jit::mpi::Block;
 using jit::mpi::Failure;
+using jit::mpi::File;
 using jit::mpi::Job;
 
 struct jit::mpi::Request {
@@ -46,6 +48,12 @@ Failure test(Job*, Request* request, int* done, std::size_t* came) {
   return request->bytes == 13 ? "MPI_Test: thirteen" : nullptr;
 }
 void drop(Job*, Request* request, int) { delete request; }
+Failure open_file(Job*, const char*, int, File** opened) {
+  *opened = nullptr;
+  return "MPI_File_open: no files here";
+}
+Failure move_file(Job*, File*, const Block*, std::size_t, void*, int) { return "MPI_File_write_at_all: no files here"; }
+Failure close_file(Job*, File*) { return nullptr; }
 Failure leave(Job* job, int failed, double, int* lowest) {
   *lowest = failed != 0 ? 0 : job->size;
   return nullptr;
@@ -53,8 +61,8 @@ Failure leave(Job* job, int failed, double, int* lowest) {
 void close(Job*, int) {}
 void abort(Job*, int) {}
 
-Job job{0,       FAKE_MPI_SIZE, 0,     "Fake MPI 1.0", "here", broadcast, combine, gather,
-        barrier, make,          start, test,           drop,   leave,     close,   abort};
+Job job{0,     FAKE_MPI_SIZE, 0,    "Fake MPI 1.0", "here",    broadcast,  combine, gather, barrier, make,
+        start, test,          drop, open_file,      move_file, close_file, leave,   close,  abort};
 
 }  // namespace
 
