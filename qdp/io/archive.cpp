@@ -134,9 +134,8 @@ void write(XMLWriter& xml, const std::string& path, const ArchivGauge_t& h) {
 QDPUtil::n_uint32_t computeChecksum(const multi1d<LatticeColorMatrix>& u, int mat_size) {
   io::FieldSource source(links(u));
   std::uint32_t sum = 0;
-  io::on_primary_with(source, [&] {
-    sum = io::nersc_checksum(source, io::lattice_geometry().volume(), static_cast<std::size_t>(mat_size), 4);
-  });
+  io::on_primary_with(
+      source, [&] { sum = io::nersc_checksum(source, io::lattice_geometry(), static_cast<std::size_t>(mat_size), 4); });
   io::broadcast(sum);
   return sum;
 }

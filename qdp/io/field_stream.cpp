@@ -6,12 +6,17 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <span>
 
+#include "jit/comm/collectives.hpp"
 #include "jit/comm/communicator.hpp"
+#include "jit/comm/shared_file.hpp"
 #include "jit/memory/field.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/file.hpp"
 #include "jit/support/lock.hpp"
 #include "jit/support/log.hpp"
+#include "qdp/io/input_file.hpp"
 #include "qdp/layout/layout.hpp"
 #include "qdp/util/primary.hpp"
 
@@ -42,10 +47,22 @@ Word file_word(jit::ir::Type word) {
 
 namespace {
 
-/// One of these from the primary to all before each chunk; a count of 0 is the end.
+/// What each rank holds of a file at a time where all move together. Calls that take all ranks cost some time, whatever they move.
+constexpr std::size_t kBytesTogether = std::size_t{4} << 20;
+
+/// One of these from the primary to all before each chunk, or before all sites at once; then the file's name follows.
 struct Command {
-  std::uint64_t begin, count;
+  enum class What { end, chunk, all } what = What::end;
+  std::uint64_t begin = 0, count = 0;  ///< of a chunk
+  std::uint64_t offset = 0;            ///< in the file, of all
+  FileSite site = {};
 };
+
+/// Notes what `step` throws, unless something was noted before.
+template <class Step>
+void note_failure(std::string& failure, Step&& step) {
+  if (std::string text = failure_of(step); failure.empty()) failure = std::move(text);
+}
 
 /// The fields, if their lattice is that of the file.
 std::vector<jit::Field*> checked(const char* what, std::vector<jit::Field*> fields, const SiteGeometry& of_file) {
@@ -151,15 +168,144 @@ void FieldStream::copy_own(const std::vector<Run>& runs, int rank, char* words, 
 
 void FieldStream::move(std::uint64_t begin, std::uint64_t count, char* words) {
   if (jit::process_communicator().size() > 1) {
-    if (!others_follow_)
-      throw jit::InternalError({.what = "sites of a field that lies on several ranks",
-                                .expected = "a call inside of on_primary_with()",
-                                .got = "one outside"});
+    require_others();
     if (count == 0) return;
-    Command command{begin, count};
+    Command command{.what = Command::What::chunk, .begin = begin, .count = count};
     broadcast(command);
   }
   move_on_primary(runs_of(begin, count), words);
+}
+
+void FieldStream::require_others() const {
+  if (!others_follow_)
+    throw jit::InternalError({.what = "sites of a field that lies on several ranks",
+                              .expected = "a call inside of on_primary_with()",
+                              .got = "one outside"});
+}
+
+std::uint64_t FieldStream::bytes_in_file(const FileSite& site) const {
+  return static_cast<std::uint64_t>(detail::lattice_of(*fields_[0]).whole().volume()) * site.bytes;
+}
+
+bool FieldStream::move_all(const std::string& path, std::uint64_t offset, const FileSite& site, DataSums& sums) {
+  require_others();
+  Command command{.what = Command::What::all, .offset = offset, .site = site};
+  std::string name = path;
+  broadcast_all(command, name);
+  return move_together(path, offset, site, sums);
+}
+
+/// Sites of this rank by their numbers in its box.
+std::vector<FieldStream::Run> FieldStream::own_runs(std::uint64_t begin, std::uint64_t count) const {
+  const detail::LatticeState& lattice = detail::lattice_of(*fields_[0]);
+  const auto line = static_cast<std::uint64_t>(lattice.grid().part()[0]);
+  const int own = jit::process_communicator().rank();
+  std::vector<Run> runs;
+  for (std::uint64_t done = 0; done < count;) {
+    const auto sites = std::min(count - done, line - (begin + done) % line);
+    runs.push_back({own, lattice.here().from_lexicographic(static_cast<std::int64_t>(begin + done)), sites, 0});
+    done += sites;
+  }
+  return runs;
+}
+
+// What was written is read back: there are libraries (Open MPI 4.1's OMPIO) that lose what the system says when a disk is full, and
+// file systems that lose what ranks write into the same page.
+bool FieldStream::move_together(const std::string& path, std::uint64_t offset, const FileSite& site,
+                                DataSums& sums) const {
+  if (direction_ == Direction::from_file) return pass_over(path, offset, site, Pass::read, sums);
+  if (!pass_over(path, offset, site, Pass::write, sums)) return false;
+  DataSums in_file;
+  if (pass_over(path, offset, site, Pass::check, in_file) && in_file == sums) return true;
+  throw jit::UserError({.what = "write \"" + path + "\" by all ranks together",
+                        .expected = "checksum " + sums.sites.text() + " of the data in the file",
+                        .got = in_file.sites.text(),
+                        .what_now = "See whether the disk is full or damaged; if not, the MPI and this file system do "
+                                    "not go together: try another MPI-IO"});
+}
+
+// Boxes are of one size, so all ranks make the same calls. What fails on one ends the loop for all.
+bool FieldStream::pass_over(const std::string& path, std::uint64_t offset, const FileSite& site, Pass pass,
+                            DataSums& sums) const {
+  jit::Communicator& ranks = jit::process_communicator();
+  const bool to_file = pass == Pass::write;
+  std::string why_not;
+  const auto file = jit::open_together(ranks, path, to_file, why_not);
+  if (!file) {
+    if (is_primary()) jit::log_info("io", "\"", path, "\": one rank moves the data of all, as ", why_not);
+    return false;
+  }
+  const detail::LatticeState& lattice = detail::lattice_of(*fields_[0]);
+  const SiteFormat format = own_format();
+  const auto sites = static_cast<std::uint64_t>(lattice.here().volume());
+  const std::uint64_t chunk = std::max<std::uint64_t>(1, kBytesTogether / std::max(site_bytes_, site.bytes));
+  std::vector<char> words, raw;
+  std::vector<jit::FileBlock> blocks;
+  std::string failure;
+  for (std::uint64_t begin = 0; begin < sites && !anywhere(!failure.empty()); begin += chunk) {
+    const std::uint64_t count = std::min(chunk, sites - begin);
+    std::vector<Run> runs;
+    /// f(number of the first site in the lattice, sites, their bytes of the file) for each run.
+    const auto for_each_run = [&](const auto& f) {
+      char* at = raw.data();
+      for (const Run& run : runs) {
+        f(static_cast<std::uint64_t>(lattice.whole().lexicographic(run.first)), run.sites, at);
+        at += run.sites * site.bytes;
+      }
+    };
+    note_failure(failure, [&] {
+      words.resize(count * site_bytes_);
+      raw.assign(count * site.bytes, '\xff');  // what nobody reads is no number, rather than an old one
+      runs = own_runs(begin, count);
+      blocks.clear();
+      for_each_run([&](std::uint64_t number, std::uint64_t n, char*) {
+        const jit::FileBlock next{offset + number * site.bytes, n * site.bytes};
+        if (!blocks.empty() && blocks.back().offset + blocks.back().bytes == next.offset)
+          blocks.back().bytes += next.bytes;
+        else
+          blocks.push_back(next);
+      });
+      if (!to_file) return;
+      copy_own(runs, ranks.rank(), words.data(), true);
+      site.encode(format, words.data(), raw.data(), count);
+      for_each_run([&](std::uint64_t number, std::uint64_t n, const char* at) { sums.add(site, number, n, at); });
+    });
+    if (!failure.empty()) blocks.clear();
+    note_failure(failure, [&] { to_file ? file->write(blocks, raw.data()) : file->read(blocks, raw.data()); });
+    if (to_file || !failure.empty()) continue;
+    note_failure(failure, [&] {
+      for_each_run([&](std::uint64_t number, std::uint64_t n, const char* at) { sums.add(site, number, n, at); });
+      if (pass == Pass::check) return;
+      site.decode(raw.data(), format, words.data(), count);
+      copy_own(runs, ranks.rank(), words.data(), true);
+    });
+  }
+  note_failure(failure, [&] { file->close(); });
+  throw_everywhere_of_any(failure);
+  jit::combine(ranks, std::span(&sums, 1), [](DataSums a, const DataSums& b) {
+    a.combine(b);
+    return a;
+  });
+  return true;
+}
+
+bool FieldSource::write_to(jit::AtomicFile& file, const FileSite& site, DataSums& sums) {
+  if (jit::process_communicator().size() == 1) return false;
+  const std::uint64_t offset = file.size();
+  try {
+    if (!move_all(file.lend(), offset, site, sums)) return false;
+  } catch (...) {
+    file.discard();
+    throw;
+  }
+  file.take_back(bytes_in_file(site));
+  return true;
+}
+
+bool FieldSink::read_from(const InputFile& file, std::uint64_t offset, const FileSite& site, DataSums& sums) {
+  if (jit::process_communicator().size() == 1 || !move_all(file.path(), offset, site, sums)) return false;
+  file.require(offset, bytes_in_file(site), "data of a field");
+  return true;
 }
 
 // A message from another rank ends with a byte that tells whether its sites are there: it sends in any case, as the
@@ -225,11 +371,8 @@ void FieldStream::move_elsewhere(const std::vector<Run>& runs) const {
 void on_primary_with(FieldStream& stream, const std::function<void()>& action) {
   if (jit::process_communicator().size() == 1) return action();  // alone: the exception keeps its type
   std::string failure;
-  const auto noting = [&failure](const auto& step) {
-    if (std::string text = failure_of(step); !text.empty()) failure = std::move(text);
-  };
   // Statements that are not done yet, which may exchange faces, come before any of the primary's doing.
-  noting([&] {
+  note_failure(failure, [&] {
     const jit::RuntimeLock lock;
     for (jit::Field* f : stream.fields_) stream.host_side(f);
   });
@@ -237,13 +380,21 @@ void on_primary_with(FieldStream& stream, const std::function<void()>& action) {
   Command command{};
   if (is_primary()) {
     stream.others_follow_ = true;
-    noting(action);
+    note_failure(failure, action);
     stream.others_follow_ = false;
     command = {};
     broadcast(command);
   } else {
-    for (broadcast(command); command.count > 0; broadcast(command))
-      noting([&] { stream.move_elsewhere(stream.runs_of(command.begin, command.count)); });
+    for (broadcast(command); command.what != Command::What::end; broadcast(command)) {
+      std::string path;
+      if (command.what == Command::What::all) broadcast(path);
+      note_failure(failure, [&] {
+        if (command.what == Command::What::chunk)
+          return stream.move_elsewhere(stream.runs_of(command.begin, command.count));
+        DataSums sums;
+        stream.move_together(path, command.offset, command.site, sums);
+      });
+    }
   }
   throw_everywhere_of_any(failure);
 }

@@ -5,8 +5,10 @@
 //   io::FieldSource source({u.field().get()});
 //   io::on_primary_with(source, [&] { writer.write_field(info, xml, source); });
 //
-// Each get() and put() in there moves one chunk of sites between the primary and the ranks that own them, so no rank ever
-// holds more of a lattice than its part and a chunk, and the file has the same bytes for every grid of ranks.
+// Each get() and put() in there moves one chunk of sites between the primary and the ranks that own them. write_to() and
+// read_from() are for a whole lattice: each rank converts its own sites, takes their checksums, and writes or reads its parts of the
+// file, where the ranks can open it together (jit/comm/shared_file.hpp). Either way no rank ever holds more of a lattice than its
+// part and a chunk, and the file has the same bytes for every grid of ranks.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "qdp/expr/shape.hpp"
+#include "qdp/io/file_site.hpp"
 #include "qdp/io/site_stream.hpp"
 
 namespace jit {
@@ -46,6 +49,10 @@ class FieldStream {
   SiteFormat own_format() const;
   /// On the primary. Throws jit::InternalError outside of on_primary_with() if there are other ranks.
   void move(std::uint64_t begin, std::uint64_t count, char* words);
+  /// All sites between the ranks and a file, where they begin at `offset`; false: the ranks have no file of that name
+  /// in common. On the primary, likewise.
+  bool move_all(const std::string& path, std::uint64_t offset, const FileSite& site, DataSums& sums);
+  std::uint64_t bytes_in_file(const FileSite& site) const;
 
  private:
   /// Sites next to each other in x that one rank has.
@@ -55,6 +62,12 @@ class FieldStream {
   void copy_own(const std::vector<Run>& runs, int rank, char* words, bool packed) const;
   void move_on_primary(const std::vector<Run>& runs, char* words);
   void move_elsewhere(const std::vector<Run>& runs) const;
+  void require_others() const;
+  std::vector<Run> own_runs(std::uint64_t begin, std::uint64_t count) const;
+  /// On all ranks.
+  bool move_together(const std::string& path, std::uint64_t offset, const FileSite& site, DataSums& sums) const;
+  enum class Pass { write, read, check };  ///< check: the sums alone
+  bool pass_over(const std::string& path, std::uint64_t offset, const FileSite& site, Pass pass, DataSums& sums) const;
   char* host_side(jit::Field* field) const;
 
   Direction direction_;
@@ -63,8 +76,8 @@ class FieldStream {
   bool others_follow_ = false;
 };
 
-/// Runs `action`, nothing in it collective, on the primary, where it may get() from or put() to the stream, and the other
-/// ranks give or take their sites meanwhile. What it throws, or a rank that cannot give or take its sites, is thrown
+/// Runs `action`, nothing in it collective, on the primary, where it may use the stream, and the other ranks give or take their
+/// sites meanwhile. What it throws, or a rank that cannot give or take its sites, is thrown
 /// everywhere as jit::UserError. Collective.
 void on_primary_with(FieldStream& stream, const std::function<void()>& action);
 
@@ -76,6 +89,7 @@ class FieldSource : public SiteSource, public FieldStream {
   void get(std::uint64_t begin, std::uint64_t count, void* words) override {
     move(begin, count, static_cast<char*>(words));
   }
+  bool write_to(jit::AtomicFile& file, const FileSite& site, DataSums& sums) override;
 };
 class FieldSink : public SiteSink, public FieldStream {
  public:
@@ -85,6 +99,7 @@ class FieldSink : public SiteSink, public FieldStream {
   void put(std::uint64_t begin, std::uint64_t count, const void* words) override {
     move(begin, count, static_cast<char*>(const_cast<void*>(words)));  // only read
   }
+  bool read_from(const InputFile& file, std::uint64_t offset, const FileSite& site, DataSums& sums) override;
 };
 
 }  // namespace QDP::io

@@ -2,7 +2,7 @@
 
 #include "jit/support/error.hpp"
 #include "qdp/io/lime.hpp"
-#include "qdp/io/scidac_payload.hpp"
+#include "qdp/io/payload.hpp"
 #include "qdp/io/scidac_xml.hpp"
 
 namespace QDP::io {
@@ -47,14 +47,14 @@ SiteChecksum write_ildg(const std::string& path, const SiteGeometry& geometry, W
                         SiteSource& source) {
   if (geometry.extents.size() != 4)
     throw jit::UserError({.what = path + ": ILDG file", .expected = "four dimensions", .got = geometry.text()});
-  const Payload payload{.geometry = geometry, .word = word, .bytes_per_site = kGaugeWordsPerSite * bytes_of(word)};
+  const Payload payload{.geometry = geometry, .site = {.word = word, .bytes = kGaugeWordsPerSite * bytes_of(word)}};
   check_site_format(payload, source.format(), path + ": ILDG gauge field");
 
   jit::require_free_space(path, payload.bytes());
   LimeWriter lime(path);
   lime.text_record("ildg-format", encode_ildg_format({.word = word, .geometry = geometry}), LimePosition::first);
   lime.begin_record("ildg-binary-data", payload.bytes(), LimePosition::middle);
-  const SiteChecksum checksum = write_payload(lime, payload, source);
+  const SiteChecksum checksum = write_payload(lime.file(), payload, source).sites;
   lime.end_record();
   if (!lfn.empty()) lime.text_record("ildg-data-lfn", lfn, LimePosition::middle);
   lime.text_record("scidac-checksum", encode_checksum(checksum), LimePosition::last);

@@ -75,6 +75,12 @@ void InputFile::read_at(std::uint64_t offset, void* to, std::size_t bytes, const
   }
 }
 
+void InputFile::require(std::uint64_t offset, std::uint64_t bytes, const std::string& what) const {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) == 0 && static_cast<std::uint64_t>(status.st_size) >= offset + bytes) return;
+  throw_format_error(path_, offset, what, std::to_string(bytes) + " bytes", "a file that shrank while it was read");
+}
+
 std::string read_text_file(const std::string& path) {
   constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
   const InputFile file(path);

@@ -28,6 +28,8 @@ class InputFile {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
+  /// Throws as read_at() unless these bytes are there still: after others have read them.
+  void require(std::uint64_t offset, std::uint64_t bytes, const std::string& what) const;
 
   /// Reads [offset, offset + bytes). `what` names the data in the error for a file that ends before.
   void read_at(std::uint64_t offset, void* to, std::size_t bytes, const std::string& what) const;

@@ -1,6 +1,7 @@
 #include "qdp/io/lime.hpp"
 
 #include "jit/support/error.hpp"
+#include "qdp/io/payload.hpp"
 #include "qdp/io/site_stream.hpp"
 
 #include <algorithm>
@@ -101,11 +102,20 @@ std::string LimeReader::text(const LimeRecord& record) const {
   return text;
 }
 
-void LimeReader::read(const LimeRecord& record, std::uint64_t offset, void* to, std::size_t bytes) const {
+const InputFile& LimeReader::file(const LimeRecord& record, std::uint64_t bytes) const {
+  require(record, 0, bytes);
+  return file_;
+}
+
+void LimeReader::require(const LimeRecord& record, std::uint64_t offset, std::uint64_t bytes) const {
   if (offset > record.size || bytes > record.size - offset)
     throw_format_error(path(), record.data_offset + offset, "data of LIME record " + record.type,
                        std::to_string(bytes) + " bytes",
                        std::to_string(record.size - std::min(offset, record.size)) + " in the record");
+}
+
+void LimeReader::read(const LimeRecord& record, std::uint64_t offset, void* to, std::size_t bytes) const {
+  require(record, offset, bytes);
   file_.read_at(record.data_offset + offset, to, bytes, "data of LIME record " + record.type);
 }
 
@@ -143,19 +153,14 @@ void LimeWriter::begin_record(const std::string& type, std::uint64_t size, LimeP
   file_.write(header.data(), header.size());
   type_ = type;
   announced_ = size;
-  written_ = 0;
-}
-
-void LimeWriter::write(const void* data, std::size_t bytes) {
-  file_.write(data, bytes);
-  written_ += bytes;
+  begin_ = file_.size();
 }
 
 void LimeWriter::end_record() {
-  if (type_.empty() || written_ != announced_)
+  if (const std::uint64_t written = file_.size() - begin_; type_.empty() || written != announced_)
     throw jit::InternalError({.what = path_ + ": LIME record " + type_,
                               .expected = std::to_string(announced_) + " bytes",
-                              .got = std::to_string(written_)});
+                              .got = std::to_string(written)});
   const char zeros[8] = {};
   file_.write(zeros, static_cast<std::size_t>(padding_after(announced_)));
   type_.clear();
@@ -170,7 +175,7 @@ void LimeWriter::text_record(const std::string& type, const std::string& text, L
 
 void LimeWriter::close() {
   if (!type_.empty()) throw jit::InternalError(path_ + ": closed inside LIME record " + type_);
-  file_.commit();
+  commit(file_);
 }
 
 std::uint64_t LimeWriter::bytes_of_record(std::uint64_t size) { return kHeaderBytes + size + padding_after(size); }

@@ -41,8 +41,12 @@ class LimeReader {
   std::string text(const LimeRecord& record) const;
   /// Bytes [offset, offset + bytes) of the record's data.
   void read(const LimeRecord& record, std::uint64_t offset, void* to, std::size_t bytes) const;
+  /// For those who read the data, which begin at record.data_offset, themselves. Throws if the record has not so many.
+  const InputFile& file(const LimeRecord& record, std::uint64_t bytes) const;
 
  private:
+  void require(const LimeRecord& record, std::uint64_t offset, std::uint64_t bytes) const;
+
   InputFile file_;
   std::vector<LimeRecord> records_;
 };
@@ -61,7 +65,9 @@ class LimeWriter {
   void copy_from(const std::string& existing);
 
   void begin_record(const std::string& type, std::uint64_t size, LimePosition position);
-  void write(const void* data, std::size_t bytes);
+  void write(const void* data, std::size_t bytes) { file_.write(data, bytes); }
+  /// For those who append the data themselves.
+  jit::AtomicFile& file() { return file_; }
   /// Pads. Throws jit::InternalError unless exactly the announced size was written.
   void end_record();
 
@@ -78,7 +84,7 @@ class LimeWriter {
   jit::AtomicFile file_;
   std::string type_;
   std::uint64_t announced_ = 0;
-  std::uint64_t written_ = 0;
+  std::uint64_t begin_ = 0;  ///< of the data
 };
 
 }  // namespace QDP::io

@@ -4,6 +4,7 @@
 #include "jit/support/file.hpp"
 #include "qdp/io/ildg.hpp"
 #include "qdp/io/input_file.hpp"
+#include "qdp/io/payload.hpp"
 #include "qdp/util/primary.hpp"
 #include "qdp/util/trimmed.hpp"
 
@@ -24,11 +25,8 @@ constexpr std::string_view kBegin = "BEGIN_HEADER";
 constexpr std::string_view kEnd = "END_HEADER";
 constexpr std::size_t kMaxHeaderBytes = std::size_t{64} << 10;
 constexpr std::size_t kLinksPerSite = 4;
-constexpr std::size_t kFullLink = 18;  // reals of three rows
 
 std::uint64_t bytes_per_site(const NerscHeader& header) { return kLinksPerSite * header.mat_size * header.float_size; }
-
-Word word_of_file(const NerscHeader& header) { return header.float_size == 4 ? Word::float32 : Word::float64; }
 
 /// Turns one header line after the other into fields.
 class HeaderParser {
@@ -174,52 +172,6 @@ class HeaderParser {
   std::string_view value_;
 };
 
-/// Sum of the 32-bit words of `bytes` bytes in the byte order of the file.
-std::uint32_t sum_words(const char* data, std::size_t bytes, ByteOrder order) {
-  std::vector<std::uint32_t> words(bytes / 4);
-  decode(data, Word::int32, order, words.data(), Word::int32, words.size());
-  std::uint32_t sum = 0;
-  for (const std::uint32_t word : words) sum += word;
-  return sum;
-}
-
-/// Third row of an SU(3) matrix, stored as re, im: conj(row 0 x row 1).
-template <class Real>
-void reconstruct_third_row(Real* u) {
-  const auto element = [u](std::size_t i) { return std::complex<Real>(u[2 * i], u[2 * i + 1]); };
-  for (std::size_t c = 0; c < 3; ++c) {
-    const std::size_t c1 = (c + 1) % 3;
-    const std::size_t c2 = (c + 2) % 3;
-    const std::complex<Real> z = std::conj(element(c1) * element(3 + c2) - element(c2) * element(3 + c1));
-    u[12 + 2 * c] = z.real();
-    u[13 + 2 * c] = z.imag();
-  }
-}
-
-/// Spreads links of 12 reals to links of 18, third row made; in place, from the back.
-template <class Real>
-void expand_two_rows(Real* words, std::size_t links) {
-  for (std::size_t i = links; i-- > 0;) {
-    if (i > 0) std::copy_backward(words + 12 * i, words + 12 * i + 12, words + kFullLink * i + 12);
-    reconstruct_third_row(words + kFullLink * i);
-  }
-}
-
-/// Drops the third rows, in place.
-template <class Real>
-void drop_third_rows(Real* words, std::size_t links) {
-  for (std::size_t i = 1; i < links; ++i) std::copy_n(words + kFullLink * i, 12, words + 12 * i);
-}
-
-/// Calls f(words, links) with the words in their type.
-template <class F>
-void with_type(Word word, void* words, F&& f) {
-  if (word == Word::float32)
-    f(static_cast<float*>(words));
-  else
-    f(static_cast<double*>(words));
-}
-
 void check_gauge_format(const SiteFormat& format, const std::string& what) {
   if (!convertible(format.word, Word::float64) || format.word == Word::bytes ||
       format.words_per_site != kGaugeWordsPerSite)
@@ -228,77 +180,36 @@ void check_gauge_format(const SiteFormat& format, const std::string& what) {
                           .got = std::to_string(format.words_per_site) + " words, " + name_of(format.word)});
 }
 
-/// Calls f(rank, count, bytes) for all data of the file, chunk by chunk.
-void for_each_chunk(const InputFile& file, const NerscHeader& header,
-                    const std::function<void(std::uint64_t, std::uint64_t, const std::vector<char>&)>& f) {
-  const std::uint64_t volume = SiteGeometry{header.nrow}.volume();
-  const std::uint64_t per_site = bytes_per_site(header);
+Payload nersc_payload(const NerscHeader& header, ByteOrder order) {
+  return {.geometry = {header.nrow},
+          .site = {.word = header.float_size == 4 ? Word::float32 : Word::float64,
+                   .bytes = bytes_per_site(header),
+                   .order = order,
+                   .two_rows = header.mat_size == 12,
+                   .word_sum = true}};
+}
+
+/// Reads the data into `sink`, if there is one.
+DataSums read_links(const InputFile& file, const NerscHeader& header, ByteOrder order, SiteSink* sink) {
+  const Payload payload = nersc_payload(header, order);
+  const std::uint64_t bytes = payload.bytes();
   const std::uint64_t available = file.size() - header.data_offset;
-  if (available < volume * per_site)
-    throw_format_error(file.path(), header.data_offset, "NERSC data of lattice " + SiteGeometry{header.nrow}.text(),
-                       std::to_string(volume * per_site) + " bytes",
-                       std::to_string(available) + " up to the end of the file",
+  if (available < bytes)
+    throw_format_error(file.path(), header.data_offset, "NERSC data of lattice " + payload.geometry.text(),
+                       std::to_string(bytes) + " bytes", std::to_string(available) + " up to the end of the file",
                        "The file is truncated, or DATATYPE or FLOATING_POINT is wrong");
-  if (available > volume * per_site)
-    throw_format_error(file.path(), header.data_offset + volume * per_site,
-                       "NERSC data of lattice " + SiteGeometry{header.nrow}.text(), "the end of the file",
-                       std::to_string(available - volume * per_site) + " more bytes",
+  if (available > bytes)
+    throw_format_error(file.path(), header.data_offset + bytes, "NERSC data of lattice " + payload.geometry.text(),
+                       "the end of the file", std::to_string(available - bytes) + " more bytes",
                        "Something was appended, or DATATYPE or FLOATING_POINT is wrong");
-  const std::uint64_t chunk = sites_per_chunk(per_site);
-  std::vector<char> raw;
-  for (std::uint64_t rank = 0; rank < volume; rank += chunk) {
-    const std::uint64_t count = std::min(chunk, volume - rank);
-    raw.resize(count * per_site);
-    file.read_at(header.data_offset + rank * per_site, raw.data(), raw.size(), "NERSC data");
-    f(rank, count, raw);
-  }
+  return read_payload(file, header.data_offset, payload, "NERSC data", sink);
 }
 
-/// The two checksums of data that arrive in chunks.
-struct Sums {
-  std::uint32_t words = 0;
-  SiteChecksum sites;
-
-  void add(std::uint64_t rank, std::uint64_t count, const std::vector<char>& raw, ByteOrder order) {
-    words += sum_words(raw.data(), raw.size(), order);
-    const std::size_t per_site = raw.size() / count;
-    for (std::uint64_t i = 0; i < count; ++i) sites.add_site(rank + i, raw.data() + i * per_site, per_site);
-  }
-};
-
-Sums checksums_of_file(const InputFile& file, const NerscHeader& header, ByteOrder order) {
-  Sums sums;
-  for_each_chunk(file, header, [&](std::uint64_t rank, std::uint64_t count, const std::vector<char>& raw) {
-    sums.add(rank, count, raw, order);
-  });
-  return sums;
-}
-
-ReadReport report(const std::string& path, const NerscHeader& header, const Sums& computed) {
+ReadReport report(const std::string& path, const NerscHeader& header, const DataSums& computed) {
   const auto report = make_report(path, header.has_checksum ? hex32(header.checksum) : "", hex32(computed.words));
   if (report.checksum != ChecksumStatus::verified || !header.site_checksum) return report;
   const auto sites = make_report(path, header.site_checksum->text(), computed.sites.text());
   return sites.good() ? report : sites;
-}
-
-/// Calls f(rank, count, bytes) for the data of a file with the header's sizes, chunk by chunk.
-void for_each_encoded_chunk(SiteSource& source, std::uint64_t volume, const NerscHeader& header,
-                            const std::function<void(std::uint64_t, std::uint64_t, const std::vector<char>&)>& f) {
-  const SiteFormat format = source.format();
-  const std::uint64_t chunk = sites_per_chunk(format.bytes_per_site());
-  std::vector<char> words;
-  std::vector<char> raw;
-  for (std::uint64_t rank = 0; rank < volume; rank += chunk) {
-    const std::uint64_t count = std::min(chunk, volume - rank);
-    words.resize(count * format.bytes_per_site());
-    source.get(rank, count, words.data());
-    if (header.mat_size == 12)
-      with_type(format.word, words.data(), [&](auto* u) { drop_third_rows(u, count * kLinksPerSite); });
-    raw.resize(count * bytes_per_site(header));
-    encode(words.data(), format.word, raw.data(), word_of_file(header), ByteOrder::big,
-           count * kLinksPerSite * header.mat_size);
-    f(rank, count, raw);
-  }
 }
 
 void check_sizes(std::size_t mat_size, std::size_t float_size, const std::string& what) {
@@ -395,8 +306,8 @@ NerscHeader read_nersc_header(const std::string& path) {
   NerscHeader header = parse_header(file);
   const bool order_is_open = header.floating_point == "IEEE32" || header.floating_point == "IEEE64";
   if (order_is_open && header.has_checksum &&
-      checksums_of_file(file, header, ByteOrder::big).words != header.checksum &&
-      checksums_of_file(file, header, ByteOrder::little).words == header.checksum)
+      read_links(file, header, ByteOrder::big, nullptr).words != header.checksum &&
+      read_links(file, header, ByteOrder::little, nullptr).words == header.checksum)
     header.byte_order = ByteOrder::little;
   return header;
 }
@@ -410,25 +321,12 @@ ReadReport read_nersc(const std::string& path, const NerscHeader& header, const 
                           .got = in_file.text(),
                           .where = "the program has, the file has",
                           .what_now = "Set the lattice of the program to that of the file, or take another file"});
-  const SiteFormat format = sink.format();
-  check_gauge_format(format, path + ": NERSC gauge field");
-  const InputFile file(path);
-  Sums sums;
-  std::vector<char> words;
-  for_each_chunk(file, header, [&](std::uint64_t rank, std::uint64_t count, const std::vector<char>& raw) {
-    sums.add(rank, count, raw, header.byte_order);
-    words.resize(count * format.bytes_per_site());
-    decode(raw.data(), word_of_file(header), header.byte_order, words.data(), format.word,
-           count * kLinksPerSite * header.mat_size);
-    if (header.mat_size == 12)
-      with_type(format.word, words.data(), [&](auto* u) { expand_two_rows(u, count * kLinksPerSite); });
-    sink.put(rank, count, words.data());
-  });
-  return report(path, header, sums);
+  check_gauge_format(sink.format(), path + ": NERSC gauge field");
+  return report(path, header, read_links(InputFile(path), header, header.byte_order, &sink));
 }
 
 ReadReport verify_nersc(const std::string& path, const NerscHeader& header) {
-  return report(path, header, checksums_of_file(InputFile(path), header, header.byte_order));
+  return report(path, header, read_links(InputFile(path), header, header.byte_order, nullptr));
 }
 
 void write_nersc(const std::string& path, NerscHeader& header, SiteSource& source) {
@@ -446,36 +344,30 @@ void write_nersc(const std::string& path, NerscHeader& header, SiteSource& sourc
   header.checksum = 0;
   header.site_checksum.reset();
 
-  const std::uint64_t volume = SiteGeometry{header.nrow}.volume();
+  const Payload payload = nersc_payload(header, ByteOrder::big);
   const std::string placeholder = header_text(header);
   header.data_offset = placeholder.size();
-  jit::require_free_space(path, placeholder.size() + volume * bytes_per_site(header));
+  jit::require_free_space(path, placeholder.size() + payload.bytes());
   jit::AtomicFile file(path);
   file.write(placeholder.data(), placeholder.size());
-  Sums sums;
-  for_each_encoded_chunk(source, volume, header, [&](std::uint64_t rank, std::uint64_t count, const auto& raw) {
-    sums.add(rank, count, raw, ByteOrder::big);
-    file.write(raw.data(), raw.size());
-  });
+  const DataSums sums = write_payload(file, payload, source);
   header.checksum = sums.words;
   header.site_checksum = sums.sites;
   // INVARIANT: the checksums have a fixed width, so the header keeps its length.
   const std::string final_text = header_text(header);
   file.write_at(0, final_text.data(), final_text.size());
-  file.commit();
+  commit(file);
 }
 
-std::uint32_t nersc_checksum(SiteSource& source, std::uint64_t volume, std::size_t mat_size, std::size_t float_size) {
+std::uint32_t nersc_checksum(SiteSource& source, const SiteGeometry& geometry, std::size_t mat_size,
+                             std::size_t float_size) {
   check_sizes(mat_size, float_size, "NERSC checksum");
   check_gauge_format(source.format(), "NERSC checksum");
   NerscHeader header;
   header.mat_size = mat_size;
   header.float_size = float_size;
-  std::uint32_t sum = 0;
-  for_each_encoded_chunk(source, volume, header, [&](std::uint64_t, std::uint64_t, const std::vector<char>& raw) {
-    sum += sum_words(raw.data(), raw.size(), ByteOrder::big);
-  });
-  return sum;
+  header.nrow = geometry.extents;
+  return sums_of_payload(nersc_payload(header, ByteOrder::big), source).words;
 }
 
 }  // namespace QDP::io

@@ -72,7 +72,8 @@ ReadReport verify_nersc(const std::string& path, const NerscHeader& header);
 /// Errors: jit::UserError for sizes, boundary or source that do not fit, jit::FileError from the disk.
 void write_nersc(const std::string& path, NerscHeader& header, SiteSource& source);
 
-/// CHECKSUM of a field (72 words per site, `volume` sites) as a file with these sizes would have it.
-std::uint32_t nersc_checksum(SiteSource& source, std::uint64_t volume, std::size_t mat_size, std::size_t float_size);
+/// CHECKSUM of a field (72 words per site) as a file with these sizes would have it.
+std::uint32_t nersc_checksum(SiteSource& source, const SiteGeometry& geometry, std::size_t mat_size,
+                             std::size_t float_size);
 
 }  // namespace QDP::io

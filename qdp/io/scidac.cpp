@@ -1,7 +1,7 @@
 #include "qdp/io/scidac.hpp"
 
 #include "jit/support/error.hpp"
-#include "qdp/io/scidac_payload.hpp"
+#include "qdp/io/payload.hpp"
 #include "qdp/io/scidac_xml.hpp"
 
 #include <algorithm>
@@ -100,8 +100,13 @@ Payload payload_of(const ScidacRecordInfo& info, const SiteGeometry& geometry) {
   return {.geometry = geometry,
           .lower = info.lower,
           .upper = info.upper,
-          .word = info.word,
-          .bytes_per_site = info.bytes()};
+          .site = {.word = info.word, .bytes = info.bytes()}};
+}
+
+/// Reads the data into `sink`, if there is one.
+SiteChecksum checksum_of(const LimeReader& lime, const LimeRecord& record, const Payload& payload, SiteSink* sink) {
+  const InputFile& file = lime.file(record, payload.bytes());
+  return read_payload(file, record.data_offset, payload, "data of LIME record " + record.type, sink).sites;
 }
 
 std::string corner_text(const std::vector<int>& corner) {
@@ -305,16 +310,16 @@ ReadReport ScidacReader::read_field(const ScidacRecord& record, const SiteGeomet
   const ScidacRecordInfo info = checked_info(record, geometry);
   const Payload payload = payload_of(info, geometry);
   check_site_format(payload, sink.format(), path() + ", record " + info.datatype);
-  return report(record, read_payload(lime_, record.data, payload, &sink));
+  return report(record, checksum_of(lime_, record.data, payload, &sink));
 }
 
 ReadReport ScidacReader::verify(const ScidacRecord& record, const SiteGeometry& geometry) const {
   if (record.info.kind == RecordKind::global) {
-    const Payload payload{.geometry = {{1}}, .word = record.info.word, .bytes_per_site = record.info.bytes()};
-    return report(record, read_payload(lime_, record.data, payload, nullptr));
+    const Payload payload{.geometry = {{1}}, .site = {.word = record.info.word, .bytes = record.info.bytes()}};
+    return report(record, checksum_of(lime_, record.data, payload, nullptr));
   }
   const Payload payload = payload_of(checked_info(record, geometry), geometry);
-  return report(record, read_payload(lime_, record.data, payload, nullptr));
+  return report(record, checksum_of(lime_, record.data, payload, nullptr));
 }
 
 ReadReport ScidacReader::read_global(const ScidacRecord& record, Word word, void* words, std::size_t count) const {
@@ -328,12 +333,12 @@ ReadReport ScidacReader::read_global(const ScidacRecord& record, Word word, void
     throw_format_error(path(), record.data.data_offset, "data of record " + info.datatype,
                        std::to_string(info.bytes()) + " bytes", std::to_string(record.data.size));
   // Global data are a lattice of one site of rank 0, in the checksum as well.
-  const Payload payload{.geometry = {{1}}, .word = info.word, .bytes_per_site = info.bytes()};
+  const Payload payload{.geometry = {{1}}, .site = {.word = info.word, .bytes = info.bytes()}};
   FunctionSink sink({word, count}, [&](std::uint64_t, std::uint64_t, const void* from) {
     std::memcpy(words, from, count * bytes_of(word));
   });
   check_site_format(payload, sink.format(), path() + ", record " + info.datatype);
-  return report(record, read_payload(lime_, record.data, payload, &sink));
+  return report(record, checksum_of(lime_, record.data, payload, &sink));
 }
 
 // ---------------------------------------------------------------------------------------------------- writing
@@ -382,7 +387,7 @@ SiteChecksum ScidacWriter::write_field(const ScidacRecordInfo& info, const std::
   const Payload payload = payload_of(info, geometry_);
   check_site_format(payload, source.format(), what);
   begin(info, record_xml, payload.bytes());
-  const SiteChecksum checksum = write_payload(lime_, payload, source);
+  const SiteChecksum checksum = write_payload(lime_.file(), payload, source).sites;
   end(checksum);
   return checksum;
 }
@@ -392,10 +397,10 @@ SiteChecksum ScidacWriter::write_global(ScidacRecordInfo info, const std::string
   info.kind = RecordKind::global;
   FunctionSource source(
       {word, count}, [&](std::uint64_t, std::uint64_t, void* to) { std::memcpy(to, words, count * bytes_of(word)); });
-  const Payload payload{.geometry = {{1}}, .word = info.word, .bytes_per_site = info.bytes()};
+  const Payload payload{.geometry = {{1}}, .site = {.word = info.word, .bytes = info.bytes()}};
   check_site_format(payload, source.format(), lime_.path() + ", record " + info.datatype);
   begin(info, record_xml, payload.bytes());
-  const SiteChecksum checksum = write_payload(lime_, payload, source);
+  const SiteChecksum checksum = write_payload(lime_.file(), payload, source).sites;
   end(checksum);
   return checksum;
 }

@@ -4,6 +4,8 @@
 #include "qdp/util/trimmed.hpp"
 
 #include <charconv>
+#include <cinttypes>
+#include <cstdio>
 
 namespace QDP::io {
 
@@ -105,6 +107,17 @@ std::string xml_element(const std::string& name, const std::vector<int>& values)
   std::string list;
   for (const int value : values) list += std::to_string(value) + " ";
   return xml_element(name, list);
+}
+
+std::string encode_checksum(const SiteChecksum& checksum) {
+  const auto hex = [](std::uint32_t sum) {  // as QIO: without leading zeros
+    char text[9];
+    std::snprintf(text, sizeof text, "%" PRIx32, sum);
+    return std::string(text);
+  };
+  return kXmlDeclaration +
+         xml_element("scidacChecksum", xml_element("version", "1.0") + xml_element("suma", hex(checksum.suma)) +
+                                           xml_element("sumb", hex(checksum.sumb)));
 }
 
 }  // namespace QDP::io

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "qdp/io/scidac_checksum.hpp"
+
 namespace QDP::io {
 
 /// Reads elements of one text; errors name the file and the record the text came from.
@@ -43,5 +45,8 @@ std::string xml_element(const std::string& name, const std::vector<int>& values)
 
 /// The declaration that SciDAC's own records start with.
 inline constexpr char kXmlDeclaration[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
+
+/// The scidac-checksum record.
+std::string encode_checksum(const SiteChecksum& checksum);
 
 }  // namespace QDP::io

@@ -5,7 +5,7 @@
 //   rank = x + Lx*(y + Ly*(z + Lz*t)),
 // and a site is `words_per_site` words in the memory order of the site struct. A field is never held twice: readers
 // and writers move chunks of about 1 MiB, in rising order of rank. All of this runs in one process; a lattice on several
-// comes in through a source or sink that gathers or scatters (field_stream.hpp).
+// comes in through a source or sink that gathers or scatters, or goes between file and ranks by itself (field_stream.hpp).
 
 #include "jit/support/error.hpp"
 
@@ -19,7 +19,15 @@
 #include <utility>
 #include <vector>
 
+namespace jit {
+class AtomicFile;
+}
+
 namespace QDP::io {
+
+class InputFile;
+struct DataSums;
+struct FileSite;
 
 /// A machine word, named by the letter that SciDAC files use. `bytes` has no size of its own: the other side's counts.
 enum class Word : char { float32 = 'F', float64 = 'D', int32 = 'I', bytes = 'U' };
@@ -72,6 +80,8 @@ class SiteSource {
   virtual SiteFormat format() const = 0;
   /// Fills `words` (host byte order, count * words_per_site words) with sites of rank [begin, begin + count).
   virtual void get(std::uint64_t begin, std::uint64_t count, void* words) = 0;
+  /// Appends all sites of the lattice by itself, without get(), and takes their sums; false: it cannot, and nothing was done.
+  virtual bool write_to(jit::AtomicFile&, const FileSite&, DataSums&) { return false; }
 };
 
 /// Takes a field from a reader, which converts to the precision of format().
@@ -81,6 +91,10 @@ class SiteSink {
   virtual SiteFormat format() const = 0;
   /// Takes sites of rank [begin, begin + count) from `words` (host byte order, count * words_per_site words).
   virtual void put(std::uint64_t begin, std::uint64_t count, const void* words) = 0;
+  /// Reads all sites of the lattice, which begin at `offset`, by itself, and takes their sums; false: it cannot.
+  virtual bool read_from(const InputFile&, [[maybe_unused]] std::uint64_t offset, const FileSite&, DataSums&) {
+    return false;
+  }
 };
 
 /// The part of a field that holds these sites; throws jit::InternalError beyond its end.

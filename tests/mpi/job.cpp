@@ -1,5 +1,6 @@
 // A program that tests start under mpirun: it does what its first argument says, on all ranks.
 #include <omp.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,6 +93,33 @@ int lattice(bool wide) {
   return 0;
 }
 
+/// A gauge field to a file and back; `full`: no rank has room for all of it.
+int save(const std::string& path, bool full) {
+  QDP::multi1d<int> extents(QDP::Nd);
+  extents = 8;
+  QDP::Layout::setLattSize(extents);
+  QDP::Layout::create();
+  QDP::multi1d<QDP::LatticeColorMatrix> u(QDP::Nd), v;
+  for (int mu = 0; mu < QDP::Nd; ++mu) QDP::gaussian(u[mu]);
+  if (full) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{.rlim_cur = 20000, .rlim_max = 20000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  QDP::XMLBufferWriter file_xml, record_xml;
+  for (QDP::XMLBufferWriter* xml : {&file_xml, &record_xml}) push(*xml, "x"), pop(*xml);
+  QDP::QDPFileWriter file(file_xml, path, QDP::QDPIO_SINGLEFILE, QDP::QDPIO_PARALLEL);
+  write(file, record_xml, u);
+  close(file);
+  QDP::XMLReader xml;
+  QDP::QDPFileReader in(xml, path, QDP::QDPIO_PARALLEL);
+  read(in, xml, v);
+  double difference = 0;
+  for (int mu = 0; mu < QDP::Nd; ++mu) difference += QDP::toDouble(QDP::norm2(u[mu] - v[mu]));
+  QDP::QDPIO::cout << "difference " << difference << ", checksum " << in.verdict() << std::endl;
+  return 0;
+}
+
 int exchange(std::size_t bytes) {
   const int partner = ranks().rank() ^ 1;
   std::vector<char> mine(bytes, static_cast<char>('a' + ranks().rank())), other(bytes);
@@ -177,6 +205,7 @@ int run(const std::string& what, const std::string& more) {
     ranks().receive(&x, sizeof x, 1);
   }
   if (what == "lattice" || what == "lattice_of_one") return lattice(what == "lattice_of_one");
+  if (what == "save" || what == "save_full") return save(more, what == "save_full");
   if (what == "exchange") return exchange(std::strtoull(more.c_str(), nullptr, 10));
   if (what == "latency") return messages_per_second();
   wait_for_all();

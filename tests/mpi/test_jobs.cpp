@@ -163,6 +163,27 @@ TEST_CASE("large messages and broadcasts arrive whole") {
   }
 }
 
+TEST_CASE("ranks write a file together and read it, by MPI; where there is no room all end and leave nothing") {
+  TESSERA_NEEDS_MPI;
+  const tests::TemporaryFolder folder;
+  for (const int ranks : {2, 4}) {
+    const Ended end = mpirun(ranks, "save " + folder.file("u"), "TESSERA_LOG=info,io");
+    CAPTURE(end.text);
+    CHECK(end.status == 0);
+    CHECK(contains(end.text, "difference 0, checksum verified"));
+    CHECK(count(end.text, ", all ranks together") == 2);  // written and read
+    fs::remove(folder.file("u"));
+  }
+  for (const int ranks : {2, 4}) {
+    const Ended end = mpirun(ranks, "save_full " + folder.file("u"), "TESSERA_CACHE=0");
+    CAPTURE(end.text);
+    CHECK(end.status != 0);
+    CHECK(end.seconds < 30);
+    CHECK(count(end.text, "error that ends the program: write \"" + folder.file("u")) == 1);
+    CHECK(fs::is_empty(folder.file("")));
+  }
+}
+
 TEST_CASE("one rank that fails ends all within seconds, with one message and a status") {
   TESSERA_NEEDS_MPI;
   struct Way {

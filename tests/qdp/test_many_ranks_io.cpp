@@ -7,12 +7,17 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <regex>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "jit/comm/forwarded_ranks.hpp"
+#include "jit/support/log.hpp"
 #include "qdp.h"
 #include "qdp/io/field_stream.hpp"
 #include "qdp/io/ildg.hpp"
@@ -32,7 +37,20 @@ using tests::TemporaryFolder;
 namespace {
 
 const Extents kOne{1, 1, 1, 1};
-const std::vector<Extents> kGrids{{1, 1, 1, 2}, {2, 1, 1, 1}, {2, 2, 1, 1}, {4, 1, 1, 1}};
+const std::vector<Extents> kGrids{{1, 1, 1, 2}, {2, 1, 1, 1}, {2, 2, 1, 1}, {4, 1, 1, 1}, {2, 1, 1, 2}, {1, 2, 2, 1}};
+
+/// From here on the ranks of this process cannot open files together: one of them reads and writes.
+void without_files() {
+  struct WithoutFiles : jit::ForwardedRanks {
+    using ForwardedRanks::ForwardedRanks;
+    std::unique_ptr<jit::SharedFile> open_file(const std::string&, bool, std::string& why_not) override {
+      why_not = "the test says so";
+      return nullptr;
+    }
+  };
+  auto ranks = jit::replace_process_communicator(nullptr);
+  jit::replace_process_communicator(std::make_unique<WithoutFiles>(std::move(ranks)));
+}
 
 /// What the ranks of a grid return, each of which has made the lattice.
 template <class Result>
@@ -117,6 +135,26 @@ multi1d<LatticeColorMatrix> links() {
   return u;
 }
 
+/// Matrices of SU(3) with products that are exact: a third row comes back to the bit.
+multi1d<LatticeColorMatrix> exact_links() {
+  multi1d<LatticeColorMatrix> u(Nd);
+  for (int mu = 0; mu < Nd; ++mu) {
+    u[mu].elem(0) = u[mu].elem(0);
+    for_each_word(u[mu], [&](const multi1d<int>&, std::uint64_t site, std::size_t i, auto& word) {
+      const int row = static_cast<int>(i / 6), column = static_cast<int>(i / 2 % 3),
+                imaginary = static_cast<int>(i % 2);
+      const int kind = word_at<int>(site, 0, mu) % 3;
+      int x = 0;
+      if (kind == 2)
+        x = column == (row + 1) % 3 && !imaginary;  // a cyclic permutation
+      else if (row == column)
+        x = kind == 0 ? 1 - imaginary : row < 2 ? imaginary : imaginary - 1;  // 1 or diag(i, i, -1)
+      word = static_cast<REAL>(x);
+    });
+  }
+  return u;
+}
+
 XMLBufferWriter document(const std::string& name) {
   XMLBufferWriter xml;
   push(xml, name), write(xml, "rank_of_the_writer", 0), pop(xml);
@@ -192,6 +230,9 @@ int write_files(const TemporaryFolder& folder) {
     header.mat_size = 18, header.float_size = sizeof(REAL);
     header.creation_date = header.archive_date = "today", header.ensemble_id = "X";
     writeArchiv(header, u, folder.file("nersc"));
+    ArchivGauge_t two_rows;
+    two_rows.creation_date = two_rows.archive_date = "today", two_rows.ensemble_id = "X";
+    writeArchiv(two_rows, exact_links(), folder.file("nersc_two_rows"));
     std::vector<jit::Field*> fields;
     for (int mu = 0; mu < Nd; ++mu) fields.push_back(u[mu].field().get());
     io::FieldSource source(fields);
@@ -206,7 +247,8 @@ int write_files(const TemporaryFolder& folder) {
 
 const std::vector<std::string>& names() {
   static const std::vector<std::string> all =
-      kQcd ? std::vector<std::string>{"scidac", "binary", "xml", "xml_of_buffer", "nersc", "ildg", "sum"}
+      kQcd ? std::vector<std::string>{"scidac", "binary",         "xml",  "xml_of_buffer",
+                                      "nersc",  "nersc_two_rows", "ildg", "sum"}
            : std::vector<std::string>{"scidac", "binary", "xml", "xml_of_buffer"};
   return all;
 }
@@ -277,8 +319,12 @@ int read_files(const TemporaryFolder& folder) {
     u.resize(0);
     faults += readArchiv(header, u, folder.file("nersc")) != "verified";
     faults += wrong(u) + (header.creation_date != "today") + (header.mat_size != 18) + (header.checksum == 0);
-    u.resize(Nd);
-    for (int mu = 0; mu < Nd; ++mu) u[mu] = zero;
+    faults += readArchiv(header, u, folder.file("nersc_two_rows")) != "verified";
+    const multi1d<LatticeColorMatrix> exact = exact_links();
+    for (int mu = 0; mu < Nd; ++mu) {
+      faults += toDouble(norm2(u[mu] - exact[mu])) != 0;
+      u[mu] = zero;
+    }
     XMLReader file_xml, record_xml;
     QDPFileReader file(file_xml, folder.file("ildg"), QDPIO_PARALLEL);
     read(file, record_xml, u);
@@ -313,6 +359,11 @@ void check_files(const Extents& extents, const std::vector<Extents>& grids) {
     CHECK(faults_on(extents, kOne, reading(shared)) == 0);
     CHECK(faults_on(extents, grid, reading(alone)) == 0);
   }
+  const Extents& grid = grids.back();
+  const TemporaryFolder gathered;
+  CHECK(faults_on(extents, grid, [&] { return without_files(), write_files(gathered); }) == 0);
+  for (const std::string& name : names()) CHECK((bytes_of(gathered.file(name)) == bytes_of(alone.file(name))));
+  CHECK(faults_on(extents, grid, [&] { return without_files(), read_files(alone); }) == 0);
 }
 
 void copy_changed(const std::string& from, const std::string& to, const std::function<void(std::string&)>& change) {
@@ -363,6 +414,78 @@ TEST_CASE("fields of more than one chunk, whose ends lie within lines") {
             return wrong(u);
           }) == 0);
   }
+}
+
+TEST_CASE("a rank's part of more than one chunk; the log tells how, how much and how fast") {
+  const Extents extents = Nd == 4 ? Extents(8, 16, 8, 16) : Extents(128, 128, Nd == 3 ? 2 : 1, 1);
+  const Extents grid(2, 2, 1, 1);
+  const TemporaryFolder folder;
+  static std::string log;
+  const auto writing = [&](const std::string& name, bool together) {
+    return [&, name, together] {
+      if (!together) without_files();
+      jit::configure_log("info,io");
+      jit::set_log_sink([](std::string_view line) { (log += line) += "\n"; });
+      XMLBufferWriter xml = document("file");
+      LatticePropagatorD psi;
+      fill(psi);
+      QDPFileWriter file(xml, folder.file(name), QDPIO_SINGLEFILE, QDPIO_SERIAL);
+      write(file, xml, psi);
+      close(file);
+      XMLReader in_xml;
+      QDPFileReader in(in_xml, folder.file(name), QDPIO_SERIAL);
+      psi = zero;
+      read(in, in_xml, psi);
+      return std::vector<char>(log.begin(), log.end());
+    };
+  };
+  const auto log_of = [&](const Extents& ranks, const std::string& name, bool together) {
+    const auto all = on_grid<char>(extents, ranks, writing(name, together));
+    for (std::size_t r = 1; r < all.size(); ++r) CHECK(all[r].empty());
+    return std::string(all[0].begin(), all[0].end());
+  };
+  const std::string rate = " MiB (to|of) \"[^\"]*\": [0-9.]+ s, [0-9.]+ MiB/s";
+  const auto tells = [&](const std::string& text, const std::string& line) {
+    CAPTURE(text);
+    CHECK(std::regex_search(text, std::regex(line)));
+  };
+  const std::string alone = log_of(kOne, "alone", true);
+  for (const char* verb : {"wrote", "flushed", "read"}) tells(alone, verb + (" [1-9][0-9.]*" + rate + "\n"));
+  const std::string shared = log_of(grid, "shared", true);
+  for (const char* verb : {"wrote", "read"}) tells(shared, verb + (" [1-9][0-9.]*" + rate + ", all ranks together"));
+  const std::string gathered = log_of(grid, "gathered", false);
+  for (const char* verb : {"wrote", "read"}) tells(gathered, verb + (" [1-9][0-9.]*" + rate + "\n"));
+  tells(gathered, "one rank moves the data of all, as the test says so");
+  CHECK((bytes_of(folder.file("shared")) == bytes_of(folder.file("alone"))));
+  CHECK((bytes_of(folder.file("gathered")) == bytes_of(folder.file("alone"))));
+}
+
+TEST_CASE("a file that one rank cannot write to or read from is moved by the primary") {
+  const TemporaryFolder folder;
+  const auto reading = [&](const std::string& name) {
+    XMLReader xml;
+    LatticeFermion psi;
+    QDPFileReader file(xml, name, QDPIO_SERIAL);
+    read(file, xml, psi);
+    return wrong(psi) + (file.verdict() != "verified");
+  };
+  const Extents extents(4, 4, 2, 4), grid(2, 2, 1, 1);
+  CHECK(faults_on(extents, grid, [&] {
+          // Rank 3 is elsewhere, where nothing, or something else, has the name.
+          std::filesystem::create_directory(folder.file("elsewhere" + std::to_string(Layout::nodeNumber())));
+          std::filesystem::current_path(folder.file(Layout::nodeNumber() == 3 ? "elsewhere3" : "."));
+          XMLBufferWriter xml = document("file");
+          LatticeFermion psi;
+          fill(psi);
+          QDPFileWriter file(xml, "psi", QDPIO_SINGLEFILE, QDPIO_SERIAL);
+          write(file, xml, psi);
+          close(file);
+          int faults = reading("psi");
+          if (Layout::nodeNumber() == 3) std::ofstream("psi") << "something else";
+          faults += reading("psi");
+          return faults;
+        }) == 0);
+  CHECK(faults_on(extents, kOne, [&] { return reading(folder.file("psi")); }) == 0);
 }
 
 TEST_CASE("what a rank gives is what was asked before, not what statements make of it later") {
@@ -484,6 +607,66 @@ TEST_CASE("a primary that cannot write: the same error on every rank") {
       check_same_text(messages_on(extents, grid, [&] { full_disk(), write_nersc(full); }), "File too large");
     }
   }
+}
+
+TEST_CASE("a rank other than the primary that cannot write its part: the same error on every rank, and no file") {
+  const TemporaryFolder folder;
+  const auto on_last_rank_without_room = [&](const std::function<void(const std::string&)>& write_file) {
+    return [&, write_file] {
+      if (Layout::nodeNumber() == Layout::numNodes() - 1) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{.rlim_cur = 3000, .rlim_max = 3000};
+        setrlimit(RLIMIT_FSIZE, &limit);
+      }
+      write_file(folder.file("full"));
+    };
+  };
+  const auto write_scidac = [](const std::string& name) {
+    XMLBufferWriter xml = document("file");
+    QDPFileWriter file(xml, name, QDPIO_SINGLEFILE, QDPIO_SERIAL);
+    write(file, xml, links());
+    close(file);
+  };
+  const Extents extents(4, 4, 4, 4);
+  for (const Extents& grid : {Extents(2, 1, 1, 1), Extents(2, 2, 1, 1)}) {
+    check_same_text(messages_on(extents, grid, on_last_rank_without_room(write_scidac)), "File too large");
+    CHECK(folder.count() == 0);
+    if constexpr (kQcd) {
+      const auto write_nersc = [](const std::string& name) { writeArchiv(links(), name); };
+      check_same_text(messages_on(extents, grid, on_last_rank_without_room(write_nersc)), "File too large");
+      CHECK(folder.count() == 0);
+    }
+  }
+}
+
+TEST_CASE("what is lost on the way to the disk is found, whoever says that all went well") {
+  struct Losing : jit::ForwardedRanks {
+    using ForwardedRanks::ForwardedRanks;
+    struct File : jit::SharedFile {
+      std::unique_ptr<jit::SharedFile> file;
+      bool mine;
+      File(std::unique_ptr<jit::SharedFile> f, bool m) : file(std::move(f)), mine(m) {}
+      void write(std::span<const jit::FileBlock> blocks, const void* data) override {
+        file->write(mine ? blocks.first(blocks.size() - 1) : blocks, data);
+      }
+      void read(std::span<const jit::FileBlock> blocks, void* data) override { file->read(blocks, data); }
+      void close() override { file->close(); }
+    };
+    std::unique_ptr<jit::SharedFile> open_file(const std::string& path, bool writing, std::string& why_not) override {
+      return std::make_unique<File>(ForwardedRanks::open_file(path, writing, why_not), writing && rank() == 1);
+    }
+  };
+  const TemporaryFolder folder;
+  const auto write_scidac = [&] {
+    auto ranks = jit::replace_process_communicator(nullptr);
+    jit::replace_process_communicator(std::make_unique<Losing>(std::move(ranks)));
+    XMLBufferWriter xml = document("file");
+    QDPFileWriter file(xml, folder.file("lost"), QDPIO_SINGLEFILE, QDPIO_SERIAL);
+    write(file, xml, links());
+    close(file);
+  };
+  check_same_text(messages_on({4, 4, 2, 4}, {2, 2, 1, 1}, write_scidac), "checksum");
+  CHECK(folder.count() == 0);
 }
 
 TEST_CASE("a rank that has no memory for its sites: the same error on every rank") {
