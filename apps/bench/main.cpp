@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <set>
@@ -22,9 +23,9 @@
 namespace bench {
 namespace {
 
-using Suite = void (*)(Session&, Precision);
+using Suite = std::function<void(Session&, Precision)>;
 
-void run_on_lattices(TimedSession& session, const Options& options, const std::string& name, Suite suite) {
+void run_on_lattices(TimedSession& session, const Options& options, const std::string& name, const Suite& suite) {
   for (const std::vector<int>& lattice : options.lattices) {
     session.set_lattice(lattice);
     for (const int threads : options.threads)
@@ -100,6 +101,9 @@ void run(const std::string& suite, const Options& options) {
   if (suite == "expr") run_on_lattices(session, options, suite, run_expr);
   if (suite == "dslash") run_on_lattices(session, options, suite, run_dslash);
   if (suite == "comm") run_on_lattices(session, options, suite, run_comm);
+  if (suite == "io")
+    run_on_lattices(session, options, suite,
+                    [&](Session& s, Precision precision) { run_io(s, precision, options.folder); });
   if (suite == "jit") run_jit(session, options, report);
   if (suite == "solver") run_solver(options, report);
   if (suite == "hmc") run_hmc(options, report);
@@ -139,7 +143,7 @@ int main(int argc, char** argv) {
   // A statement that is measured meets the same fields each time; a program's does not.
   setenv("TESSERA_KEEP_HALOS", "0", 0);
   CLI::App app(
-      "Measures expressions, the Wilson hopping term, solvers, HMC trajectories and the compiler, against this machine's triad and FMA rate.");
+      "Measures expressions, the Wilson hopping term, solvers, HMC trajectories, files and the compiler, against this machine's triad and FMA rate.");
   app.footer("Environment:\n" + jit::env_help());
 
   std::string suite;
@@ -149,7 +153,7 @@ int main(int argc, char** argv) {
 
   app.add_option("suite", suite, "What to measure")
       ->required()
-      ->check(CLI::IsMember({"expr", "dslash", "solver", "hmc", "jit", "comm"}));
+      ->check(CLI::IsMember({"expr", "dslash", "solver", "hmc", "jit", "comm", "io"}));
   app.add_option("--lattice", extents, "Extents; may be given several times")
       ->type_size(QDP::Nd)
       ->allow_extra_args(false)
@@ -181,6 +185,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
   app.add_option("--json", options.json_file, "Write all records to this file");
+  app.add_option("--folder", options.folder, "Where the suite io has its file")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str();
   bool jit_pass = false;
   app.add_flag("--jit-pass", jit_pass, "How the suite jit starts this program, see suite_jit.hpp")
       ->group("");  // not in --help

@@ -16,6 +16,7 @@ struct Options {
   std::string device;
   double min_seconds = 0.5;  ///< per case, all samples together
   std::string json_file;     ///< empty: none
+  std::string folder = ".";  ///< where the suite io has its file
 };
 
 /// Counted work of a statement, per site it writes or sums over.

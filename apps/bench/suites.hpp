@@ -1,6 +1,8 @@
 // The statements that are measured, written as a user of the language writes them.
 #pragma once
 
+#include <string>
+
 #include "apps/bench/session.hpp"
 
 namespace bench {
@@ -14,6 +16,10 @@ void run_dslash(Session& session, Precision precision);
 
 /// The hopping term and the covariant derivative in each direction, with what their messages take.
 void run_comm(Session& session, Precision precision);
+
+/// A gauge field and a propagator written to a file in `folder`, which is flushed to disk, and read, most likely from the
+/// system's memory. Bytes are those of the file's data.
+void run_io(Session& session, Precision precision, const std::string& folder);
 
 /// One trajectory of pure gauge hybrid Monte Carlo, Wilson action, base precision: for its kernels, not for its speed.
 void run_hmc_trajectory(Session& session);

@@ -149,6 +149,24 @@ TEST_CASE("bench comm counts the messages of a hop, half a spinor for each site 
   CHECK(number(hop[1], "bytes") == 64 * (24 + 24) * 8);  // psi from above, U^+ psi from below
 }
 
+TEST_CASE("bench io counts the data of files, and leaves none") {
+  SKIP_WITHOUT_BENCH();
+  const std::filesystem::path json = kFolder / "io.json";
+  std::filesystem::remove_all(kFolder / "files");
+  std::filesystem::create_directories(kFolder / "files");
+  REQUIRE(run("io --folder " + (kFolder / "files").string() +
+              " --lattice 4 4 4 4 --precision single --threads 1 --min-time 0.01 --json " + json.string()) == 0);
+  const auto cases = lines_with(json, "\"suite\": \"io\"");
+  REQUIRE(cases.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const char* const names[] = {"write_links", "read_links", "write_propagator", "read_propagator"};
+    CHECK(cases[i].find(names[i]) != std::string::npos);
+    CHECK(number(cases[i], "bytes_per_site") == (i < 2 ? 72 : 288) * 4);
+    CHECK(number(cases[i], "gbytes_per_s") > 0);
+  }
+  CHECK(std::filesystem::is_empty(kFolder / "files"));
+}
+
 TEST_CASE("bench names the valid values of what it refuses") {
   SKIP_WITHOUT_BENCH();
   const auto refuses = [](const std::string& arguments, const std::string& word) {
@@ -156,7 +174,7 @@ TEST_CASE("bench names the valid values of what it refuses") {
     CHECK(run(arguments) != 0);
     CHECK(!lines_with(kFolder / "out", word).empty());
   };
-  refuses("nonsense", "{expr,dslash,solver,hmc,jit,comm}");
+  refuses("nonsense", "{expr,dslash,solver,hmc,jit,comm,io}");
   refuses("expr --precision half", "{single,double}");
   refuses("expr --lattice 8 8 8", "--lattice: 4 required");
   refuses("expr --lattice 8 8 8 0", "--lattice");
