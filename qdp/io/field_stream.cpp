@@ -209,30 +209,53 @@ std::vector<FieldStream::Run> FieldStream::own_runs(std::uint64_t begin, std::ui
   return runs;
 }
 
+/// Fletcher's sums: CRC-32 would take longer than reading.
+struct FieldStream::Echo {
+  std::uint64_t sum = 0, sum_of_sums = 0;
+  void add(const std::vector<char>& bytes) {
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at, std::min(sizeof word, bytes.size() - at));
+      sum += word;
+      sum_of_sums += sum;
+    }
+  }
+  bool operator==(const Echo&) const = default;
+};
+
 // What was written is read back: there are libraries (Open MPI 4.1's OMPIO) that lose what the system says when a disk is full, and
 // file systems that lose what ranks write into the same page.
 bool FieldStream::move_together(const std::string& path, std::uint64_t offset, const FileSite& site,
                                 DataSums& sums) const {
-  if (direction_ == Direction::from_file) return pass_over(path, offset, site, Pass::read, sums);
-  if (!pass_over(path, offset, site, Pass::write, sums)) return false;
-  DataSums in_file;
-  if (pass_over(path, offset, site, Pass::check, in_file) && in_file == sums) return true;
-  throw jit::UserError({.what = "write \"" + path + "\" by all ranks together",
-                        .expected = "checksum " + sums.sites.text() + " of the data in the file",
-                        .got = in_file.sites.text(),
-                        .what_now = "See whether the disk is full or damaged; if not, the MPI and this file system do "
-                                    "not go together: try another MPI-IO"});
+  Echo written, in_file;
+  if (direction_ == Direction::from_file) return pass_over(path, offset, site, Pass::read, sums, in_file);
+  if (!pass_over(path, offset, site, Pass::write, sums, written)) return false;
+  const bool opened = pass_over(path, offset, site, Pass::check, sums, in_file);
+  std::string failure;
+  if (!opened || in_file != written) {
+    const std::string rank = std::to_string(jit::process_communicator().rank());
+    failure =
+        jit::UserError({.what = "write \"" + path + "\" by all ranks together",
+                        .expected = "in the file what rank " + rank + " wrote",
+                        .got = opened ? "other data" : "a file that cannot be opened again",
+                        .what_now = "See whether the disk is full or damaged; if not, the MPI and this file system "
+                                    "do not go together: try another MPI-IO"})
+            .what();
+  }
+  throw_everywhere_of_any(failure);
+  return true;
 }
 
 // Boxes are of one size, so all ranks make the same calls. What fails on one ends the loop for all.
 bool FieldStream::pass_over(const std::string& path, std::uint64_t offset, const FileSite& site, Pass pass,
-                            DataSums& sums) const {
+                            DataSums& sums, Echo& echo) const {
   jit::Communicator& ranks = jit::process_communicator();
   const bool to_file = pass == Pass::write;
   std::string why_not;
   const auto file = jit::open_together(ranks, path, to_file, why_not);
   if (!file) {
-    if (is_primary()) jit::log_info("io", "\"", path, "\": one rank moves the data of all, as ", why_not);
+    if (is_primary() && pass != Pass::check)
+      jit::log_info("io", "\"", path, "\": one rank moves the data of all, as ", why_not);
     return false;
   }
   const detail::LatticeState& lattice = detail::lattice_of(*fields_[0]);
@@ -269,19 +292,24 @@ bool FieldStream::pass_over(const std::string& path, std::uint64_t offset, const
       copy_own(runs, ranks.rank(), words.data(), true);
       site.encode(format, words.data(), raw.data(), count);
       for_each_run([&](std::uint64_t number, std::uint64_t n, const char* at) { sums.add(site, number, n, at); });
+      echo.add(raw);
     });
     if (!failure.empty()) blocks.clear();
     note_failure(failure, [&] { to_file ? file->write(blocks, raw.data()) : file->read(blocks, raw.data()); });
     if (to_file || !failure.empty()) continue;
+    if (pass == Pass::check) {
+      echo.add(raw);
+      continue;
+    }
     note_failure(failure, [&] {
       for_each_run([&](std::uint64_t number, std::uint64_t n, const char* at) { sums.add(site, number, n, at); });
-      if (pass == Pass::check) return;
       site.decode(raw.data(), format, words.data(), count);
       copy_own(runs, ranks.rank(), words.data(), true);
     });
   }
   note_failure(failure, [&] { file->close(); });
   throw_everywhere_of_any(failure);
+  if (pass == Pass::check) return true;
   jit::combine(ranks, std::span(&sums, 1), [](DataSums a, const DataSums& b) {
     a.combine(b);
     return a;

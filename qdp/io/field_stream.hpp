@@ -66,8 +66,11 @@ class FieldStream {
   std::vector<Run> own_runs(std::uint64_t begin, std::uint64_t count) const;
   /// On all ranks.
   bool move_together(const std::string& path, std::uint64_t offset, const FileSite& site, DataSums& sums) const;
-  enum class Pass { write, read, check };  ///< check: the sums alone
-  bool pass_over(const std::string& path, std::uint64_t offset, const FileSite& site, Pass pass, DataSums& sums) const;
+  enum class Pass { write, read, check };  ///< check: what was written is read
+  /// What this rank wrote, or read to check it.
+  struct Echo;
+  bool pass_over(const std::string& path, std::uint64_t offset, const FileSite& site, Pass pass, DataSums& sums,
+                 Echo& echo) const;
   char* host_side(jit::Field* field) const;
 
   Direction direction_;

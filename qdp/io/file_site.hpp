@@ -32,7 +32,6 @@ struct DataSums {
   void add(const FileSite& site, std::uint64_t rank, std::uint64_t count, const char* raw);
   /// Joins the sums of two disjoint sets of sites.
   void combine(const DataSums& other);
-  bool operator==(const DataSums&) const = default;
 };
 
 }  // namespace QDP::io

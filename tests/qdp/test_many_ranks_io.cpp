@@ -665,7 +665,7 @@ TEST_CASE("what is lost on the way to the disk is found, whoever says that all w
     write(file, xml, links());
     close(file);
   };
-  check_same_text(messages_on({4, 4, 2, 4}, {2, 2, 1, 1}, write_scidac), "checksum");
+  check_same_text(messages_on({4, 4, 2, 4}, {2, 2, 1, 1}, write_scidac), "what rank 1 wrote, got other data");
   CHECK(folder.count() == 0);
 }
 
