@@ -47,8 +47,8 @@ Word file_word(jit::ir::Type word) {
 
 namespace {
 
-/// What each rank holds of a file at a time where all move together. Calls that take all ranks cost some time, whatever they move.
-constexpr std::size_t kBytesTogether = std::size_t{4} << 20;
+/// What each rank holds of a file at a time where all move together: it stays in cache from one step to the next.
+constexpr std::size_t kBytesTogether = std::size_t{1} << 20;
 
 /// One of these from the primary to all before each chunk, or before all sites at once; then the file's name follows.
 struct Command {
