@@ -120,7 +120,8 @@ class MpiFile : public SharedFile {
   void read(std::span<const FileBlock> blocks, void* data) override { move("read", blocks, data, false); }
   void close() override {
     mpi::Job& job = ranks_.job("closing a file");
-    check("close", ranks_.inside([&] { return job.close_file(&job, std::exchange(file_, nullptr)); }));
+    check("close",
+          ranks_.in_time("closing a file", [&] { return job.close_file(&job, std::exchange(file_, nullptr)); }));
   }
 
  private:
@@ -128,7 +129,8 @@ class MpiFile : public SharedFile {
     static_assert(sizeof(FileBlock) == sizeof(mpi::Block) && offsetof(FileBlock, bytes) == offsetof(mpi::Block, bytes));
     mpi::Job& job = ranks_.job(operation);
     const auto* const first = reinterpret_cast<const mpi::Block*>(blocks.data());
-    check(operation, ranks_.inside([&] { return job.move_file(&job, file_, first, blocks.size(), data, writing); }));
+    check(operation,
+          ranks_.in_time(operation, [&] { return job.move_file(&job, file_, first, blocks.size(), data, writing); }));
   }
   void check(const char* operation, mpi::Failure failure) const {
     if (failure == nullptr) return;
@@ -226,7 +228,7 @@ std::unique_ptr<Message> MpiRanks::incoming(void* data, std::size_t bytes, int f
 std::unique_ptr<SharedFile> MpiRanks::open_file(const std::string& path, bool writing, std::string& why_not) {
   mpi::Job& mine = job("opening a file");
   mpi::File* file = nullptr;
-  const auto failure = inside([&] { return mine.open_file(&mine, path.c_str(), writing, &file); });
+  const auto failure = in_time("opening a file", [&] { return mine.open_file(&mine, path.c_str(), writing, &file); });
   if (file != nullptr) return std::make_unique<MpiFile>(*this, file, path);
   why_not = failure;
   return nullptr;

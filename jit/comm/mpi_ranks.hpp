@@ -56,11 +56,14 @@ class MpiRanks : public Communicator, public SharedFiles {
   }
   mpi::Job& job(const char* operation) const;
   void check(const char* operation, mpi::Failure failure) const;
-  /// A collective operation: call(job) within TESSERA_TIMEOUT, or the end of the job.
+  /// Within TESSERA_TIMEOUT, or the end of the job.
+  template <class Call> mpi::Failure in_time(const char* operation, Call&& call) const {
+    const TimeLimit::Call timed(limit_, operation);
+    return inside(call);
+  }
   template <class Call> void collective(const char* operation, Call&& call) {
     mpi::Job& mine = job(operation);
-    const TimeLimit::Call timed(limit_, operation);
-    check(operation, inside([&] { return call(&mine); }));
+    check(operation, in_time(operation, [&] { return call(&mine); }));
   }
   [[noreturn]] void end_late(const char* operation);
   std::unique_ptr<Message> message(const char* operation, void* data, std::size_t bytes, int partner, bool outgoing,
@@ -71,7 +74,7 @@ class MpiRanks : public Communicator, public SharedFiles {
   std::string host_;
   std::thread::id thread_ = std::this_thread::get_id();
   mutable std::atomic<bool> inside_{false};
-  TimeLimit limit_;  // the last, as it looks at the others
+  mutable TimeLimit limit_;  // the last, as it looks at the others
 };
 
 }  // namespace jit
