@@ -35,7 +35,7 @@ class MpiMessage : public Message {
         outgoing_(outgoing),
         may_be_shorter_(length == Length::at_most) {}
   ~MpiMessage() override {
-    if (!ranks_.closed()) ranks_.job_->drop(ranks_.job_, request_, under_way_);
+    if (mpi::Job* const job = ranks_.job_) job->drop(job, request_, under_way_);
   }
 
   void start() override {
@@ -235,9 +235,8 @@ std::unique_ptr<SharedFile> MpiRanks::open_file(const std::string& path, bool wr
 }
 
 void MpiRanks::abort(int status) {
-  std::fflush(nullptr);
   // Some MPIs call exit() in it, whose handlers come back here.
-  mpi::Job* const mine = std::exchange(job_, nullptr);
+  mpi::Job* const mine = job_.exchange(nullptr);
   if (mine == nullptr) return;
   // MPICH waits until the others have heard of it, which one that computes never does. When this process is gone, its launcher ends them.
   end_status = status;
@@ -247,6 +246,7 @@ void MpiRanks::abort(int status) {
   sigaddset(&alarms, SIGALRM);
   pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
   alarm(kSecondsForAbort);
+  std::fflush(nullptr);  // which waits for who writes
   mine->abort(mine, status);
 }
 
@@ -258,8 +258,7 @@ int MpiRanks::leave(bool failed, double seconds) {
 }
 
 void MpiRanks::close(bool end) {
-  if (!closed()) job_->close(job_, end);
-  job_ = nullptr;
+  if (mpi::Job* const mine = job_.exchange(nullptr)) mine->close(mine, end);
 }
 
 }  // namespace jit

@@ -40,7 +40,8 @@ class MpiRanks : public Communicator, public SharedFiles {
   bool closed() const { return job_ == nullptr; }
   /// Whether this thread may call MPI.
   bool is_my_thread() const {
-    return job_ == nullptr || job_->one_thread == 0 || std::this_thread::get_id() == thread_;
+    const mpi::Job* const job = job_;
+    return job == nullptr || job->one_thread == 0 || std::this_thread::get_id() == thread_;
   }
   /// Whether a call of MPI is under way: then the process may be ending from within, as some MPIs do when another rank aborts.
   bool is_inside() const { return inside_.load(std::memory_order_relaxed); }
@@ -69,7 +70,7 @@ class MpiRanks : public Communicator, public SharedFiles {
   std::unique_ptr<Message> message(const char* operation, void* data, std::size_t bytes, int partner, bool outgoing,
                                    Length length);
 
-  mpi::Job* job_;
+  std::atomic<mpi::Job*> job_;  ///< the thread that looks after the time may end the job
   int rank_, size_;
   std::string host_;
   std::thread::id thread_ = std::this_thread::get_id();

@@ -1,6 +1,5 @@
 #include "jit/comm/time_limit.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <utility>
@@ -27,20 +26,20 @@ TimeLimit::~TimeLimit() {
   thread_.join();
 }
 
-/// Calls are so short that their begin need not be timed: one that is still under way after so many looks has lasted as long.
+/// Calls are so short that their begin need not be timed: one that is still under way after so many looks has lasted as long. A job
+/// that was stopped meanwhile has not looked.
 void TimeLimit::watch() {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kLook = std::chrono::milliseconds(250);
+  constexpr int kLooksPerSecond = 4;
   std::uint64_t call = 0;
-  Clock::time_point since = Clock::now();
+  std::int64_t looks = 0;
   std::unique_lock lock(mutex_);
-  while (!stopped_.wait_for(lock, kLook, [this] { return stop_; })) {
+  while (!stopped_.wait_for(lock, std::chrono::milliseconds(1000 / kLooksPerSecond), [this] { return stop_; })) {
     const char* const operation = operation_.load(std::memory_order_acquire);
     const std::uint64_t present = calls_.load(std::memory_order_relaxed);
     if (operation == nullptr || present != call) {
       call = present;
-      since = Clock::now();
-    } else if (Clock::now() - since >= std::chrono::seconds(seconds_)) {
+      looks = 0;
+    } else if (++looks >= std::int64_t{kLooksPerSecond} * seconds_) {
       end_(operation);
     }
   }

@@ -186,6 +186,7 @@ const void* Field::device_fetch() {
 }
 
 void* Field::device_reserve(bool whole) {
+  stamp_ = 0;  // a launch that fails half-way leaves something else
   if (whole)
     allocate_device();
   else

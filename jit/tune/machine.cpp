@@ -147,7 +147,7 @@ std::size_t knee_of(std::span<const ReadingRate> rates) {
 std::size_t measure_cache(Device& device) {
   constexpr int kPasses = 5;
   const std::size_t most = std::min(kLargestSet, device.capacity() / 16);
-  const std::size_t least = kMiB * static_cast<std::size_t>(device.threads());
+  const std::size_t least = std::min(kMiB * static_cast<std::size_t>(device.threads()), most);
   auto* const words = static_cast<std::uint64_t*>(device.allocate(most));
   if (words == nullptr) return least;
   std::vector<ReadingRate> rates;

@@ -16,6 +16,7 @@ const PlaceInLetter* SentLetters::find(const ValueName& name) const {
 std::uint64_t SentLetters::keep(std::size_t bytes, std::span<const ValueName> names, std::span<const std::size_t> at,
                                 std::weak_ptr<int> hope) {
   const std::uint64_t number = first_ + letters_.size();
+  for (const ValueName& name : names) bytes += 2 * name.size() * sizeof(name[0]);  // here and in places_
   letters_.push_back({bytes, {names.begin(), names.end()}, std::move(hope)});
   for (std::size_t i = 0; i < names.size(); ++i) places_[names[i]] = {number, at[i]};
   bytes_ += bytes;

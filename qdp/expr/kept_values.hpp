@@ -28,7 +28,8 @@ class SentLetters {
  public:
   /// nullptr: it is not there.
   const PlaceInLetter* find(const ValueName& name) const;
-  /// The other keeps a letter of so many bytes, with these values at these bytes: its number. The oldest ones go to make room.
+  /// The other keeps a letter of so many bytes, with these values at these bytes: its number. The oldest ones go to make room, for
+  /// names, too.
   /// `hope`: see repeated().
   std::uint64_t keep(std::size_t bytes, std::span<const ValueName> names, std::span<const std::size_t> at,
                      std::weak_ptr<int> hope);

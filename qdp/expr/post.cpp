@@ -27,8 +27,8 @@ struct Postscript {
   std::uint64_t number, oldest;
 };
 
-/// In words: the oldest letter that is referred to, and the places of the values.
-std::size_t note_words(std::size_t values) { return 1 + 2 * values; }
+/// In words: the oldest letter that is referred to, the bytes of the letter that it stands for, and the places of the values.
+std::size_t note_words(std::size_t values) { return 2 + 2 * values; }
 std::size_t note_bytes(std::size_t values) { return note_words(values) * sizeof(std::uint64_t); }
 /// Behind the values that are not there: the number of their letter, and the note, in which these have the letter 0.
 std::size_t rest_note_bytes(std::size_t values) { return sizeof(std::uint64_t) + note_bytes(values); }
@@ -157,10 +157,11 @@ void Post::prepare(int rank, Mail& mail,
   const auto known = std::ranges::count_if(places, [](const PlaceInLetter* place) { return place != nullptr; });
   // Before letters go to make room for this one, which may refer to them.
   mail.note[0] = other.oldest();
+  mail.note[1] = mail.out_bytes;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const PlaceInLetter place = places[i] != nullptr ? *places[i] : PlaceInLetter{0, 0};
-    mail.note[1 + 2 * i] = place.letter;
-    mail.note[2 + 2 * i] = place.byte;
+    mail.note[2 + 2 * i] = place.letter;
+    mail.note[3 + 2 * i] = place.byte;
     mail.is_there[i] = places[i] != nullptr;
     if (places[i] != nullptr) other.repeated(place.letter);
   }
@@ -312,16 +313,16 @@ void Post::open(int rank, Mail& mail) {
   // A note, and before it what it does not find.
   std::vector<std::uint64_t> note(note_words(n));
   std::size_t bytes = 0;
-  if (length >= note_bytes(n)) {
-    std::memcpy(note.data(), mail.in.at(length - note_bytes(n)), note_bytes(n));
+  if (length >= note_bytes(n)) std::memcpy(note.data(), mail.in.at(length - note_bytes(n)), note_bytes(n));
+  if (note[1] == mail.in_bytes) {
     letters.drop_before(note[0]);
     for (std::size_t i = 0; i < n; ++i) {
-      const PlaceInLetter place{note[1 + 2 * i], note[2 + 2 * i]};
+      const PlaceInLetter place{note[2 + 2 * i], note[3 + 2 * i]};
       mail.arrived[i] = place.letter > 0 ? letters.at(place) : mail.in.at(bytes);
       if (place.letter == 0) bytes += mail.in_at[i + 1] - mail.in_at[i];
     }
   }
-  if (length != (bytes > 0 ? bytes + rest_note_bytes(n) : note_bytes(n)))
+  if (note[1] != mail.in_bytes || length != (bytes > 0 ? bytes + rest_note_bytes(n) : note_bytes(n)))
     throw jit::InternalError({.what = "message from rank " + std::to_string(rank),
                               .expected = std::to_string(mail.in_bytes) + " bytes, or a note for some of them",
                               .got = std::to_string(length)});

@@ -26,7 +26,7 @@ constexpr double kReal = sizeof(Real().elem().elem().elem().elem());
 /// Colour matrices of a face of 8 x 4 x 8 sites.
 constexpr double kFace = 2 * Nc * Nc * kReal * 8 * 4 * 8;
 /// Behind a message that is kept; what is sent in the place of one with one value.
-constexpr double kPostscript = 16, kNote = 24;
+constexpr double kPostscript = 16, kNote = 32;
 
 /// On a rank, which tells of its failure by an exception.
 void must(bool holds) {
