@@ -1,6 +1,7 @@
 #include "jit/memory/field.hpp"
 
 #include <cstring>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -74,7 +75,8 @@ Field::~Field() {
 
 void Field::reorder(std::shared_ptr<const SiteOrder> order) {
   const RuntimeLock lock;
-  if (ever_written())
+  settle();
+  if ((state_ & kSides) != 0)
     throw InternalError({.what = "Field::reorder", .expected = "a field that was never written", .got = shape(*this)});
   release_host(), release_device(), release_image();
   order_ = std::move(order);
@@ -89,8 +91,31 @@ void Field::set_state(unsigned state) noexcept {
   state_ = state;
   if ((state & kSides) == kHost) stamp_ = 0;
   const auto sites = static_cast<std::uint32_t>(order_->sites);
-  readable_.store((state & kHost) != 0 ? sites : 0, std::memory_order_release);
-  writable_.store((state & kSides) == kHost ? sites : 0, std::memory_order_release);
+  const bool readable = (state & (kHost | kWriteWaits)) == kHost, writable = (state & (kSides | kAwaited)) == kHost;
+  readable_.store(readable ? sites : 0, std::memory_order_release);
+  writable_.store(writable ? sites : 0, std::memory_order_release);
+}
+
+void Field::wait_no_more() noexcept {
+  if (is_awaited()) set_state(state_ & ~kAwaited);
+}
+
+void Field::lose(const std::string& reason) noexcept {
+  set_state(state_ & ~kSides);
+  release_host(), release_device(), release_image();
+  try {
+    lost_ = std::make_unique<std::string>(reason);
+  } catch (const std::bad_alloc&) {  // then it counts as never written
+  }
+}
+
+/// Before contents are asked for of a field that has none.
+void Field::refuse_if_lost() const {
+  if (lost_ == nullptr || (state_ & kSides) != 0) return;
+  throw UserError({.what = "a field without contents, " + shape(*this),
+                   .expected = "that the statement that should have written it succeeded",
+                   .got = "it failed: " + *lost_,
+                   .what_now = "assign to the field before it is read again"});
 }
 
 void Field::allocate_host() {
@@ -126,6 +151,8 @@ void Field::release_image() noexcept {
 
 const void* Field::host_fetch() {
   const RuntimeLock lock;
+  settle_for_reading();
+  refuse_if_lost();
   if ((state_ & kHost) != 0) return host_;  // another thread was faster
   allocate_host();
   if ((state_ & kImage) != 0) {
@@ -145,6 +172,7 @@ const void* Field::host_fetch() {
 
 void* Field::host_claim(bool keep) {
   const RuntimeLock lock;
+  settle();
   if (host_current()) return host_;
   if (keep)
     host_read();
@@ -158,6 +186,7 @@ void* Field::host_claim(bool keep) {
 
 void Field::host_done() noexcept {
   const RuntimeLock lock;
+  if (is_awaited()) return;  // these go on with it
   if (host_current()) {
     // On a device with memory of its own, which may be short, the contents wait for the first statement that needs
     // them.
@@ -171,8 +200,10 @@ void Field::host_done() noexcept {
 }
 
 const void* Field::device_fetch() {
+  settle_for_reading();
+  refuse_if_lost();
   allocate_device();
-  if ((state_ & kDevice) != 0 || !ever_written()) return device_;
+  if ((state_ & kDevice) != 0 || (state_ & kSides) == 0) return device_;
   if ((state_ & kImage) != 0)
     home_.device().copy_to_device(device_, image_, device_bytes());
   else
@@ -186,6 +217,7 @@ const void* Field::device_fetch() {
 }
 
 void* Field::device_reserve(bool whole) {
+  settle();
   stamp_ = 0;  // a launch that fails half-way leaves something else
   if (whole)
     allocate_device();
@@ -231,11 +263,15 @@ std::size_t Field::device_offset(std::int64_t site) const {
 void Field::read_site(std::int64_t site, void* out) {
   const bool on_host = readable_.load(std::memory_order_acquire) != 0;
   std::optional<RuntimeLock> lock;
-  if (!on_host) lock.emplace();
+  if (!on_host) {
+    lock.emplace();
+    settle_for_reading();
+    refuse_if_lost();
+  }
   const auto word_bytes = static_cast<std::size_t>(ir::bytes(word_));
   const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
   const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
-  if (on_host || (state_ & kHost) != 0 || !ever_written())
+  if (on_host || (state_ & kHost) != 0 || (state_ & kSides) == 0)
     std::memcpy(out, static_cast<const char*>(host_read()) + static_cast<std::size_t>(site) * site_bytes, site_bytes);
   else if ((state_ & kImage) != 0)
     for (int c = 0; c < components_; ++c)
@@ -249,12 +285,14 @@ void Field::read_site(std::int64_t site, void* out) {
 
 void Field::write_site(std::int64_t site, const void* in) {
   const RuntimeLock lock;
+  settle();
+  refuse_if_lost();
   stamp_ = 0;
   const auto word_bytes = static_cast<std::size_t>(ir::bytes(word_));
   const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
   const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
-  if (!ever_written()) host_write();  // a field that is filled site by site begins on the host
-  if ((state_ & kDevice) != 0)        // first, because it may throw
+  if ((state_ & kSides) == 0) host_write();  // a field that is filled site by site begins on the host
+  if ((state_ & kDevice) != 0)               // first, because it may throw
     home_.device().copy_rows_to_device(static_cast<char*>(device_) + device_offset(site), pitch, in, word_bytes,
                                        components_);
   if ((state_ & kHost) != 0)
@@ -326,6 +364,7 @@ void Field::overwrite_groups(std::int64_t first, std::int64_t count, const void*
 }
 
 std::uint64_t Field::contents() {
+  settle_for_reading();
   static std::uint64_t last = 0;
   if (stamp_ == 0 && !host_current()) stamp_ = ++last;
   return stamp_;
@@ -336,6 +375,8 @@ void Field::swap(Field& other) {
     throw InternalError({.what = "Field::swap", .expected = shape(*this), .got = shape(other)});
   if (this == &other) return;
   const RuntimeLock lock;
+  settle(), other.settle();
+  std::swap(lost_, other.lost_);
   std::swap(lent_, other.lent_);
   std::swap(host_, other.host_);
   std::swap(device_, other.device_);

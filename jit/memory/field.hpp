@@ -7,6 +7,9 @@
 // the others. A side is allocated when it is first used, and the others are given back when one is written (a field takes
 // its bytes once).
 //
+// Statements that wait (deferred.hpp) may read or write a field: then every look at it, but those that change nothing they
+// need, runs them first.
+//
 // Threads: the host side may be asked for, read and written by any number of threads at once, as long as nothing else
 // writes the field. The device side belongs to whoever holds the run time's lock (jit/support/lock.hpp).
 #pragma once
@@ -15,8 +18,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "jit/ir/ir.hpp"
+#include "jit/memory/deferred.hpp"
 #include "jit/memory/residency.hpp"
 #include "jit/memory/sites.hpp"
 
@@ -63,7 +68,9 @@ class Field {
 
   /// The address of the device side with the present contents (undefined if the field was never written). On devices with
   /// memory of their own it stays there until the statement after the present one begins (Residency::begin_statement).
-  const void* device_read() { return (state_ & (kDevice | kTracked)) == kDevice ? device_ : device_fetch(); }
+  const void* device_read() {
+    return (state_ & (kDevice | kTracked | kWriteWaits)) == kDevice ? device_ : device_fetch();
+  }
   /// `whole`: every site will be written, the present contents need not be preserved. The other sides are released.
   void* device_write(bool whole) {
     stamp_ = 0;
@@ -85,7 +92,25 @@ class Field {
   /// Exchanges the contents of two fields of the same shape (b = f(shift(b)) through a temporary).
   void swap(Field& other);
 
-  bool ever_written() const { return (state_ & kSides) != 0; }
+  bool ever_written() const { return (state_ & (kSides | kWriteWaits)) != 0; }
+
+  // ---- statements that wait. Under the lock.
+
+  /// One that waits reads the field, or writes it.
+  void wait_for_reading() { wait_for(kReadWaits); }
+  void wait_for_writing() { wait_for(kWriteWaits); }
+  bool is_awaited() const { return (state_ & kAwaited) != 0; }
+  /// None waits any more, or they run now.
+  void wait_no_more() noexcept;
+  /// Runs those that have to come before the field is written, or only read, and what these need.
+  void settle() {
+    if (is_awaited()) run_deferred(*this);
+  }
+  void settle_for_reading() {
+    if ((state_ & kWriteWaits) != 0) run_deferred(*this);
+  }
+  /// What should have been written was not, for the reason given: whoever reads it before it is written anew gets a UserError.
+  void lose(const std::string& reason) noexcept;
 
   /// A number that no other contents have or had, of whatever field: what was made from the same contents is the same. 0 while
   /// the host may write without a call. Under the lock.
@@ -98,7 +123,13 @@ class Field {
 
   // Bits of state_: the sides that hold the present contents, and whether the device side is in the Residency's ring.
   static constexpr unsigned kHost = 1, kDevice = 2, kImage = 4, kSides = 7, kTracked = 8;
+  // And what statements that wait will do with it.
+  static constexpr unsigned kReadWaits = 16, kWriteWaits = 32, kAwaited = kReadWaits | kWriteWaits;
 
+  void wait_for(unsigned what) {
+    if ((state_ & what) == 0) set_state(state_ | what);
+  }
+  void refuse_if_lost() const;
   const void* host_fetch();
   void* host_claim(bool keep);
   const void* device_fetch();
@@ -122,8 +153,9 @@ class Field {
   void* host_ = nullptr;
   void* device_ = nullptr;
   void* image_ = nullptr;
-  std::uint64_t stamp_ = 0;  ///< of the present contents; 0: none yet
-  bool lent_ = false;        ///< the memory of the device side is somebody else's
+  std::uint64_t stamp_ = 0;            ///< of the present contents; 0: none yet
+  bool lent_ = false;                  ///< the memory of the device side is somebody else's
+  std::unique_ptr<std::string> lost_;  ///< why there are no contents, if a statement failed
   Residency& home_;
   Residency::Place place_;
 };

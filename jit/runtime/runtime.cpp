@@ -15,6 +15,7 @@
 #include "jit/device/processor.hpp"
 #include "jit/gpu/process_device.hpp"
 #include "jit/ir/site_layout.hpp"
+#include "jit/memory/deferred.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/residency.hpp"
 #include "jit/runtime/checks.hpp"
@@ -128,6 +129,22 @@ void bind(const Launch& launch, bool whole, BoundParts& bound, BoundPart& part) 
   }
 }
 
+/// A plan within a plan would take its operands.
+class OneAtATime {
+ public:
+  explicit OneAtATime(bool& running) : running_(running) {
+    if (std::exchange(running, true))
+      throw InternalError(
+          {.what = "Runtime::run", .expected = "one plan at a time", .got = "one that another one called for"});
+  }
+  ~OneAtATime() { running_ = false; }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+
+ private:
+  bool& running_;
+};
+
 /// What launched kernels write is valid on the device alone. INVARIANT: cannot fail after bind(), and comes after the
 /// last launch, so that a statement that fails leaves its destination as it was.
 void claim(const Plan& plan) {
@@ -153,6 +170,7 @@ struct Runtime::State {
   BoundParts bound;                   ///< of the plan at hand
   std::vector<ReductionValue> found;  ///< its results, not rounded yet: of its parts, then of all ranks
   std::vector<ReductionValue> more;   ///< those of a part that joins one before
+  bool running = false;               ///< a plan is: there is one such room
 
   /// Launches whose time is not asked for yet.
   struct Pending {
@@ -332,6 +350,11 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
 void Runtime::run(const Plan& plan) {
   const RuntimeLock lock;
   State& state = *state_;
+  if (deferred_waiting())
+    for (const Launch& launch : plan.parts)
+      for (std::size_t i = 0; i < launch.kernel->ir.leaves.size(); ++i)
+        launch.kernel->ir.leaves[i].written ? launch.fields[i]->settle() : launch.fields[i]->settle_for_reading();
+  const OneAtATime here(state.running);
   state.prepare(plan);
   if (state.check) check_operands(plan);
   if (state.separate) {
@@ -371,12 +394,14 @@ int Runtime::lanes() const { return state_->lanes; }
 int Runtime::threads() const { return state_->device.threads(); }
 void Runtime::set_threads(int n) {
   const RuntimeLock lock;
+  run_deferred();
   state_->device.set_threads(n);
   for (const auto& kernel : state_->table.handles()) kernel->classes.clear();  // what is fastest may be another variant
 }
 
 std::vector<KernelInfo> Runtime::kernels() const {
   const RuntimeLock lock;
+  run_deferred();
   state_->collect_times();
   std::vector<KernelInfo> infos;
   for (const auto& kernel : state_->table.handles())
@@ -399,24 +424,29 @@ std::vector<KernelInfo> Runtime::kernels() const {
 
 std::int64_t Runtime::launches() const {
   const RuntimeLock lock;
+  run_deferred();
   return state_->launches;
 }
 std::int64_t Runtime::trials() const {
   const RuntimeLock lock;
+  run_deferred();
   return state_->trials;
 }
 std::int64_t Runtime::compilations() const {
   const RuntimeLock lock;
+  run_deferred();
   return state_->variants.compilations();
 }
 
 void Runtime::set_profiling(bool on) {
   const RuntimeLock lock;
+  run_deferred();
   state_->timing = on || state_->device.marks_are_free();
 }
 
 void Runtime::synchronize() {
   const RuntimeLock lock;
+  run_deferred();
   state_->device.synchronize();
 }
 
@@ -424,6 +454,7 @@ std::string Runtime::device() const { return state_->device.name(); }
 std::string Runtime::device_model() const { return state_->device.model(); }
 double Runtime::bandwidth() {
   const RuntimeLock lock;
+  run_deferred();
   return measure_bandwidth(state_->device, state_->variants.compiler());
 }
 double Runtime::copy_bandwidth() {
@@ -437,6 +468,7 @@ double Runtime::arithmetic_rate(ir::Type word) {
 
 void Runtime::reset_profile() {
   const RuntimeLock lock;
+  run_deferred();
   state_->collect_times();
   for (const auto& kernel : state_->table.handles()) {
     kernel->calls = 0;
@@ -466,6 +498,7 @@ std::size_t Runtime::peak_field_bytes() const {
 
 void Runtime::finalize() {
   const RuntimeLock lock;
+  run_deferred();
   if (!env().profile.empty()) {
     const std::string report = profile_report();
     try {

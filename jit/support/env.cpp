@@ -19,7 +19,7 @@ namespace {
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
-  kOverlap, kKeepHalos, kMpi, kMpiLibrary, kTimeout
+  kFuse, kOverlap, kKeepHalos, kMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
 
@@ -198,6 +198,7 @@ Env read_all() {
   values.sim_memory = read_bytes(kSimMemory);
   values.sim_fault = raw(kSimFault);
   values.sim_delay = read_bool(kSimDelay);
+  values.fuse = read_bool(kFuse);
   values.overlap = read_bool(kOverlap);
   values.keep_halos = read_bytes(kKeepHalos);
   values.mpi = read_auto_bool(kMpi);
@@ -250,6 +251,8 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>,pinned:<n>,stack:<bytes>", "",
        "the n-th such call of the simulated GPU fails; largest block it runs; allocations of pinned memory it grants; memory that must be free at each launch"},
       {"TESSERA_SIM_DELAY", "0|1", "1", "0: the simulated GPU's streams do not dawdle"},
+      {"TESSERA_FUSE", "0|1", "0",
+       "1: statements wait for those after them, and what belongs together becomes one kernel (being tried out); same bits"},
       {"TESSERA_OVERLAP", "0|1", "1",
        "0: sites are computed only when all messages of a statement have arrived (bench)"},
       {"TESSERA_KEEP_HALOS", "bytes, or with K M G T (KiB MiB GiB TiB)", "64MiB",

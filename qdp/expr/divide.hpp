@@ -16,6 +16,8 @@ namespace QDP::detail {
 /// PTX); and what kernels without propagators may have before either is tried: sums of paths of links, of some 3000
 /// nodes, fit the registers and would only be repeated.
 constexpr std::size_t kWantedNodes = 1200, kLargestKernel = 2000, kLargeWithoutBigObjects = 5000;
+/// Beyond this many, the statements of a program are computed one by one.
+constexpr std::size_t kLargestProgram = 3000;
 
 /// The record of the part that leaves the smallest kernels when it is computed aside; -1 if none helps. `kernel`: the
 /// statement's, before Builder::finish, with its stores and sums. `nodes`: what it has when finished and rolled.

@@ -10,6 +10,7 @@
 #include "qdp/expr/exchange.hpp"
 #include "qdp/expr/execute.hpp"
 #include "qdp/expr/kernels.hpp"
+#include "qdp/expr/queue.hpp"
 #include "qdp/expr/site_function.hpp"
 #include "qdp/expr/statement.hpp"
 #include "qdp/layout/layout.hpp"
@@ -18,23 +19,7 @@ namespace QDP::detail {
 
 namespace {
 
-void check_lattices(const Statement& statement, const LatticeState& lattice) {
-  for (const jit::Field* f : statement.fields())
-    if (&f->order() != &lattice)
-      throw jit::UserError({.what = "statement",
-                            .expected = "operands on one lattice, as the first: " + describe(lattice),
-                            .got = "a field on another lattice, " + describe(lattice_of(*f)),
-                            .what_now = "fields made before a second Layout::create() stay on their lattice; make them "
-                                        "anew, or in a Layout::Scope"});
-}
-
-/// A destination that is read at other sites, or while its columns are being stored.
-bool must_be_computed_aside(const Statement& statement, Shape dest) {
-  if (statement.target_elsewhere()) return true;
-  return statement.target_read() && columns_of(statement.records(), dest) != nullptr;
-}
-
-/// Of the statement at hand: one at a time is evaluated.
+/// Of the sum at hand: one at a time is evaluated.
 Statement& scratch() {
   static Statement* const statement = new Statement;  // never ends: fields need a run time to end in
   return *statement;
@@ -91,22 +76,13 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   const jit::RuntimeLock lock;
   refuse_in_site_function("assigns to a field");
   rhs = make_convert(std::move(rhs), shape);
-  Statement& statement = scratch();
-  const LatticeState& lattice = lattice_of(*dest);
-  statement.clear(lattice, dest.get());
-  statement.walk(*rhs);
-  check_lattices(statement, lattice);
-  if (must_be_computed_aside(statement, shape)) {
-    auto aside = new_field(shape, lattice);
-    assign(aside, shape, domain, std::move(rhs));
-    if (domain.whole)
-      dest->swap(*aside);
-    else
-      assign(dest, shape, domain, make_field(aside, shape));
-    return;
-  }
-  execute(statement, {dest.get(), shape, lattice, domain});
-  statement.drop_spread();
+  if (Queue::instance().assign(dest, shape, domain, *rhs)) return;
+  auto aside = new_field(shape, lattice_of(*dest));
+  assign(aside, shape, domain, std::move(rhs));
+  if (domain.whole)
+    dest->swap(*aside);
+  else
+    assign(dest, shape, domain, make_field(aside, shape));
 }
 
 namespace {
@@ -115,17 +91,17 @@ namespace {
 constexpr int kReductionsPerKernel = 24;
 
 /// One step of the run time for all domains; false, and nothing has happened, if the value must be computed first.
-bool reduce_at_once(Statement& statement, std::span<const jit::Domain* const> domains, Purpose purpose, int components,
-                    double* results) {
+bool reduce_at_once(Statement& statement, const LatticeState& lattice, std::span<const jit::Domain* const> domains,
+                    Reduce kind, int components, double* results) {
   static std::vector<jit::Launch> parts;  // one statement at a time
   if (needs_pieces(statement)) return false;
   parts.clear();
   for (std::size_t d = 0; d < domains.size(); ++d)
     // A field with more components than a kernel sums: one kernel, moved along it.
     for (int first = 0; first < components; first += kReductionsPerKernel) {
-      purpose.listed = domains[d]->listed;
-      purpose.count = std::min(kReductionsPerKernel, components - first);
-      const Way way = way_of(statement, purpose);
+      const int count = std::min(kReductionsPerKernel, components - first);
+      const Way way = way_of(statement, {.lanes = lattice.lanes, .listed = domains[d]->listed},
+                             {.dest = {}, .reduction = static_cast<int>(kind), .count = count});
       if (way.kernel == nullptr) return false;
       jit::Launch& part = parts.emplace_back(launch_of(way.kernel, statement, *domains[d]));
       part.component = first;
@@ -143,16 +119,19 @@ void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, 
   if (domains.empty()) return;
   const Shape shape = rhs->shape;
   const LatticeState& lattice = lattice_of(*rhs);
+  Queue& queue = Queue::instance();
+  if (domains.size() > 1 || shape.components() > kReductionsPerKernel)
+    queue.run_before(*rhs);
+  else if (queue.reduce(*rhs, *domains[0], kind, shape.components(), results))
+    return;
   if (shape.components() <= kReductionsPerKernel || rhs->op == Op::field) {
     Statement& statement = scratch();
     statement.clear(lattice);
     statement.walk(*rhs);
-    check_lattices(statement, lattice);
+    statement.check_lattice();
     check_same_on_all_ranks(statement);
-    const bool done =
-        !needs_messages(statement, lattice) &&
-        reduce_at_once(statement, domains, {.dest = {}, .lanes = lattice.lanes, .reduction = static_cast<int>(kind)},
-                       shape.components(), results);
+    const bool done = !needs_messages(statement, lattice) &&
+                      reduce_at_once(statement, lattice, domains, kind, shape.components(), results);
     statement.drop_spread();
     if (done) return;
   }

@@ -77,7 +77,7 @@ jit::Launch launch_of(jit::KernelHandle* kernel, const Statement& statement, con
 void execute(Statement& statement, const Assignment& how) {
   if (!how.inner && needs_messages(statement, how.lattice)) return execute_with_messages(statement, how);
   if (const std::vector<int> cuts = pieces_of(statement); !cuts.empty()) return execute_in_pieces(statement, cuts, how);
-  const Way way = way_of(statement, {.dest = how.shape, .lanes = how.lattice.lanes, .listed = how.domain.listed});
+  const Way way = way_of(statement, {.lanes = how.lattice.lanes, .listed = how.domain.listed}, {.dest = how.shape});
   if (way.kernel == nullptr) return execute_divided(statement, way.aside, how);
   jit::Launch launch = launch_of(way.kernel, statement, how.domain);
   launch.sites_of_all = how.sites_of_all;

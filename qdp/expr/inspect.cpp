@@ -9,10 +9,10 @@
 namespace QDP::detail {
 
 namespace {
-Inspected inspect(Statement& statement, const Purpose& purpose) {
-  const jit::TableKey key = statement.identify(purpose);
+Inspected inspect(Statement& statement, const Grouping& grouping, const Purpose& purpose) {
+  const jit::TableKey key = statement.identify(grouping, purpose);
   return {{key.bytes.begin(), key.bytes.end()},
-          lower_statement(statement.records()).kernel,
+          lower_statement(statement.identified()).kernel,
           statement.fields(),
           statement.maps(),
           statement.scalars()};
@@ -24,7 +24,7 @@ Inspected inspect_assign(const std::shared_ptr<jit::Field>& dest, Shape shape, c
   Statement statement;
   statement.clear(lattice_of(*dest), dest.get());
   statement.walk(*rhs);
-  return inspect(statement, {.dest = shape, .lanes = dest->order().lanes, .listed = domain.listed});
+  return inspect(statement, {.lanes = dest->order().lanes, .listed = domain.listed}, {.dest = shape});
 }
 
 Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind, int count) {
@@ -32,11 +32,8 @@ Inspected inspect_reduce(const Expr& rhs, const jit::Domain& domain, Reduce kind
   Statement statement;
   statement.clear(lattice);
   statement.walk(*rhs);
-  return inspect(statement, {.dest = {},
-                             .lanes = lattice.lanes,
-                             .listed = domain.listed,
-                             .reduction = static_cast<int>(kind),
-                             .count = count});
+  return inspect(statement, {.lanes = lattice.lanes, .listed = domain.listed},
+                 {.dest = {}, .reduction = static_cast<int>(kind), .count = count});
 }
 
 }  // namespace QDP::detail

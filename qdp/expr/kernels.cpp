@@ -16,6 +16,7 @@ namespace {
 /// Statements that are computed in two steps: the record of the part that is computed aside, by the statement's bytes.
 class Divisions {
  public:
+  /// -1: the statement is not known.
   int find(const jit::TableKey& key) const {
     const auto [first, last] = known_.equal_range(key.hash);
     for (auto i = first; i != last; ++i)
@@ -42,17 +43,23 @@ Divisions& divisions() {
 
 }  // namespace
 
-Way way_of(Statement& statement, const Purpose& purpose) {
+namespace {
+Way way_of(const Statement& statement, const jit::TableKey& key) {
   jit::Runtime& rt = jit::Runtime::instance();
-  const jit::TableKey key = statement.identify(purpose);
   if (jit::KernelHandle* known = rt.find(key)) return {.kernel = known};
   if (const int part = divisions().find(key); part >= 0) return {.aside = part};
-  Lowered lowered = lower_statement(statement.records());
+  Lowered lowered = lower_statement(statement.identified());
   if (lowered.aside >= 0) {
     divisions().add(key, lowered.aside);
     return {.aside = lowered.aside};
   }
   return {.kernel = rt.add(key, std::move(lowered.kernel))};
 }
+}  // namespace
+
+Way way_of(Statement& value, const Grouping& grouping, const Purpose& purpose) {
+  return way_of(value, value.identify(grouping, purpose));
+}
+Way way_of(Statement& program, const Grouping& grouping) { return way_of(program, program.identify(grouping)); }
 
 }  // namespace QDP::detail

@@ -15,8 +15,16 @@ namespace ir = jit::ir;
 namespace {
 
 /// File-name friendly and short: letters, digits, '_'.
-std::string kernel_name(const std::string& head, std::span<const Record> records) {
-  const std::string text = head + "_" + describe(records, static_cast<int>(records.size()) - 1);
+std::string kernel_name(std::span<const Record> records, std::span<const int> items) {
+  static const char* const reductions[] = {"sum", "max", "min"};
+  std::string text;
+  for (const int item : items) {
+    const Record& r = records[static_cast<std::size_t>(item)];
+    const Purpose purpose = purpose_of(r);
+    if (!text.empty()) text += "_and_";
+    text += purpose.reduction < 0 ? short_name(purpose.dest) : reductions[purpose.reduction];
+    text += "_" + describe(records, r.operand(0));
+  }
   std::string out;
   for (char c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)))
@@ -47,24 +55,17 @@ T& grown(std::vector<T>& list, std::size_t i) {
 }  // namespace
 
 Lowering::Lowering(std::span<const Record> records)
-    : records_(records),
-      purpose_(Purpose::of(records[0])),
-      builder_(kernel_),
-      algebra_(builder_),
-      done_(records.size()),
-      is_done_(records.size(), false) {
-  static const char* const heads[] = {"sum", "max", "min"};
-  const bool assigns = purpose_.reduction < 0;
-  kernel_.name = kernel_name(assigns ? short_name(purpose_.dest) : heads[purpose_.reduction], records);
-  kernel_.lanes = purpose_.lanes;
-  kernel_.listed = purpose_.listed;
+    : records_(records), builder_(kernel_), algebra_(builder_), done_(records.size()), is_done_(records.size(), false) {
+  const Grouping grouping = Grouping::of(records[0]);
+  kernel_.lanes = grouping.lanes;
+  kernel_.listed = grouping.listed;
   const auto leaf = [](Shape s) {
     return ir::Leaf{s.word, narrow(static_cast<std::uint64_t>(s.components()), "components in a site type")};
   };
-  if (assigns) kernel_.leaves.push_back(leaf(purpose_.dest));
   std::vector<Shape> values;
-  for (const Record& r : records.subspan(1)) {
-    if (r.op() == Op::field) {
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    const Record& r = records[i];
+    if (r.op() == Op::field || r.op() == kStore) {
       narrow(r.attribute, "different fields");
       grown(kernel_.leaves, r.attribute) = leaf(r.shape());
     } else if (r.op() == Op::value) {
@@ -75,7 +76,9 @@ Lowering::Lowering(std::span<const Record> records)
             static_cast<std::size_t>(narrow(static_cast<std::uint64_t>(to.inner), "different shifts"))) = {
           static_cast<std::int16_t>(r.frame()), to.gathered, to.exchange};
     }
+    if (is_stored(r) || r.op() == kReduce) items_.push_back(static_cast<int>(i));
   }
+  kernel_.name = kernel_name(records, items_);
   for (const Shape& s : values) {
     Tensor t(s);
     for (Value& v : t.v) v = builder_.argument(s.word);
@@ -86,7 +89,8 @@ Lowering::Lowering(std::span<const Record> records)
 std::vector<Part> Lowering::parts() const {
   std::vector<Part> list;
   for (std::size_t i = 1; i < records_.size(); ++i)
-    if (is_done_[i] && records_[i].frame() == 0) list.push_back({static_cast<int>(i), records_[i].op(), &done_[i]});
+    if (is_done_[i] && records_[i].frame() == 0 && is_in_table(records_[i].op()))
+      list.push_back({static_cast<int>(i), records_[i].op(), &done_[i]});
   return list;
 }
 
@@ -115,6 +119,12 @@ Tensor Lowering::compute(int number) {
   if (columns_of(records_, r) == &Shape::color) {  // propagators may be unrolled: reroll() and divide.hpp see to them
     obstacle_ = number;
     return Tensor(shape);
+  }
+  if (r.op() ==
+      kStore) {  // its storage's words: a product with a structural zero is dropped, one with a stored zero is not
+    Tensor t = done_[static_cast<std::size_t>(r.operand(0))];
+    for (Value& v : t.v) v = algebra_.word(v, shape.word);
+    return t;
   }
   switch (r.op()) {
     case Op::value:
@@ -240,50 +250,70 @@ Tensor Lowering::times(int a, Tensor vector) {
   return algebra_.apply(Op::mul, result_shape(Op::mul, both[0].shape, both[1].shape), 0, both);
 }
 
-void Lowering::store(const Tensor& value, bool by_columns) {
-  const Shape shape = purpose_.dest;
+void Lowering::store(const Record& item, const Tensor& value, bool by_columns) {
+  const Shape shape = item.shape();
+  const auto leaf = static_cast<std::int16_t>(item.attribute);
   const int n = by_columns ? (shape.*columns_).n : 1;
   const int inner = (columns_ == &Shape::color ? 1 : shape.color.size()) * shape.reals();
   kernel_.trips = n;
+  bool stores_all = true;
   for (std::size_t c = 0; c < value.v.size(); ++c) {
     ir::Store s;
     const int i = static_cast<int>(c);
-    s.place = {0, 0, static_cast<std::int16_t>(by_columns ? i / inner * n * inner + i % inner : i),
+    s.place = {leaf, 0, static_cast<std::int16_t>(by_columns ? i / inner * n * inner + i % inner : i),
                static_cast<std::int16_t>(by_columns ? inner : 0)};
     s.value = algebra_.word(value.v[c], shape.word);
     const ir::Node& n = kernel_.nodes[static_cast<std::size_t>(s.value)];
     if (n.op == ir::Op::load && n.place == s.place) {
-      stores_all_ = false;
+      stores_all = false;
       continue;
     }  // unchanged
     kernel_.stores.push_back(s);
   }
-  kernel_.leaves[0].written = true;
+  kernel_.leaves[item.attribute].written = true;
+  if (!stores_all) partly_stored_.push_back(item.attribute);
+}
+
+void Lowering::read_what_stays() {
+  for (const std::size_t leaf : partly_stored_) kernel_.leaves[leaf].read = true;
 }
 
 void Lowering::run() {
-  const int root = static_cast<int>(records_.size()) - 1;
-  if (purpose_.reduction < 0) {
+  for (const int item : items_) {
+    const Record& r = record(item);
+    const Purpose purpose = purpose_of(r);
+    if (purpose.reduction >= 0) {
+      const Tensor& value = lower(r.operand(0));
+      for (int c = 0; c < purpose.count; ++c)
+        kernel_.reductions.push_back({static_cast<ir::Reduction::Kind>(purpose.reduction),
+                                      algebra_.word(value.v[static_cast<std::size_t>(c)], Type::f64)});
+      continue;
+    }
     std::optional<Tensor> columns;
-    columns_ = columns_of(records_, purpose_.dest);
-    if (columns_ != nullptr) columns = column(root);
+    columns_ = columns_of(records_, purpose.dest);
+    if (columns_ != nullptr && is_program())
+      obstacle_ = item;
+    else if (columns_ != nullptr)
+      columns = column(r.operand(0));
+    if (obstacle_ >= 0) return;
     if (columns)
-      store(*columns, true);
-    else if (obstacle_ < 0)
-      store(lower(root), false);
-    return;
+      store(r, *columns, true);
+    else
+      store(r, lower(is_program() ? item : r.operand(0)));
   }
-  const Tensor& value = lower(root);
-  for (int c = 0; c < purpose_.count; ++c)
-    kernel_.reductions.push_back({static_cast<ir::Reduction::Kind>(purpose_.reduction),
-                                  algebra_.word(value.v[static_cast<std::size_t>(c)], Type::f64)});
 }
 
 Lowered lower_statement(std::span<const Record> records) {
   Lowering low(records);
   low.run();
-  if (low.obstacle() >= 0) return {{}, low.obstacle()};
+  if (low.obstacle() >= 0) return {{}, low.is_program() ? 0 : low.obstacle()};
   ir::Kernel& kernel = low.kernel();
+  if (low.is_program()) {
+    low.builder().finish();
+    low.read_what_stays();
+    const int aside = kernel.nodes.size() > kLargestProgram ? 0 : -1;
+    return {std::move(kernel), aside};
+  }
   const bool big = std::any_of(records.begin() + 1, records.end(), is_big_object);
   const std::size_t large = big ? kWantedNodes : kLargeWithoutBigObjects;
   ir::Kernel whole;
@@ -294,7 +324,7 @@ Lowered lower_statement(std::span<const Record> records) {
     ir::reroll(kernel, kWantedNodes);
     if (kernel.nodes.size() > kLargestKernel) aside = part_to_compute_aside(whole, low.parts(), kernel.nodes.size());
   }
-  if (!low.stores_all()) kernel.leaves[0].read = true;  // the other components must survive
+  low.read_what_stays();
   return {std::move(kernel), aside};
 }
 

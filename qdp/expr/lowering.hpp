@@ -25,7 +25,7 @@ class Lowering {
   /// The records must outlive it.
   explicit Lowering(std::span<const Record> records);
 
-  /// The statement whole, before Builder::finish.
+  /// All statements whole, before Builder::finish.
   void run();
   jit::ir::Kernel& kernel() { return kernel_; }
   jit::ir::Builder& builder() { return builder_; }
@@ -34,8 +34,10 @@ class Lowering {
   /// A product that would have to be unrolled but is too large for it, or an operand that keeps one from going by columns: to
   /// be computed aside before this statement can be lowered. -1: none.
   int obstacle() const { return obstacle_; }
-  /// Whether the kernel stores all components, or leaves some of the destination as they are.
-  bool stores_all() const { return stores_all_; }
+  /// Of more than one statement.
+  bool is_program() const { return items_.size() > 1; }
+  /// The other components of destinations of which some are left as they are must survive: after Builder::finish.
+  void read_what_stays();
 
  private:
   const Record& record(int i) const { return records_[static_cast<std::size_t>(i)]; }
@@ -46,10 +48,10 @@ class Lowering {
   std::optional<Tensor> column(int number, bool transposed = false);
   Tensor times(int a, Tensor vector);
   void carry_back(Tensor& t, int inner);
-  void store(const Tensor& value, bool by_columns);
+  void store(const Record& item, const Tensor& value, bool by_columns = false);
 
   std::span<const Record> records_;
-  Purpose purpose_;
+  std::vector<int> items_;  ///< records that store or reduce
   jit::ir::Kernel kernel_;
   jit::ir::Builder builder_;
   Algebra algebra_;
@@ -58,11 +60,12 @@ class Lowering {
   std::vector<bool> is_done_;
   LevelOf columns_ = nullptr;  ///< level of the columns that the kernel goes through
   int obstacle_ = -1;
-  int products_ = 0;  ///< by columns, so far
-  bool stores_all_ = true;
+  int products_ = 0;                        ///< by columns, so far
+  std::vector<std::size_t> partly_stored_;  ///< leaves
 };
 
-/// The kernel, ready to be compiled; or, if it is too large, the record of the part to compute aside first.
+/// The kernel, ready to be compiled; or, if it is too large, the record of the part to compute aside first. 0: the statements of
+/// a program are not to be one kernel.
 struct Lowered {
   jit::ir::Kernel kernel;
   int aside = -1;

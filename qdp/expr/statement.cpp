@@ -6,14 +6,14 @@
 #include <cstring>
 
 #include "jit/memory/field.hpp"
+#include "jit/support/error.hpp"
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/site_function.hpp"
+#include "qdp/layout/layout.hpp"
 
 namespace QDP::detail {
 
 namespace {
-
-constexpr Op kHead = static_cast<Op>(255);
 
 /// Operations of a tree of which every occurrence is walked. Whoever builds an expression still holds its parts when it is
 /// assigned: most nodes have several users, and to look for each would cost more than to walk the few that are shared.
@@ -41,28 +41,104 @@ std::uint64_t hash(std::span<const Record> records) {
 
 }  // namespace
 
-Record Purpose::record() const { return Record::of(kHead, pack(dest), listed, reduction, lanes, count); }
-Purpose Purpose::of(const Record& head) {
-  return {.dest = head.shape(),
-          .lanes = head.operand(0),
-          .listed = head.attribute != 0,
-          .reduction = head.frame(),
-          .count = head.operand(1)};
+Record Grouping::record() const { return Record::of(kHead, 0, listed, 0, lanes); }
+Grouping Grouping::of(const Record& head) { return {.lanes = head.operand(0), .listed = head.attribute != 0}; }
+
+Purpose purpose_of(const Record& r) {
+  if (r.op() == kStore) return {.dest = r.shape()};
+  return {.dest = {}, .reduction = static_cast<int>(r.attribute), .count = r.operand(1)};
 }
+
+void RecordList::grow() { room_.resize(2 * room_.size() + 16); }
 
 void Statement::clear(const LatticeState& lattice, jit::Field* target) {
   lattice_ = &lattice;
-  fields_.clear(), frames_.clear(), value_nodes_.clear();
-  spread_nodes_.clear(), spread_.clear();
+  fields_.clear(), uses_.clear(), frames_.clear();
+  spread_.clear();
   frames_.add({-1, nullptr});
   maps_.assign(1, nullptr), gathered_.assign(1, 0);
   scalars_.clear(), value_starts_.clear();
-  records_.assign(1, Record{});
-  target_read_ = target_elsewhere_ = false;
+  records_.shrink(0), records_.push_back({}), root_ = 0;
+  if (!items_.empty()) items_.clear();
+  if (keeps_) owners_.clear(), owners_of_maps_.clear(), keeps_ = false;
+  clashes_ = false;
+  forget_nodes();
+  target_ = target != nullptr ? number_of(target) : -1;
+}
+
+/// Nodes may be others the next time, in the same places.
+void Statement::forget_nodes() {
+  value_nodes_.clear(), spread_nodes_.clear();
+  first_value_ = value_starts_.size(), first_spread_ = spread_.size();
   visits_ = 0;
   shared_.clear(), shared_records_.clear();
-  has_target_ = target != nullptr;
-  if (target) fields_.add(target);
+}
+
+void Statement::check_lattice() const {
+  for (const jit::Field* f : fields())
+    if (&f->order() != lattice_)
+      throw jit::UserError({.what = "statement",
+                            .expected = "operands on one lattice, as the first: " + describe(*lattice_),
+                            .got = "a field on another lattice, " + describe(lattice_of(*f)),
+                            .what_now = "fields made before a second Layout::create() stay on their lattice; make them "
+                                        "anew, or in a Layout::Scope"});
+}
+
+void Statement::begin(const std::shared_ptr<jit::Field>& target) {
+  forget_nodes();
+  target_ = number_of(target.get(), &target);
+}
+
+void Statement::begin_without_target() {
+  forget_nodes();
+  target_ = -1;
+}
+
+/// Behind the records of the last value.
+void Statement::add_item(const Purpose& purpose, int field) {
+  const bool stores = purpose.reduction < 0;
+  records_.push_back(
+      stores ? Record::of(kStore, pack(purpose.dest), static_cast<std::uint64_t>(field), 0, root_)
+             : Record::of(kReduce, 0, static_cast<std::uint64_t>(purpose.reduction), 0, root_, purpose.count));
+}
+
+void Statement::end(const Purpose& purpose) {
+  add_item(purpose, target_);
+  const int item = static_cast<int>(records_.size()) - 1;
+  items_.push_back(item);
+  if (purpose.reduction >= 0) return;
+  int& stored = uses_[static_cast<std::size_t>(target_)].stored;
+  if (stored >= 0) drop_store(stored);
+  stored = item;
+}
+
+void Statement::drop_store(int record) {
+  Record& r = records_[static_cast<std::size_t>(record)];
+  r = Record::of(kStore, r.packed_shape(), r.attribute, -1, r.operand(0));
+}
+
+Statement::Extent Statement::extent() const {
+  return {records_.size(),      fields_.list().size(), frames_.list().size(), scalars_.size(),
+          value_starts_.size(), spread_.size(),        items_.size(),         root_};
+}
+
+void Statement::go_back(const Extent& before) {
+  records_.shrink(before.records);
+  fields_.shrink(before.fields), uses_.resize(before.fields);
+  frames_.shrink(before.frames), maps_.resize(before.frames), gathered_.resize(before.frames);
+  if (keeps_) owners_.resize(before.fields), owners_of_maps_.resize(before.frames);
+  scalars_.resize(before.scalars), value_starts_.resize(before.values);
+  spread_.resize(before.spread);
+  items_.resize(before.items);
+  root_ = before.root;
+  target_ = -1, clashes_ = false;
+  forget_nodes();
+}
+
+void Statement::go_back_to_value() {
+  records_.shrink(static_cast<std::size_t>(root_) + 1);
+  items_.clear();
+  for (Use& u : uses_) u.stored = -1;
 }
 
 [[gnu::always_inline]] inline int Statement::append(const Record& r) {
@@ -70,8 +146,9 @@ void Statement::clear(const LatticeState& lattice, jit::Field* target) {
   return static_cast<int>(records_.size()) - 1;
 }
 
-inline int Statement::frame_of(int parent, const jit::SiteMap* map) {
+inline int Statement::frame_of(int parent, const jit::SiteMap* map, const std::shared_ptr<const jit::SiteMap>* owner) {
   if (const int known = frames_.find({parent, map}); known >= 0) return known;
+  if (keeps_) owners_of_maps_.push_back(owner != nullptr ? *owner : nullptr);
   gathered_.push_back(gathered_[static_cast<std::size_t>(parent)] != 0 || !map->is_structured());
   maps_.push_back(map);
   return frames_.add({parent, map});
@@ -82,10 +159,22 @@ inline ShiftTo Statement::shift_to(int inner) const {
   return {inner, gathered_[i] != 0 ? jit::LaneExchange{} : maps_[i]->exchange(), gathered_[i] != 0};
 }
 
-inline int Statement::add_field(jit::Field* field, std::uint64_t shape, int frame) {
-  int number = fields_.find(field);
-  if (number < 0) number = fields_.add(field);
-  if (number == 0 && has_target_) (frame == 0 ? target_read_ : target_elsewhere_) = true;
+[[gnu::always_inline]] inline int Statement::number_of(jit::Field* field, const std::shared_ptr<jit::Field>* owner) {
+  if (const int known = fields_.find(field); known >= 0) return known;
+  uses_.emplace_back();
+  if (keeps_) owners_.push_back(owner != nullptr ? *owner : nullptr);
+  return fields_.add(field);
+}
+
+[[gnu::always_inline]] inline int Statement::add_field(jit::Field* field, std::uint64_t shape, int frame,
+                                                       const std::shared_ptr<jit::Field>* owner) {
+  const int number = number_of(field, owner);
+  Use& u = uses_[static_cast<std::size_t>(number)];
+  if (u.stored >= 0) [[unlikely]] {
+    if (frame == 0 && records_[static_cast<std::size_t>(u.stored)].packed_shape() == shape) return u.stored;
+    clashes_ = true;
+  }
+  (frame == 0 ? u.here : u.elsewhere) = true;
   return append(Record::of(Op::field, shape, static_cast<std::uint64_t>(number), frame));
 }
 
@@ -114,14 +203,15 @@ int Statement::spread_of(const Node& n, int frame) {
     for (std::int64_t site = 0; site < field->order().sites; ++site, to += bytes)
       std::memcpy(to, n.components(), bytes);
   }
-  return add_field(spread_[static_cast<std::size_t>(known)].get(), pack(n.shape), frame);
+  const auto& field = spread_[first_spread_ + static_cast<std::size_t>(known)];
+  return add_field(field.get(), pack(n.shape), frame, &field);
 }
 
 inline int Statement::value_of(const Node& n, int frame) {
   if (n.shape.components() > kInArguments) [[unlikely]]
     return spread_of(n, frame);
   if (const int known = value_nodes_.find(&n); known >= 0)
-    return append(Record::of(Op::value, pack(n.shape), static_cast<std::uint64_t>(known), -1));
+    return append(Record::of(Op::value, pack(n.shape), first_value_ + static_cast<std::uint64_t>(known), -1));
   value_nodes_.add(&n);
   return add_value(pack(n.shape), n.components());
 }
@@ -147,7 +237,7 @@ std::uint64_t Statement::program_of(const Node& n, int a, int b, int c) const {
 [[gnu::always_inline]] inline int Statement::known(const Node& n, int frame) {
   switch (n.op) {
     case Op::field:
-      return add_field(n.load.field.get(), pack(n.shape), frame);
+      return add_field(n.load.field.get(), pack(n.shape), frame, &n.load.field);
     case Op::value:
       return value_of(n, frame);
     case Op::zero:
@@ -173,12 +263,12 @@ std::uint64_t Statement::program_of(const Node& n, int a, int b, int c) const {
   return record;
 }
 
-void Statement::walk(const Node& root) { walk(root, 0, 0); }
+void Statement::walk(const Node& root) { root_ = walk(root, 0, 0); }
 
 int Statement::walk(const Node& n, int frame, int depth) {
   if (const int record = known(n, frame); record >= 0) return record;
   if (depth == kDeepest) return walk_deep(n, frame);
-  const int inner = n.op == Op::shift ? frame_of(frame, n.load.map.get()) : frame;
+  const int inner = n.op == Op::shift ? frame_of(frame, n.load.map.get(), &n.load.map) : frame;
   const int a = n.kid[0] ? walk(*n.kid[0], inner, depth + 1) : -1;
   const int b = n.kid[1] ? walk(*n.kid[1], inner, depth + 1) : -1;
   const int c = n.kid[2] ? walk(*n.kid[2], inner, depth + 1) : -1;
@@ -194,7 +284,8 @@ int Statement::walk_deep(const Node& root, int its_frame) {
   };
   std::vector<Step> stack;
   const auto open = [&](const Node& n, int frame) {
-    stack.push_back({&n, frame, n.op == Op::shift ? frame_of(frame, n.load.map.get()) : frame, 0, {-1, -1, -1}});
+    stack.push_back(
+        {&n, frame, n.op == Op::shift ? frame_of(frame, n.load.map.get(), &n.load.map) : frame, 0, {-1, -1, -1}});
   };
   open(root, its_frame);
   for (;;) {
@@ -279,12 +370,18 @@ void Statement::copy(const Statement& from, int root, const Asides& asides, cons
     done.emplace(number, made);
     open.pop_back();
   }
-  if (map != nullptr) add_shift(record(root).packed_shape(), done.at(root), 0, whole);
+  root_ = map != nullptr ? add_shift(record(root).packed_shape(), done.at(root), 0, whole) : done.at(root);
 }
 
-jit::TableKey Statement::identify(const Purpose& purpose) {
-  records_[0] = purpose.record();
-  return {std::as_bytes(std::span(records_)), hash(records_)};
+jit::TableKey Statement::identify(const Grouping& grouping, const Purpose& purpose) {
+  records_.shrink(static_cast<std::size_t>(root_) + 1);
+  add_item(purpose, 0);
+  return identify(grouping);
+}
+
+jit::TableKey Statement::identify(const Grouping& grouping) {
+  records_[0] = grouping.record();
+  return {std::as_bytes(records_.span()), hash(records_.span())};
 }
 
 bool is_big_object(const Record& r) {
@@ -345,6 +442,7 @@ void print(std::span<const Record> records, int number, std::string& out) {
     out += "scalar ", out += short_name(r.shape());
     return;
   }
+  if (r.op() == kStore) return print(records, r.operand(0), out);
   out += r.op() == Op::site_function ? site_program(r.attribute).name : name(r.op());
   out += '(';
   for (int i = 0; i < 3; ++i)

@@ -1,8 +1,12 @@
-// A statement as the compiler sees it: a list of records, which is also the identity of its kernel.
+// A statement, or several, as the compiler sees them: a list of records, which is also the identity of their kernel.
 //
 // One walk over the tree writes a record for each node, behind those of its operands and naming them by number. Fields,
 // frames and scalars are numbered in the order in which the walk meets them. In large trees a node that is met again is
 // named by the record that it has: a tree whose parts occur often is as long as it has parts.
+//
+// Several statements over the same sites are a program (design D16): the records of a value are followed by one that stores
+// it in a field, or reduces it. What a later statement reads at the same site of a field that an earlier one stores is the
+// record that stores it.
 //
 // INVARIANT: kernels are lowered from the records and from nothing else (lowering.hpp), so equal records are equal
 // kernels. Records are of one length and say what they refer to: no two statements have the same bytes.
@@ -72,17 +76,30 @@ struct ShiftTo {
   }
 };
 
-/// What becomes of the value: it is stored in field 0, or its first `count` components are reduced.
-struct Purpose {
-  Shape dest;  ///< of an assignment
+/// How the sites lie that a kernel computes.
+struct Grouping {
   int lanes = 1;
   bool listed = false;  ///< kind of domain
-  int reduction = -1;   ///< Reduce, or -1: an assignment
-  int count = 0;
 
-  Record record() const;  ///< the first of a statement
-  static Purpose of(const Record& head);
+  Record record() const;  ///< the first of a list
+  static Grouping of(const Record& head);
 };
+
+/// What becomes of a value: it is stored in a field, or its first `count` components are reduced.
+struct Purpose {
+  Shape dest;          ///< of an assignment
+  int reduction = -1;  ///< Reduce, or -1: an assignment
+  int count = 0;
+};
+
+// Operations that are not in the table, since no tree has them.
+constexpr Op kHead = static_cast<Op>(255), kStore = static_cast<Op>(254), kReduce = static_cast<Op>(253);
+/// kStore: the attribute is the field's number; in frame -1 only later statements see the value. kReduce: the attribute is a
+/// Reduce, the second operand how many components.
+inline bool is_in_table(Op op) { return op < kReduce; }
+inline bool is_stored(const Record& r) { return r.op() == kStore && r.frame() == 0; }
+/// What a record that stores or reduces has, back from it.
+Purpose purpose_of(const Record& r);
 
 /// Numbers things in the order in which they come: few are looked through, many are hashed.
 template <class K, class Hash = std::hash<K>>
@@ -111,6 +128,11 @@ class Numbering {
     if (list_.size() > kFew) index_.clear();
     list_.clear();
   }
+  void shrink(std::size_t size) {
+    if (list_.size() > kFew)
+      for (std::size_t i = size <= kFew ? 0 : size; i < list_.size(); ++i) index_.erase(list_[i]);
+    list_.resize(size);
+  }
 
  private:
   static constexpr std::size_t kFew = 16;
@@ -123,6 +145,28 @@ struct PairHash {
   std::size_t operator()(const std::pair<A, B>& p) const {
     return std::hash<A>()(p.first) * 0x9E3779B97F4A7C15ull + std::hash<B>()(p.second);
   }
+};
+
+/// Records one behind the other. As a vector has it, one would be put together in memory and copied from there: the processor
+/// waits for that.
+class RecordList {
+ public:
+  [[gnu::always_inline]] void push_back(const Record& r) {
+    if (size_ == room_.size()) [[unlikely]]
+      grow();
+    room_[size_++] = r;
+  }
+  void shrink(std::size_t size) { size_ = size; }
+  std::size_t size() const { return size_; }
+  Record& operator[](std::size_t i) { return room_[i]; }
+  const Record& operator[](std::size_t i) const { return room_[i]; }
+  std::span<const Record> span() const { return {room_.data(), size_}; }
+
+ private:
+  void grow();
+
+  std::vector<Record> room_;
+  std::size_t size_ = 0;
 };
 
 class LatticeState;
@@ -140,16 +184,59 @@ class Statement {
   void clear(const LatticeState& lattice, jit::Field* target = nullptr);
   /// Writes the records of a tree.
   void walk(const Node& root);
+
+  // ---- programs of several statements
+
+  /// From here on what it refers to is kept alive, until the next clear().
+  void keep_operands() { keeps_ = true, owners_of_maps_.assign(1, nullptr); }
+  /// The next walk is a statement of its own, with this destination if there is one.
+  void begin(const std::shared_ptr<jit::Field>& target);
+  void begin_without_target();
+  /// What becomes of what was walked last: to be stored in the target, or reduced.
+  void end(const Purpose& purpose);
+  /// Whether that cannot be computed together with what was there before: it reads at other sites what is stored, or stores
+  /// what is read at other sites.
+  bool clashes() const { return clashes_ || target_elsewhere(); }
+  /// -1: no statement has it.
+  int number(const jit::Field& field) const { return fields_.find(const_cast<jit::Field*>(&field)); }
+  bool is_stored(int field) const { return use(field).stored >= 0; }
+  /// Throws UserError if some field is on another lattice.
+  void check_lattice() const;
+  /// How much there is of each list.
+  struct Extent {
+    std::size_t records, fields, frames, scalars, values, spread, items;
+    int root;
+  };
+  Extent extent() const;
+  /// As it was before a walk, or before a sum was added. Not beyond the last clear(). Fields count as read that the walk has
+  /// read: it will be made once more, behind this.
+  void go_back(const Extent& before);
+  /// Records that store or reduce, in the order of their statements.
+  const std::vector<int>& items() const { return items_; }
+  const std::shared_ptr<jit::Field>& owner(std::size_t field) const { return owners_[field]; }
+  /// Nobody else will read what this record stores.
+  void drop_store(int record);
+  /// What the first statement was before end(), if it is the only one.
+  void go_back_to_value();
   /// Writes those of a field, shifted by a map.
-  void read(jit::Field& field, Shape shape, const jit::SiteMap& map) { add_shifted(&field, pack(shape), 0, &map); }
+  void read(jit::Field& field, Shape shape, const jit::SiteMap& map) {
+    root_ = add_shifted(&field, pack(shape), 0, &map);
+  }
   /// Writes those of a part of another statement (number `root` of its records), as it is seen in the part's own frame, or
   /// shifted by a map.
   void copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map = nullptr);
 
-  /// The identity of the statement. Valid until it changes.
-  jit::TableKey identify(const Purpose& purpose);
-  std::span<const Record> records() const { return records_; }
-  int root() const { return static_cast<int>(records_.size()) - 1; }
+  /// The identity of a value with a purpose, and of a program. Valid until it changes.
+  jit::TableKey identify(const Grouping& grouping, const Purpose& purpose);
+  jit::TableKey identify(const Grouping& grouping);
+  /// What was identified last.
+  std::span<const Record> identified() const { return records_.span(); }
+  /// Of a value, without what becomes of it.
+  std::span<const Record> records() const {
+    const auto all = records_.span();
+    return items_.empty() ? all.first(static_cast<std::size_t>(root_) + 1) : all;
+  }
+  int root() const { return root_; }
 
   // What this execution of it refers to.
   const std::vector<jit::Field*>& fields() const { return fields_.list(); }
@@ -159,17 +246,22 @@ class Statement {
   /// Lets the fields go that stand for large scalars: they are as large as any field.
   void drop_spread() {
     if (!spread_.empty()) [[unlikely]]
-      spread_nodes_.clear(), spread_.clear();
+      spread_nodes_.clear(), spread_.clear(), first_spread_ = 0;
   }
 
-  bool target_read() const { return target_read_; }            ///< the right-hand side reads field 0, at whatever site
-  bool target_elsewhere() const { return target_elsewhere_; }  ///< at other sites
+  /// The right-hand side reads the destination, at whatever site; at other sites.
+  bool target_read() const { return target_ >= 0 && (use(target_).here || use(target_).elsewhere); }
+  bool target_elsewhere() const { return target_ >= 0 && use(target_).elsewhere; }
 
  private:
   int append(const Record& r);
-  int frame_of(int parent, const jit::SiteMap* map);
+  /// Whoever owns the map or the field, if it is to be kept.
+  int frame_of(int parent, const jit::SiteMap* map, const std::shared_ptr<const jit::SiteMap>* owner = nullptr);
   ShiftTo shift_to(int inner) const;
-  int add_field(jit::Field* field, std::uint64_t shape, int frame);
+  int number_of(jit::Field* field, const std::shared_ptr<jit::Field>* owner = nullptr);
+  int add_field(jit::Field* field, std::uint64_t shape, int frame, const std::shared_ptr<jit::Field>* owner = nullptr);
+  void forget_nodes();
+  void add_item(const Purpose& purpose, int field);
   int add_value(std::uint64_t shape, const void* components);
   int value_of(const Node& n, int frame);
   int spread_of(const Node& n, int frame);
@@ -182,7 +274,15 @@ class Statement {
   int walk(const Node& n, int frame, int depth);
   int walk_deep(const Node& n, int frame);
 
+  /// What has been done with a field.
+  struct Use {
+    bool here = false, elsewhere = false;  ///< read at the site itself, at others
+    int stored = -1;                       ///< the record that stores it, the last of them
+  };
+  const Use& use(int field) const { return uses_[static_cast<std::size_t>(field)]; }
+
   Numbering<jit::Field*> fields_;
+  std::vector<Use> uses_;                                            ///< [fields]
   Numbering<std::pair<int, const jit::SiteMap*>, PairHash> frames_;  ///< parent and map; number 0 is the site
   std::vector<const jit::SiteMap*> maps_;
   std::vector<std::uint8_t> gathered_;  ///< [frames], truth values
@@ -191,11 +291,17 @@ class Statement {
   std::vector<std::size_t> value_starts_;  ///< in scalars_
   Numbering<const Node*> spread_nodes_;
   std::vector<std::shared_ptr<jit::Field>> spread_;  ///< large values, the same at all sites
+  std::size_t first_value_ = 0, first_spread_ = 0;   ///< of the present statement
 
-  std::vector<Record> records_;  ///< the first is the purpose's
+  RecordList records_;  ///< the first says how the sites lie
+  int root_ = 0;        ///< of the last value
+  std::vector<int> items_;
 
   const LatticeState* lattice_ = nullptr;
-  bool has_target_ = false, target_read_ = false, target_elsewhere_ = false;
+  int target_ = -1;  ///< number of the destination
+  bool clashes_ = false, keeps_ = false;
+  std::vector<std::shared_ptr<jit::Field>> owners_;                  ///< [fields], if they are kept
+  std::vector<std::shared_ptr<const jit::SiteMap>> owners_of_maps_;  ///< [frames], likewise
   int visits_ = 0;
   Numbering<std::pair<const Node*, int>, PairHash>
       shared_;  ///< nodes of large trees that may be met again, and their frames

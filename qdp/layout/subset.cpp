@@ -1,6 +1,7 @@
 #include "qdp/layout/subset.hpp"
 
 #include "jit/comm/collectives.hpp"
+#include "jit/memory/deferred.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/layout/domain.hpp"
 #include "qdp/layout/layout.hpp"
@@ -93,6 +94,10 @@ multi1d<int> colors_of(const LatticeState& lattice, int (*color)(const Coord&)) 
 }  // namespace
 
 namespace detail {
+
+SetTables::~SetTables() {
+  if (keeper) jit::run_deferred_noexcept();
+}
 
 const multi1d<int>& SetTables::colors() const {
   return all_colors.get([&] { return std::make_unique<multi1d<int>>(color()); });

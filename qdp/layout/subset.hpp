@@ -60,6 +60,8 @@ struct SetTables {
   jit::OnDemand<multi1d<int>> all_colors = {};
   jit::OnDemand<std::vector<HostSites>> all_sites = {};
 
+  /// Statements that wait may be over its subsets.
+  ~SetTables();
   const multi1d<int>& colors() const;
   /// Of what has been made so far.
   std::size_t bytes() const;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "jit/memory/deferred.hpp"
 #include "jit/support/log.hpp"
 
 namespace QDP {
@@ -17,11 +18,13 @@ std::int64_t now_ns() {
 void StopWatch::reset() { *this = StopWatch(); }
 
 void StopWatch::start() {
+  jit::run_deferred();
   begin_ns_ = now_ns();
   running_ = true;
 }
 
 void StopWatch::stop() {
+  jit::run_deferred();
   const std::int64_t end_ns = now_ns();
   if (!running_) return jit::log_warn("qdp", "StopWatch::stop: the watch does not run; its time is unchanged");
   total_ns_ += end_ns - begin_ns_;

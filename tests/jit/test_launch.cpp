@@ -52,6 +52,7 @@ FakeCuda& fake() {
         (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fake_cuda/libcuda_works.so").string();
     ::setenv("TESSERA_LIBCUDA", path.c_str(), 1);
     ::setenv("TESSERA_DEVICE", "cuda", 1);
+    ::setenv("TESSERA_FUSE", "0", 1);      // a statement is a launch
     ::setenv("TESSERA_CACHE", "0", 1);     // what an earlier run of the test has found
     ::setenv("TESSERA_TUNE", "eager", 1);  // so that the number of launches until a statement is tuned is known
     jit::reload_env();

@@ -284,6 +284,7 @@ TEST_CASE("numbers are operands: one kernel for all of them") {
   const auto kernels = rt.kernels().size();
   for (int k = 0; k < 200; ++k) {
     r = line(x, 0.25 * k, k);
+    jit::run_deferred();  // by itself, and not as one that the next overwrites
     if (k % 40 == 0)
       check_field(
           "line", r, [&](std::size_t i) { return reference::map(vx[i], [&](double y) { return 0.25 * k * y + k; }); },

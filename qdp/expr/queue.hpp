@@ -1,0 +1,119 @@
+// Statements that wait for those after them (design D10): what shares fields over the same sites becomes one kernel, and what
+// nobody will read is not stored.
+//
+// Those that will be one kernel are a group. A statement joins the last group that has to come before it, if their values can
+// be computed side by side at each site; or else a later one that shares fields with it; or it opens a new group behind all. So
+// `x += a * p;  r -= a * q;  c = norm2(r);  p = r + b * p;` are two kernels, r with its norm, and x with p.
+//
+// A look at a field (jit/memory/deferred.hpp) runs the groups that its value depends on and those that read what the look may
+// change, and the groups that these need. Where programs are cut follows from the sequence of statements and looks alone, so all
+// ranks cut alike.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "qdp/expr/evaluate.hpp"
+#include "qdp/expr/execute.hpp"
+#include "qdp/expr/statement.hpp"
+
+namespace QDP::detail {
+
+/// Since the start, for tests.
+struct QueueCounters {
+  std::int64_t statements = 0;  ///< that waited
+  std::int64_t programs = 0;    ///< of more than one statement, run as one kernel
+  std::int64_t fused = 0;       ///< statements and sums in those
+  std::int64_t apart = 0;       ///< programs whose statements ran one by one
+  std::int64_t dropped = 0;     ///< values that were not stored
+};
+
+class Queue {
+ public:
+  /// The process's.
+  static Queue& instance();
+
+  /// dest = rhs, whose type is the destination's. It runs now, or waits. False, and nothing has happened: it reads the destination
+  /// at other sites, or in another order than it stores it, so its value has to be computed aside.
+  bool assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, const Node& rhs);
+  /// The first `count` components of rhs, reduced in one kernel with statements that wait. False: they cannot be; but what the
+  /// value depends on has run.
+  bool reduce(const Node& rhs, const jit::Domain& domain, Reduce kind, int count, double* results);
+  /// Runs all that wait. If a statement fails, its destination and those of later ones have no contents afterwards.
+  void run();
+  /// Runs what has to be done before the field may be read or written, and what the value of an expression depends on.
+  void run_before_look(const jit::Field& field);
+  void run_before(const Node& value);
+
+  const QueueCounters& counters() const { return counters_; }
+
+ private:
+  /// Statements over the same sites that will be one kernel.
+  class Group {
+   public:
+    void begin(const LatticeState& lattice, const jit::Domain& domain);
+    /// Writes the records of one more statement, or of a sum.
+    void add(const std::shared_ptr<jit::Field>* dest, const Node& rhs);
+    /// The same if it goes together with the others; otherwise the group is as it was.
+    bool try_to_add(const std::shared_ptr<jit::Field>* dest, const Node& rhs);
+    void end(Shape dest);
+    /// Alone, it may be computed together with others.
+    bool may_wait(Shape dest) const;
+    bool goes_over(const LatticeState& lattice, const jit::Domain& domain) const;
+    bool is_full() const;
+    bool has(const jit::Field& field) const { return number(field) >= 0; }
+    bool stores(const jit::Field& field) const;
+    /// Whether it has to run before the other one, which came later.
+    bool comes_before(const Group& later) const;
+    void mark_fields();
+    void mark_fields_again();
+
+    /// The one statement, whose destination nobody has claimed yet.
+    void execute(Shape dest);
+    void run(QueueCounters& counters);
+    /// With a sum of what was added last; false: not as one kernel, the group is as it was before that.
+    bool run_with(Reduce kind, int count, double* results, const Statement::Extent& before, QueueCounters& counters);
+    /// After a failure, the destinations that nothing was stored in.
+    void lose_the_rest(const std::string& reason) noexcept;
+    void clear();
+
+    Statement program;
+    std::vector<Shape> shapes;  ///< [statements] of destinations
+
+   private:
+    int number(const jit::Field& field) const { return program.number(field); }
+    const Record& item(std::size_t i) const;
+    Grouping grouping() const;
+    void run_one_by_one();
+    void drop_dead_stores();
+    void launch(jit::KernelHandle* kernel, std::span<double> results, QueueCounters& counters);
+
+    const LatticeState* lattice_ = nullptr;
+    const jit::Domain* domain_ = nullptr;
+    std::size_t marked_ = 0;    ///< fields that know that they are awaited
+    std::size_t finished_ = 0;  ///< statements of the present run
+  };
+  using Groups = std::vector<std::unique_ptr<Group>>;
+
+  bool assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain, const Node& rhs);
+  bool find_awaited(const Node& root);
+  Group* group_for(const LatticeState& lattice, const jit::Domain& domain, const jit::Field* dest) const;
+  std::unique_ptr<Group> new_group();
+  bool reads_what(const Group& group) const;
+  template <class Needs>
+  Groups take(Needs&& needs);
+  void run(Groups groups);
+  template <class RunLast>
+  void run(Groups groups, RunLast&& run_last);
+
+  Groups groups_;  ///< in the order in which they have to run
+  Groups spare_;
+  Statement statement_;                     ///< of one that does not wait
+  std::vector<const jit::Field*> awaited_;  ///< operands of the statement at hand that groups have to do with
+  QueueCounters counters_;
+};
+
+}  // namespace QDP::detail

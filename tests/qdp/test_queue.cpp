@@ -1,0 +1,505 @@
+// Statements that wait (design D10): the same bits as one by one, fewer kernels, and nobody can tell otherwise.
+#include "sketches.hpp"
+#include "tests/message_of.hpp"
+#include "tests/sizes.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+
+#include "jit/memory/memory.hpp"
+#include "jit/support/env.hpp"
+#include "qdp/expr/queue.hpp"
+
+using namespace tests;
+using namespace QDP;
+
+namespace {
+
+/// TESSERA_FUSE as said while it lives.
+class Fuse {
+ public:
+  explicit Fuse(bool on) { set(on ? "1" : "0"); }
+  ~Fuse() { before_ ? set(before_->c_str()) : set(nullptr); }
+  Fuse(const Fuse&) = delete;
+  Fuse& operator=(const Fuse&) = delete;
+
+ private:
+  static void set(const char* value) {
+    jit::run_deferred();
+    value != nullptr ? setenv("TESSERA_FUSE", value, 1) : unsetenv("TESSERA_FUSE");
+    jit::reload_env();
+  }
+  std::optional<std::string> before_ =
+      std::getenv("TESSERA_FUSE") ? std::optional<std::string>(std::getenv("TESSERA_FUSE")) : std::nullopt;
+};
+
+detail::QueueCounters counters() { return detail::Queue::instance().counters(); }
+std::int64_t launches() { return jit::Runtime::instance().launches(); }
+
+std::vector<double> contents(jit::Field& field) {
+  const auto* words = static_cast<const double*>(field.host_read());
+  return {words,
+          words + static_cast<std::size_t>(Layout::sitesOnNode()) * static_cast<std::size_t>(field.components())};
+}
+
+/// A program of statements on fields of three kinds, sums and looks, the same for the same seed: all words at the end, and the sums.
+std::vector<double> run_program(const SketchFields& fields, const std::vector<NamedSubset>& subsets, unsigned seed) {
+  reference::seed_random(seed);
+  const Kind kinds[] = {Kind::real, Kind::complex, Kind::matrix};
+  for (const Kind kind : kinds)
+    for (int n = 0; n < kFieldsOfAKind; ++n) {
+      jit::Field& field = *fields.field(kind, n);
+      auto* words = static_cast<double*>(field.host_overwrite());
+      const int count = Layout::sitesOnNode() * field.components();
+      for (int i = 0; i < count; ++i) words[i] = std::sin(1.0 + n + 3.7 * static_cast<int>(kind) + 0.37 * i);
+    }
+  std::vector<double> results;
+  const int statements = 4 + any(12), often = any(3);
+  const Subset* where = &subsets[static_cast<std::size_t>(any(static_cast<int>(subsets.size())))].subset;
+  for (int line = 0; line < statements; ++line) {
+    const SketchStatement s = random_statement(any(4));
+    if (any(4) == 0) where = &subsets[static_cast<std::size_t>(any(static_cast<int>(subsets.size())))].subset;
+    const detail::Shape shape = SketchFields::shape(s.rhs->kind);
+    const jit::Domain& domain = where->domain();
+    if (s.reduction == 0) {
+      const auto& dest = fields.field(s.rhs->kind, s.dest);
+      const detail::Expr rhs = fields.expression(s.rhs);
+      if (any(4) == 0) {  // by way of a field that dies
+        const auto aside = detail::new_field(shape);
+        detail::assign(aside, shape, all.domain(), rhs);
+        detail::assign(dest, shape, domain, detail::make_field(aside, shape));
+      } else {
+        detail::assign(dest, shape, domain, rhs);
+      }
+    } else {
+      std::vector<double> sums(static_cast<std::size_t>(shape.components()));
+      const jit::Domain* const on = &domain;
+      detail::reduce(fields.expression(s.rhs), {&on, 1}, static_cast<detail::Reduce>(s.reduction - 1), sums.data());
+      results.insert(results.end(), sums.begin(), sums.end());
+    }
+    const Kind kind = kinds[any(3)];
+    const auto& seen = fields.field(kind, any(kFieldsOfAKind));
+    const int look = any(12 + 12 * often);
+    if (look == 0) results.push_back(static_cast<const double*>(seen->host_read())[0]);
+    if (look == 1) static_cast<double*>(seen->host_write())[0] += 1;
+    if (look == 2) seen->swap(*fields.field(kind, 0));
+  }
+  for (const Kind kind : kinds)
+    for (int n = 0; n < kFieldsOfAKind; ++n) {
+      const std::vector<double> words = contents(*fields.field(kind, n));
+      results.insert(results.end(), words.begin(), words.end());
+    }
+  return results;
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::memcmp(&a[i], &b[i], sizeof(double)) != 0 && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("random programs give the bits of their statements one by one") {
+  for (const Extents& extents : {Extents{4, 4, 2, 4}, Extents{3, 2, 2, 3}, Extents{1, 1, 1, 1}}) {
+    create_lattice(extents);
+    const Places places(extents);
+    const SketchFields fields(places, false);
+    const std::vector<NamedSubset> where = subsets(extents);
+    const auto before = counters();
+    for (unsigned seed = 1; seed <= 150; ++seed) {
+      std::vector<double> expected, got;
+      {
+        const Fuse off(false);
+        expected = run_program(fields, where, seed);
+      }
+      {
+        const Fuse on(true);
+        got = run_program(fields, where, seed);
+      }
+      CHECK_MESSAGE(same_bits(expected, got), "seed ", seed);
+    }
+    const std::int64_t programs = counters().programs - before.programs;
+    MESSAGE(programs, " programs of ", counters().fused - before.fused, " statements, ",
+            counters().apart - before.apart, " apart, ", counters().dropped - before.dropped, " values not stored");
+    CHECK(counters().programs - before.programs > 100);
+    CHECK(counters().dropped - before.dropped > 20);
+  }
+}
+
+namespace {
+
+double distance(const LatticeComplexD& a, const LatticeComplexD& b) { return toDouble(norm2(LatticeComplexD(a - b))); }
+
+LatticeComplexD random_field() {
+  LatticeComplexD a;
+  gaussian(a);
+  return a;
+}
+
+struct Parity : SetFunc {
+  int operator()(const multi1d<int>& x) const override {
+    int sum = 0;
+    for (int mu = 0; mu < Nd; ++mu) sum += x[mu];
+    return sum % 2;
+  }
+  int numSubsets() const override { return 2; }
+};
+
+}  // namespace
+
+TEST_CASE("the vectors of conjugate gradients are two kernels, and the sum is part of one") {
+  create_lattice({4, 4, 4, 4});
+  LatticeComplexD x = random_field(), r = random_field(), p = random_field(), q = random_field();
+  const Double a = 0.3, b = 0.7;
+  const LatticeComplexD x1 = x + a * p, r1 = r - a * q, p1 = r1 + b * p;
+  const Double expected = norm2(r1);
+  const Fuse on(true);
+  const std::int64_t start = launches();
+  const auto before = counters();
+  x += a * p;
+  r -= a * q;
+  const Double rr = norm2(r);
+  CHECK(counters().programs == before.programs + 1);  // x waits for more
+  p = r + b * p;
+  CHECK(launches() == start + 2);  // which is a look
+  CHECK(counters().fused == before.fused + 4);
+  CHECK(toDouble(rr) == toDouble(expected));
+  const Fuse off(false);
+  CHECK(distance(x, x1) == 0);
+  CHECK(distance(r, r1) == 0);
+  CHECK(distance(p, p1) == 0);
+}
+
+TEST_CASE("what nobody can read any more is not stored, and not computed") {
+  create_lattice({4, 4, 4, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const LatticeComplexD expected = (a * b + a) * b;
+  const Fuse on(true);
+  const std::int64_t start = launches();
+  const auto before = counters();
+  LatticeComplexD c, d;
+  {
+    LatticeComplexD t = a * b;
+    t += a;
+    c = t * b;
+    const LatticeComplexD never = a + b;
+    d = a;  // overwritten
+    d = b;
+  }
+  CHECK(launches() - start <= 2);
+  CHECK(counters().dropped - before.dropped == 4);
+  CHECK(distance(c, expected) == 0);
+  CHECK(distance(d, b) == 0);
+}
+
+TEST_CASE("shifts of what waits, and what is shifted before it changes") {
+  create_lattice({4, 2, 3, 4});
+  const LatticeComplexD a = random_field(), b = random_field(), c = random_field();
+  const LatticeComplexD ab = a * b, s = shift(ab, FORWARD, 0), t = shift(a, BACKWARD, 1) + c;
+  const Fuse on(true);
+  LatticeComplexD x, y, u = a, v;
+  x = a * b;
+  y = shift(x, FORWARD, 0);       // needs x everywhere
+  x = c;                          // after y
+  v = shift(u, BACKWARD, 1) + c;  // needs u as it was
+  u = b;
+  CHECK(distance(y, s) == 0);
+  CHECK(distance(x, c) == 0);
+  CHECK(distance(v, t) == 0);
+  CHECK(distance(u, b) == 0);
+  // Through itself.
+  LatticeComplexD w = a;
+  w = shift(w, FORWARD, 0) * w;
+  w[rb[0]] = shift(w, FORWARD, Nd - 1);
+  const Fuse off(false);
+  LatticeComplexD z = shift(a, FORWARD, 0) * a;
+  z[rb[0]] = shift(z, FORWARD, Nd - 1);
+  CHECK(distance(w, z) == 0);
+}
+
+TEST_CASE("parts of the lattice that overlap keep their order") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const auto run = [&] {
+    LatticeComplexD x = a;
+    x[rb[0]] = b * x;
+    x = x + a;
+    x[rb[1]] = x * x;
+    x[even] += b;
+    {
+      const Set own{Parity()};
+      x[own[1]] = x + b;
+    }  // the set ends before the statement has run
+    CHECK_FALSE(jit::deferred_waiting());
+    return x;
+  };
+  const LatticeComplexD expected = run();
+  const Fuse on(true);
+  const LatticeComplexD got = run();
+  CHECK(distance(got, expected) == 0);
+}
+
+TEST_CASE("a field that begins with its parts") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  LatticeComplexD expected = a;
+  expected[rb[1]] = b;
+  const Double even_part = norm2(a, rb[0]);
+  const Fuse on(true);
+  LatticeComplexD x, y;
+  x[rb[0]] = a;
+  x[rb[1]] = b;  // waits while the first half is summed
+  CHECK(toDouble(norm2(x, rb[0])) == toDouble(even_part));
+  y[rb[1]] = x;
+  y[rb[0]] = x;
+  CHECK(distance(x, expected) == 0);
+  CHECK(distance(y, expected) == 0);
+}
+
+TEST_CASE("an element may be read and written at any time") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const auto run = [&](LatticeComplexD& x, LatticeComplexD& y) {
+    x = a + b;
+    y = x * b;
+    const double seen = toDouble(real(peekSite(y, multi1d<int>(Layout::siteCoords(Layout::nodeNumber(), 0)))));
+    x.elem(0).elem().elem() = RComplex<double>(1, 2);
+    y += x;
+    x.elem(0).elem().elem() = RComplex<double>(3, 4);  // y has the value from before
+    y *= a;
+    x = zero;
+    return seen + y.elem(0).elem().elem().real();
+  };
+  LatticeComplexD x, y, u, v;
+  const double expected = run(x, y);
+  const Fuse on(true);
+  const double got = run(u, v);
+  CHECK(got == expected);
+  CHECK(distance(y, v) == 0);
+  CHECK(distance(x, u) == 0);
+}
+
+TEST_CASE("random numbers are drawn in the order of the statements") {
+  create_lattice({4, 2, 2, 4});
+  const auto run = [&] {
+    Seed seed;
+    seed = 11;
+    RNG::setrn(seed);
+    LatticeComplexD x, y, z;
+    gaussian(x);
+    y = x * x;
+    gaussian(x);
+    z = x + y;
+    gaussian(y);
+    return LatticeComplexD(z * y + x);
+  };
+  const LatticeComplexD expected = run();
+  const Fuse on(true);
+  const LatticeComplexD got = run();
+  CHECK(distance(got, expected) == 0);
+}
+
+TEST_CASE("a program that would be too large runs statement by statement") {
+  TESSERA_NEEDS_QCD("the hopping term of quarks");
+  create_lattice({4, 4, 2, 4});
+  multi1d<LatticeColorMatrixD> u(Nd);
+  for (int mu = 0; mu < Nd; ++mu) gaussian(u[mu]);
+  LatticeDiracFermionD3 psi;
+  gaussian(psi);
+  const auto product = [&](const LatticeDiracFermionD3& in) {
+    LatticeDiracFermionD3 out = u[0] * in;
+    for (int i = 0; i < 12; ++i) out = u[i % Nd] * (adj(u[(i + 1) % Nd]) * (u[(i + 2) % Nd] * (u[i % Nd] * out)));
+    return out;
+  };
+  const LatticeDiracFermionD3 expected = product(psi);
+  const Fuse on(true);
+  const auto before = counters();
+  const LatticeDiracFermionD3 got = product(psi);
+  CHECK(toDouble(norm2(LatticeDiracFermionD3(got - expected))) == 0);
+  CHECK(counters().apart > before.apart);
+}
+
+TEST_CASE("a statement that fails later names itself at the look, and its result has no contents") {
+  create_lattice({8, 8, 8, 8});
+  const LatticeComplexD a = random_field(), b = random_field();
+  LatticeComplexD kept = a * b;
+  jit::run_deferred();
+  const Fuse on(true);
+  LatticeComplexD x, y, z, shifted;
+  jit::Memory& memory = jit::Memory::instance();
+  x = a + b;
+  y = x * b;
+  z = x + y;
+  shifted = shift(z, FORWARD, 0);
+  memory.release_kept();
+  memory.set_limit(memory.live_bytes() + 1);
+  CHECK_THROWS_AS(norm2(shifted), jit::DeviceError);
+  memory.set_limit(0);
+  for (const LatticeComplexD* lost : {&x, &y, &z, &shifted})
+    CHECK(contains(message_of([&] { norm2(*lost); }), "it failed"));
+  CHECK(contains(message_of([&] { x.elem(0); }), "it failed"));
+  CHECK(contains(message_of([&] {
+                   y = x;
+                   norm2(y);
+                 }),
+                 "it failed"));
+  CHECK(toDouble(norm2(kept)) > 0);
+  x = a, y = b;
+  CHECK(distance(x, a) == 0);
+  CHECK(distance(y, b) == 0);
+}
+
+TEST_CASE("what is wrong with a statement is said at once, and what waits goes on") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD old = random_field();
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field();
+  const LatticeComplexD expected = a * a;
+  const Fuse on(true);
+  LatticeComplexD x = a * a, y = a;
+  CHECK(contains(message_of([&] { x = x + old; }), "one lattice"));
+  CHECK(contains(message_of([&] { y += old; }), "one lattice"));
+  CHECK(distance(x, expected) == 0);
+  CHECK(distance(y, a) == 0);
+}
+
+TEST_CASE("a lattice may end before the statements on it have run") {
+  const Fuse on(true);
+  for (int i = 0; i < 3; ++i) {
+    create_lattice({2 + 2 * i, 2, 2, 2});
+    LatticeComplexD x = random_field(), y = x + x;
+    y *= x;
+  }
+  create_lattice({2, 2, 2, 2});
+  const LatticeComplexD x = random_field();
+  CHECK(toDouble(norm2(x)) > 0);
+}
+
+TEST_CASE("a sum takes with it only what it depends on") {
+  create_lattice({4, 4, 4, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const Double expected = norm2(a);
+  const Fuse on(true);
+  LatticeComplexD x = a, y = b;
+  jit::run_deferred();
+  const auto before = counters();
+  x += b;  // reads b, writes x
+  CHECK(toDouble(norm2(a)) == toDouble(expected));
+  y = y * b;
+  x -= b;
+  CHECK(toDouble(norm2(x)) != 0);
+  CHECK(counters().programs - before.programs == 1);
+  CHECK(counters().fused - before.fused == 4);  // x twice, y beside it as they share b, and the sum
+}
+
+TEST_CASE("a sum of what several kernels store") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field(), b = random_field(), c = random_field(), d = random_field();
+  const LatticeComplexD ab = a + b, cd = c + d, before = shift(cd, FORWARD, 0);
+  const DComplex expected = innerProduct(ab, cd), shifted = innerProduct(ab, before);
+  const Fuse on(true);
+  LatticeComplexD x = a + b, y = c + d;
+  DComplex got = innerProduct(x, y);
+  CHECK(toDouble(real(got)) == toDouble(real(expected)));
+  x = a + b, y = c + d;
+  got = innerProduct(x, shift(y, FORWARD, 0));
+  CHECK(toDouble(real(got)) == toDouble(real(shifted)));
+}
+
+TEST_CASE("values go through their field's storage, whether they are stored or not") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  LatticeRealD infinite;
+  infinite = 1.0 / 0.0;
+  const auto rounded = [&] {
+    const LatticeComplexF f = a * b;
+    return LatticeComplexD(f * b);
+  };
+  const auto times_nought = [&] {
+    LatticeComplexD nought = zero;
+    LatticeComplexD x = nought * infinite;  // not a number, whereas a nought that is no number at all would vanish
+    return toBool(sum(where(real(x) == real(x), LatticeReal(Real(1)), LatticeReal(Real(0)))) == Double(0));
+  };
+  const LatticeComplexD expected = rounded();
+  CHECK(times_nought());
+  const Fuse on(true);
+  const LatticeComplexD got = rounded();
+  CHECK(distance(got, expected) == 0);
+  CHECK(times_nought());
+}
+
+TEST_CASE("a stop watch measures what was asked for while it ran") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const Fuse on(true);
+  LatticeComplexD x, y;
+  const auto before = counters();
+  StopWatch watch;
+  watch.start();
+  x = a * b;
+  y = a + x;
+  watch.stop();
+  CHECK(counters().programs == before.programs + 1);
+  x = a + b;
+  y = b * x;
+  watch.start();
+  CHECK(counters().programs == before.programs + 2);
+  watch.stop();
+}
+
+TEST_CASE("what waits when a process forks runs once") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const Fuse on(true);
+  LatticeComplexD x, y;
+  const auto before = counters();
+  x = a * b;
+  y = a + x;
+  const pid_t child = fork();
+  if (child == 0) _exit(counters().programs == before.programs + 1 ? 0 : 1);
+  int status = 1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(counters().programs == before.programs + 1);
+}
+
+TEST_CASE("sites that are read, written and swapped one by one see what was asked for before") {
+  create_lattice({4, 2, 2, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  multi1d<int> origin(Nd);
+  origin = 0;
+  const auto at = [&](const LatticeComplexD& x) { return toDouble(real(peekSite(x, origin))); };
+  const Fuse on(true);
+  LatticeComplexD x, y, z = a;
+  jit::run_deferred();
+  x = a + b;
+  CHECK(at(x) == at(a) + at(b));
+  y = z * b;
+  pokeSite(z, cmplx(Real64(5), Real64(0)), origin);
+  CHECK(distance(y, LatticeComplexD(a * b)) == 0);
+  CHECK(at(z) == 5);
+  x = a;
+  pokeSite(x, cmplx(Real64(7), Real64(0)), origin);
+  x = x + z;
+  CHECK(at(x) == 12);
+  // What the host alone has, and is done with.
+  x.elem(0) = a.elem(0);
+  const LatticeComplexD kept = x;
+  jit::run_deferred();
+  x.elem(0) = a.elem(0);
+  y = x * b;
+  x.field()->host_done();
+  CHECK(distance(y, LatticeComplexD(kept * b)) == 0);
+  CHECK(distance(x, kept) == 0);
+  y = a, z = b;
+  y.field()->swap(*z.field());
+  CHECK(distance(y, b) == 0);
+  CHECK(distance(z, a) == 0);
+}
