@@ -16,6 +16,7 @@ namespace {
 double seconds_for(const std::function<void(long)>& work, long repeats) {
   const auto start = std::chrono::steady_clock::now();
   work(repeats);
+  jit::Runtime::instance().synchronize();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   jit::reduce(jit::process_communicator(), std::span(&seconds, 1), jit::ReductionValue::Kind::max);
   return seconds;

@@ -48,6 +48,7 @@ std::unique_ptr<qcd::FermionOperator<F>> quark(const qcd::GaugeField& u) {
 double seconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
+  jit::Runtime::instance().synchronize();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

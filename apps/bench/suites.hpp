@@ -14,6 +14,9 @@ void run_expr(Session& session, Precision precision);
 /// Wilson hopping term from one checkerboard to the other, links of 18 reals.
 void run_dslash(Session& session, Precision precision);
 
+/// Statements that follow each other, by themselves and as the queue puts them together (TESSERA_FUSE).
+void run_chains(Session& session, Precision precision);
+
 /// The hopping term and the covariant derivative in each direction, with what their messages take.
 void run_comm(Session& session, Precision precision);
 

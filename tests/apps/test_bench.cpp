@@ -167,6 +167,20 @@ TEST_CASE("bench io counts the data of files, and leaves none") {
   CHECK(std::filesystem::is_empty(kFolder / "files"));
 }
 
+TEST_CASE("bench chains runs statements one by one, and fused") {
+  SKIP_WITHOUT_BENCH();
+  const auto json = kFolder / "chains.json";
+  REQUIRE(run("chains --lattice 4 4 4 4 --precision double --threads 1 --min-time 0.01 --json " + json.string()) == 0);
+  const auto cases = lines_with(json, "\"suite\": \"chains\"");
+  REQUIRE(cases.size() == 10);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    CHECK((cases[i].find(" fused\"") != std::string::npos) == (i % 2 == 1));
+    CHECK(number(cases[i], "gbytes_per_s") > 0);
+  }
+  // Each operand once, each result once.
+  CHECK(number(cases[0], "bytes_per_site") == 4 * 24 * 8 + 24 * 8);
+}
+
 TEST_CASE("bench names the valid values of what it refuses") {
   SKIP_WITHOUT_BENCH();
   const auto refuses = [](const std::string& arguments, const std::string& word) {
@@ -174,7 +188,7 @@ TEST_CASE("bench names the valid values of what it refuses") {
     CHECK(run(arguments) != 0);
     CHECK(!lines_with(kFolder / "out", word).empty());
   };
-  refuses("nonsense", "{expr,dslash,solver,hmc,jit,comm,io}");
+  refuses("nonsense", "{expr,dslash,chains,solver,hmc,jit,comm,io}");
   refuses("expr --precision half", "{single,double}");
   refuses("expr --lattice 8 8 8", "--lattice: 4 required");
   refuses("expr --lattice 8 8 8 0", "--lattice");

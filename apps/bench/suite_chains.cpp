@@ -1,0 +1,89 @@
+#include <cstdlib>
+
+#include "apps/bench/fields.hpp"
+#include "apps/bench/hopping_term.hpp"
+#include "apps/bench/suites.hpp"
+#include "jit/memory/deferred.hpp"
+#include "jit/support/env.hpp"
+
+namespace bench {
+namespace {
+
+using namespace QDP;
+
+/// Statements that follow each other, each for itself and then as the queue puts them together. The words are those that must be
+/// moved at least: each operand once, each result once.
+void measure_both(Session& session, const std::string& name, const Work& work,
+                  const std::function<void()>& statements) {
+  for (const bool fuse : {false, true}) {
+    jit::run_deferred();
+    setenv("TESSERA_FUSE", fuse ? "1" : "0", 1);
+    jit::reload_env();
+    session.run(name + (fuse ? " fused" : ""), work, [&] {
+      statements();
+      jit::run_deferred();  // or the next repetition would overwrite what nobody has read
+    });
+  }
+}
+
+template <class P>
+void vectors(Session& session) {
+  typename P::Fermion x, y, z, p, q, r;
+  for (typename P::Fermion* f : {&x, &y, &z, &p, &q, &r}) gaussian(*f);
+  const typename P::Real a = 1e-6, b = 0.5;
+  Double norm;
+
+  measure_both(session, "three axpy", {6 * kFermion, 5 * kFermion}, [&] {
+    y += a * x;
+    y += a * z;
+    y += a * p;
+  });
+  measure_both(session, "axpy norm2", {4 * kFermion, 3 * kFermion}, [&] {
+    r -= a * q;
+    norm = norm2(r);
+  });
+  measure_both(session, "cg vectors", {8 * kFermion, 7 * kFermion}, [&] {
+    x += a * p;
+    r -= a * q;
+    norm = norm2(r);
+    p = r + b * p;
+  });
+  measure_both(session, "temporary", {4 * kFermion, 4 * kFermion}, [&] {
+    typename P::Fermion t = a * x;
+    t += y;
+    z = t + p;
+  });
+}
+
+template <class P>
+void hopping_terms(Session& session) {
+  multi1d<typename P::ColorMatrix> u(Nd);
+  for (int mu = 0; mu < Nd; ++mu) gaussian(u[mu]);
+  typename P::Fermion chi, psi;
+  gaussian(psi);
+  const typename P::Real a = 0.1;
+  Double norm;
+
+  // On one checkerboard, as in the even-odd preconditioned operator.
+  const Work hop = kHoppingTerm;
+  measure_both(session, "hop axpy norm2", {hop.flops + 4 * kFermion, hop.words + 1 * kFermion, hop.share_of_sites},
+               [&] {
+                 hopping_term<P>(chi, u, psi);
+                 chi[rb[0]] = psi - a * chi;
+                 norm = norm2(chi, rb[0]);
+               });
+}
+
+template <class P>
+void all_cases(Session& session) {
+  vectors<P>(session);
+  hopping_terms<P>(session);
+}
+
+}  // namespace
+
+void run_chains(Session& session, Precision precision) {
+  precision == Precision::kSingle ? all_cases<SingleFields>(session) : all_cases<DoubleFields>(session);
+}
+
+}  // namespace bench
