@@ -88,7 +88,9 @@ SolveResult DirectByNormal<F>::solve(F& x, const SystemOperator<F>& system, cons
     system.m.apply(x, y, Sign::plus);
   }
   F r;
-  result.residual = rhs.relative(m.residual(r, b, x));
+  const double rr = m.residual(r, b, x);
+  require_finite(rr, "normal equation", result.iterations);
+  result.residual = rhs.relative(rr);
   result.flops += m.flops() + system.m.flops();
   return result;
 }
@@ -103,7 +105,9 @@ std::vector<SolveResult> DirectByNormal<F>::solve_all(std::vector<F>& x, const S
   F r;
   for (std::size_t j = 0; j < b.size(); ++j) {
     const double bb = square(b[j], m.sites()), before = m.flops();
-    results[j].residual = bb > 0 ? std::sqrt(m.residual(r, b[j], x[j]) / bb) : 0;
+    const double rr = m.residual(r, b[j], x[j]);
+    require_finite(rr, "normal equation", results[j].iterations);
+    results[j].residual = bb > 0 ? std::sqrt(rr / bb) : 0;
     results[j].flops += m.flops() - before + system.m.flops();
   }
   return results;

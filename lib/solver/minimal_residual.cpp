@@ -23,6 +23,7 @@ SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign
          result.iterations < criterion_.max_iterations) {
     a.apply(mr, r);
     const double square_of_image = square(mr, s);
+    require_finite(square_of_image, "MR", result.iterations);
     const HostComplex step = square_of_image > 0 ? overrelaxation_ * product(mr, r, s) / square_of_image : 0;
     if (step == 0.0) break;  // M r is nought or orthogonal to r: MR has nowhere to go
     x[s] += lattice_scalar<F>(step) * r;
@@ -34,13 +35,17 @@ SolveResult MR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign
     require_finite(rr, "MR", result.iterations);
     if (rr <= rhs.target) {
       rr = a.residual(r, b, x);
+      require_finite(rr, "MR", result.iterations);
       recomputed = true;
       stalled = progress.stalled(rr, true);
       if (stalled) break;
     }
   }
 
-  if (!recomputed) rr = a.residual(r, b, x);
+  if (!recomputed) {
+    rr = a.residual(r, b, x);
+    require_finite(rr, "MR", result.iterations);
+  }
   result.residual = rhs.relative(rr);
   result.converged = result.residual <= (stalled ? kAcceptBelow : kContinueAbove) * criterion_.residual;
   result.applications = a.applications();
@@ -102,6 +107,7 @@ SolveResult GCR<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sig
     }
     const bool reached = rr <= rhs.target;
     rr = a.residual(r, b, x);
+    require_finite(rr, "GCR", result.iterations);
     stalled = reached && progress.stalled(rr, reached);
     if (stalled) break;
   }
