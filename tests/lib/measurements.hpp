@@ -4,6 +4,8 @@
 #include "lib/meas/inline.hpp"
 #include "tests/lib/lattice.hpp"
 
+#include <doctest/doctest.h>
+
 #include <sstream>
 #include <string>
 #include <vector>
@@ -17,6 +19,18 @@ inline std::vector<std::string> measurement_errors(const std::string& measuremen
   return file.errors();
 }
 
+/// Each record says which update it is of, and these what was asked for.
+inline void check_headings(const std::string& out, unsigned long update_no) {
+  std::istringstream stream(out);
+  QDP::XMLReader xml(stream);
+  CHECK(xml.count("/out/elem[not(xml_file)]/*[not(update_no = " + std::to_string(update_no) + ")]") == 0);
+  for (const char* name :
+       {"ChiralCondensate", "EigBndsMdagM", "linksmear", "CoulGauge", "hadspec", "MesonSpectrum", "SpectrumStag"}) {
+    CAPTURE(name);
+    CHECK(xml.count(std::string("/out/elem/") + name + "[not(Input)]") == 0);
+  }
+}
+
 /// Runs a list of measurements on `u` and returns what they wrote, in an element <out>. Throws InputError for errors in
 /// the list.
 inline std::string run_measurements(const std::string& measurements, const GaugeField& u, unsigned long update_no = 0) {
@@ -27,6 +41,7 @@ inline std::string run_measurements(const std::string& measurements, const Gauge
   QDP::push(out, "out");
   qcd::run_measurements(list, update_no, u, qcd::Log{&out});
   QDP::pop(out);
+  check_headings(out.str(), update_no);
   return out.str();
 }
 

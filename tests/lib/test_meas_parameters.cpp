@@ -154,6 +154,7 @@ TEST_CASE("COULOMB_GAUGEFIX stops where its parameters say and reports what was 
     CHECK(near(out.number(here + "GFAccu"), c.how.accuracy));
     CHECK(out.number(here + "GFMax") == c.how.max_sweeps);
     CHECK(near(out.number("//CoulGauge/Observables/link"), toDouble(average_link(u))));
+    CHECK(out.count("//CoulGauge/Config_info") == 1);
     CHECK(near(out.number("//CoulGauge/Gfix_observables/link"), toDouble(average_link(fixed))));
   }
 }
@@ -224,6 +225,30 @@ TEST_CASE("flows write times, energies, charges and scales of each step, and lea
     }
     CHECK(found >= 3);
   }
+}
+
+TEST_CASE(
+    "WILSON_FLOW's wtime is that of all steps, however few; GRADIENT_FLOW's time is the last direction unless told") {
+  const GaugeField u = field({2, 4, 2, 2});
+  for (const int steps : {1, 2, 3}) {
+    Output out(run_measurements(
+        measurement("WILSON_FLOW", tag("Param", tag("version", "1") + tag("nstep", std::to_string(steps)) +
+                                                    tag("wtime", "0.12") + tag("t_dir", "3")) +
+                                       ids(tag("gauge_in", "default_gauge_field") + tag("gauge_out", "a"))),
+        u));
+    const std::vector<double> times = out.numbers("//wilson_flow_results/wflow_step");
+    REQUIRE(times.size() == static_cast<std::size_t>(steps) + 1);
+    CHECK(near({times.back()}, {0.12}));
+  }
+  const auto flow = [&](const std::string& direction) {
+    const std::string action = tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", "3"));
+    return measurement("GRADIENT_FLOW", tag("Param", tag("nstep", "1") + tag("eps", "0.02") + direction + action) +
+                                            ids(tag("gauge_in", "default_gauge_field") + tag("gauge_out", "a")));
+  };
+  Output unsaid(run_measurements(flow(""), u)), last(run_measurements(flow(tag("t_dir", "3")), u));
+  for (const char* name : {"//wflow_gact4i", "//wflow_gactij"}) CHECK(unsaid.numbers(name) == last.numbers(name));
+  for (const char* outside : {"-1", "4"})
+    CHECK_THROWS_WITH_AS(run_measurements(flow(tag("t_dir", outside)), u), doctest::Contains("t_dir"), InputError);
 }
 
 TEST_CASE("QTOP_NAIVE writes the charges of both definitions and both energies") {
@@ -363,6 +388,9 @@ template <class F>
 void check_condensates(const std::string& name, const std::string& action, const GaugeField& u) {
   const std::string solver = tests::inverter();
   const auto inverse = inverter_of<F>(action, solver, u);
+  for (const char* sources : {"", "<n_sources>1</n_sources>"})
+    CHECK(Output(run_measurements(measurement(name, tag("Param", tag("FermionAction", action) + solver + sources)), u))
+              .count("//sources/elem") == 1);
   for (const auto& [noise, kind] :
        {std::pair{"Z2", TraceNoise::z2}, std::pair{"U1", TraceNoise::u1}, std::pair{"GAUSSIAN", TraceNoise::gaussian},
         std::pair{"UNIT", TraceNoise::unit}, std::pair{"", TraceNoise::z2}}) {

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace QDP;
@@ -58,6 +59,18 @@ TEST_CASE("the projection finds the group element of largest overlap") {
     const LatticeColorMatrix x = tests::random_algebra(0.05)[0];
     CHECK(toDouble(sum(real(trace(su3_exp(x) * p * adj(target))))) < overlap);
   }
+}
+
+TEST_CASE("the projection makes as many sweeps as allowed and no more, and says how many") {
+  tests::use_lattice({2, 2, 2, 4});
+  const GaugeField u = tests::random_field();
+  LatticeColorMatrix target;
+  gaussian(target);
+  for (const double accuracy : {0.0, 1e-300})
+    for (const int most : {0, 1, 3}) {
+      LatticeColorMatrix p = u[0];
+      CHECK(project(p, target, {.accuracy = accuracy, .max_sweeps = most}) == (Nc > 1 ? most : std::min(most, 1)));
+    }
 }
 
 TEST_CASE("a multiple of a group element is projected onto that element in one step") {

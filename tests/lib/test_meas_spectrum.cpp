@@ -407,6 +407,10 @@ TEST_CASE(
   for (int t = 0; t < 4; ++t) {
     CHECK(toDouble(real(periodic[t])) == expected[t]);
     CHECK(toDouble(real(anti[t])) == (t == 3 ? -expected[t] : expected[t]));
+    // A sign that no crossing of a fixed boundary has.
+    CHECK(toDouble(real(baryon_from_source(forward, nullptr, 1, 0)[t])) == expected[t]);
+    CHECK(toDouble(real(baryon_from_source(forward, &backward, 1, 0)[t])) ==
+          toDouble(real(baryon_from_source(forward, &backward, 1, 1)[t])));
   }
   const auto both = baryon_from_source(forward, &backward, 0, 1);
   CHECK(toDouble(real(both[0])) == doctest::Approx((1 + 10) / 2.0));
@@ -859,8 +863,14 @@ TEST_CASE("the record of a quark tells its mass, boundary, ends and displacement
   CHECK(record.read_source().t_source == 1);
   CHECK(record.read_source().origin == std::vector<int>{0, 1, 0, 0});
   CHECK(QuarkRecord::parse(record.xml(), "q").sink.empty());
+  const auto name_of = [](const QuarkRecord& r) { return InputFile::from_text(r.xml(), "record").root_name(); };
+  CHECK(name_of(record) == "Propagator");
+  QuarkRecord source_only = record;
+  source_only.forward.clear();
+  CHECK(name_of(source_only) == "MakeSource");
   record.sink = "<Sink><SinkType>WALL_SINK</SinkType>" + displaced("OTHER") + "</Sink>";
   const QuarkRecord again = QuarkRecord::parse(record.xml(), "q");
+  CHECK(name_of(record) == "SinkSmear");
   CHECK(again.sink_type() == "WALL_SINK");
   CHECK(again.sink_displacement() == "OTHER");
   const auto packed = [](std::string text) {  // written with other blanks

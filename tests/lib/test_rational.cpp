@@ -158,6 +158,20 @@ TEST_CASE("the exchange algorithm finds Zolotarev's solution") {
     }
 }
 
+TEST_CASE("the largest error of any fractions on any interval is that of many points") {
+  // Of an approximation for another interval, and with a wrong residue, extrema lie anywhere.
+  const Power p = {-1, 4};
+  for (const int degree : {1, 3, 6})
+    for (const auto& [lower, upper] : {std::pair{0.013, 0.7}, std::pair{0.01, 1.0}, std::pair{0.002, 3.0}})
+      for (const double factor : {1.0, 1.02}) {
+        CAPTURE(degree);
+        CAPTURE(lower);
+        PartialFractions r = remez(p, 0.01, 1, degree, 0).function;
+        r.residues.front() *= factor;
+        CHECK(largest_relative_error(r, p, lower, upper) == relative(largest(extrema(r, p, lower, upper)), 1e-3));
+      }
+}
+
 TEST_CASE("2n + 2 equal extrema of alternating sign, so no rational function of that degree is closer") {
   struct Case {
     Power power;
@@ -313,6 +327,7 @@ TEST_CASE("a request that cannot be computed is reported with the element at fau
   CHECK(contains(errors(request("REMEZ", "1", "0", "1e-5", "1", "6")), "denPower"));
   CHECK(contains(errors(request("REMEZ", "1", "4", "0", "1", "6")), "lowerMin"));
   CHECK(contains(errors(request("REMEZ", "1", "4", "2", "1", "6")), "above lowerMin = 2"));
+  CHECK(contains(errors(request("REMEZ", "1", "4", "2", "2", "6")), "above lowerMin = 2"));
   CHECK(contains(errors(request("REMEZ", "1", "4", "1e-5", "1", "1000")), "from 1 to 100"));
   CHECK(contains(errors(element("ratApproxType", "REMEZ")), "upperMax"));
 }
