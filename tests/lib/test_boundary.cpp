@@ -120,6 +120,26 @@ TEST_CASE("boundary fields are in SU(3) and interpolate between the phases of th
   }
 }
 
+TEST_CASE("the chromomagnetic field is that of links in direction 0 along the last spatial direction") {
+  for (const int decay_dir : {3, 2}) {
+    tests::use_lattice({4, 2, 6, 5});
+    const int along = decay_dir == 3 ? 2 : 3;
+    const LinkMaps maps = read_state(state(schroedinger("CHROMOMAG", 1, "0.5", decay_dir)));
+    const GaugeField& w = boundary_of(maps).field();
+    for (int mu = 0; mu < Nd; ++mu)
+      for (int x = 0; x < Layout::lattSize()[along]; ++x)
+        for (int c = 0; c < Nc; ++c) {
+          multi1d<int> site(Nd);
+          site = 1;
+          site[along] = x;
+          const DComplex z = peekColor(peekSite(w[mu], site), c, c);
+          const double turn = mu != 0 || c == 2 ? 0 : (c == 0 ? 1 : -1) * kPi * x / Layout::lattSize()[along];
+          CHECK(toDouble(real(z)) == doctest::Approx(std::cos(turn)).epsilon(base_tol(1e-13)));
+          CHECK(toDouble(imag(z)) == doctest::Approx(std::sin(turn)).epsilon(base_tol(1e-13)));
+        }
+  }
+}
+
 TEST_CASE(
     "the field between the boundaries is a classical solution, with the plaquettes of a constant electric field") {
   tests::use_lattice({4, 4, 4, 6});

@@ -97,10 +97,13 @@ TEST_CASE("a rolling set keeps the newest checkpoints, those of the archive stay
   const ScratchFolder folder("checkpoint_rolling");
   run_here(folder, params(folder.file("run"), 2, 1));  // before the rolling set was asked for
   tests::Written(folder.file("run_restart_mine.xml")) << "mine";
+  for (const char* name : {"run_restart_33.bak", "run_cfg_33.lime", "run_cfg_34.save"})
+    tests::Written(folder.file(name));
   run_here(folder, continued(folder.file("run_restart_2.xml"), 10,
                              "<KeepCheckpoints>2</KeepCheckpoints><ArchiveInterval>4</ArchiveInterval>"));
   CHECK(saved(folder.file("run")) == std::set<unsigned long>{1, 2, 4, 8, 10, 11, 12});
   CHECK(fs::exists(folder.file("run_restart_mine.xml")));
+  CHECK(fs::exists(folder.file("run_restart_33.bak")));
   // The next run of the chain knows the set.
   run_here(folder, continued(folder.file("run_restart_12.xml"), 2));
   CHECK(saved(folder.file("run")) == std::set<unsigned long>{1, 2, 4, 8, 12, 13, 14});
@@ -319,6 +322,22 @@ TEST_CASE("a run continues from its newest good checkpoint, with the input's oth
   CHECK(summary.updates == 7);
   run_here(folder, continued(folder.file("whole_restart_9.xml"), 2));
   CHECK(distance(saved_field(folder.file("run_cfg_11.lime")), saved_field(folder.file("whole_cfg_11.lime"))) == 0);
+}
+
+TEST_CASE("another configuration in the place of a checkpoint's is passed over, or taken where that is asked for") {
+  const ScratchFolder folder("checkpoint_exchanged");
+  const std::string text = params(folder.file("run"), 4, 2, "<KeepCheckpoints>9</KeepCheckpoints>");
+  run_here(folder, text);
+  tests::once([&] {
+    fs::copy_file(folder.file("run_cfg_2.lime"), folder.file("run_cfg_4.lime"), fs::copy_options::overwrite_existing);
+  });
+  HmcParameters parameters = parameters_of(text);
+  CHECK(continue_from_newest(parameters, nullptr).update_no == 2);
+  parameters = parameters_of(text);
+  parameters.accept_edited = true;
+  CHECK(continue_from_newest(parameters, nullptr).update_no == 4);
+  CHECK(parameters.control.start_update == 4);
+  CHECK(distance(*parameters.start_field, saved_field(folder.file("run_cfg_2.lime"))) == 0);
 }
 
 TEST_CASE("checkpoints of another lattice are not continued from") {

@@ -130,6 +130,9 @@ TEST_CASE("a monomial that stands in for another in molecular dynamics gets its 
   CHECK(errors(h, i, copies("exact", "fast")) == "");
   CHECK(errors(h, i, "") != "");
   CHECK(contains(errors(h, i, copies("fast", "exact")), "copyFrom"));
+  // Copied from what no one draws.
+  CHECK(contains(hmc_errors(hmc_input("4 4 4 4", monomials + quarks("idle"), h, md(i, copies("idle", "fast")))),
+                 "copyFrom"));
   // Overwritten with what was drawn for another action.
   CHECK(contains(
       errors(id_list({"g", "exact", "fast"}), leapfrog(id_list({"g", "exact", "fast"})), copies("exact", "fast")),
@@ -282,6 +285,12 @@ TEST_CASE("values that cannot be meant") {
   CHECK(contains(action("RBC_GAUGEACT", tag("beta", "-1") + tag("c1", "-1.4")), "beta"));
   // Where another term keeps the action bounded.
   CHECK(action("PLAQ_PLUS_PLAQ_POWER_GAUGEACT", tag("beta", "-2.4") + tag("gamma", "200") + tag("q", "10")) == "");
+  const auto adjoint = [&](const std::string& q) {
+    return action("PLAQ_PLUS_ADJ_POWER_GAUGEACT", tag("beta", "5") + tag("gamma", "1") + tag("q", q));
+  };
+  CHECK(adjoint("2") == "");
+  CHECK(contains(adjoint("3"), "an even number"));
+  CHECK(contains(adjoint("0"), "q"));
 
   const auto kappa = [](const std::string& value) {
     return monomial_errors(

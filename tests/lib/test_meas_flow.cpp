@@ -164,10 +164,35 @@ TEST_CASE("scales of t^2 E = c t are where the formula says") {
   CHECK(*flow.t0(&EnergyDensity::clover, 0.1) == doctest::Approx(0.2).epsilon(base_tol(1e-12)));
 }
 
+TEST_CASE("scales of a curve of straight lines: the first crossing upwards, in whichever step it is") {
+  const double step = 0.1, heights[] = {0, 0.4, 0.1, 0.3, 0.8};  // t^2 E
+  FlowResult flow;
+  for (int i = 0; i < 5; ++i) {
+    FlowPoint point;
+    point.t = step * i;
+    point.energy.clover = i == 0 ? Double(0) : Double(heights[i] / (point.t * point.t));
+    flow.points.push_back(point);
+  }
+  const auto t0 = [&](double level) { return flow.t0(&EnergyDensity::clover, level).value(); };
+  CHECK(t0(0.2) == doctest::Approx(0.5 * step).epsilon(base_tol(1e-12)));
+  CHECK(t0(0.4) == doctest::Approx(step).epsilon(base_tol(1e-12)));
+  CHECK(t0(0.55) == doctest::Approx(3.5 * step).epsilon(base_tol(1e-12)));
+  CHECK(!flow.t0(&EnergyDensity::clover, 0.81));
+}
+
+TEST_CASE("time is the last direction unless a flow is told") {
+  GaugeField u = weak_field(), v = u;
+  const EnergyDensity unsaid = gradient_flow(u, wilson_flow_action(), 1, 0.01).points[1].energy;
+  const EnergyDensity last = gradient_flow(v, wilson_flow_action(), 1, 0.01, Nd - 1).points[1].energy;
+  CHECK(toDouble(unsaid.time) == toDouble(last.time));
+  CHECK(toDouble(unsaid.space) == toDouble(last.space));
+}
+
 TEST_CASE("flows ask for a positive step and one flag per direction") {
   GaugeField u = weak_field();
   CHECK_THROWS_WITH_AS(gradient_flow(u, wilson_flow_action(), 3, 0.0), doctest::Contains("positive step"), ShapeError);
   CHECK_THROWS_AS(gradient_flow(u, wilson_flow_action(), -1, 0.1), ShapeError);
+  CHECK(gradient_flow(u, wilson_flow_action(), 0, 0.1).points.size() == 1);
   CHECK_THROWS_WITH_AS(wilson_flow_action({true}), doctest::Contains("one flag per direction"), ShapeError);
   GaugeField few(Nd - 1);
   CHECK_THROWS_AS(flow_step(few, wilson_flow_action(), 0.1), ShapeError);

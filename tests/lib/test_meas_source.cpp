@@ -199,6 +199,11 @@ TEST_CASE("sources refuse sites off the lattice and names that do not exist") {
   CHECK_THROWS_WITH_AS(point_profile(multi1d<int>(3)), doctest::Contains("4 coordinates"), ShapeError);
   LatticeComplex eta = zero;
   CHECK_THROWS_AS(slice_profile(eta, 4, 0), ShapeError);
+  LatticePropagator psi = zero;
+  const GaugeField few(Nd - 1);
+  CHECK_THROWS_AS(displace(psi, few, 1, 0), ShapeError);
+  CHECK_THROWS_AS(gaussian_smear(psi, few, 0.5, 2, -1), ShapeError);
+  CHECK_THROWS_AS(jacobi_smear(psi, few, 0.5, 2, -1), ShapeError);
   CHECK_THROWS_WITH_AS(source_from("<SourceType>SHELL_SOURCE</SourceType><j_decay>3</j_decay><t_srce>0 0 0 0</t_srce>"),
                        doctest::Contains("SmearingParam"), InputError);
   CHECK_THROWS_WITH_AS(source_from("<SourceType>WALL_SOURCE</SourceType><j_decay>7</j_decay><t_source>0</t_source>"),

@@ -371,6 +371,34 @@ TEST_CASE("staggered molecular dynamics from conf.00200: energies computed elsew
   }
 }
 
+TEST_CASE("no monomial goes on with a solution that was not reached") {
+  tests::use_lattice({2, 2, 2, 4});
+  const GaugeField u = tests::random_field();
+  int solving = 0;
+  for (auto [name, input] : tests::monomial_inputs()) {
+    if (input.find("<MaxCG>") == std::string::npos) continue;
+    CAPTURE(name);
+    const auto good = tests::make_monomial(name, input);
+    for (std::size_t at = 0; (at = input.find("<MaxCG>", at)) != std::string::npos; ++at)
+      input.replace(at, input.find('<', at + 1) - at, "<MaxCG>2");
+    const auto hasty = tests::make_monomial(name, input);
+    GaugeField f;
+    good->refresh(u);
+    bool copied = true;
+    try {
+      hasty->copy_fields_from(*good);
+    } catch (const InputError&) {
+      copied = false;  // it has none
+    }
+    if (!copied) continue;
+    ++solving;
+    CHECK_NOTHROW(good->force(f, u, {}));
+    CHECK_THROWS_AS(hasty->force(f, u, {}), NumericsError);
+    CHECK_THROWS_AS(hasty->action(u, {}), NumericsError);
+  }
+  CHECK(solving > 10);
+}
+
 TEST_CASE("pseudofermion monomials: wrong use says what is wrong") {
   tests::use_lattice({4, 4, 4, 4});
   const GaugeField u = tests::random_field();

@@ -76,6 +76,11 @@ TEST_CASE("no guess survives the refresh or the action: a trajectory has the sam
       std::vector<GaugeField> again(fields.size());
       for (std::size_t i = 0; i < fields.size(); ++i) used->force(again[i], fields[i], {});
       CHECK(difference(again, expected) == 0);
+      // And so does the refresh by itself.
+      RNG::setrn(make_seed({7, 7, 3, 1}));
+      used->refresh(fields.front());
+      for (std::size_t i = 0; i < fields.size(); ++i) used->force(again[i], fields[i], {});
+      CHECK(difference(again, expected) == 0);
     }
   }
 }

@@ -93,6 +93,11 @@ TEST_CASE("how long to run and where to save may be edited by hand, and the chan
                                         "<NUpdatesThisRun>2<", "<NUpdatesThisRun>4<"));
   CHECK(contains(two, "run_restart_2.xml"));
   CHECK(contains(two, "NProductionUpdates 2 -> 20, NUpdatesThisRun 2 -> 4"));
+  // What may be edited does not excuse what may not.
+  const std::string both =
+      replaced(replaced(text, "<NUpdatesThisRun>2<", "<NUpdatesThisRun>7<"), "<beta>6.8<", "<beta>6.9<");
+  CHECK(check_restart_text(both, "x").state == RestartText::changed);
+  CHECK(contains(verdict(folder, both), "--accept-edited"));
   // Files of other programs and older versions, and inputs, have nothing to compare.
   CHECK(check_restart_text(params("x", 1, 1), "in.xml").state == RestartText::no_identity);
 }

@@ -106,6 +106,19 @@ TEST_CASE("stout: gauge covariance, and directions left out") {
   CHECK(tests::distance(v[1], u[1]) > 0.1);
 }
 
+TEST_CASE("stout: a direction has no staples with itself, whatever weight they are given") {
+  tests::use_lattice({2, 4, 2, 2});
+  const GaugeField u = tests::random_field();
+  StoutWeights weights = stout_weights(0.1);
+  for (std::size_t mu = 0; mu < Nd; ++mu) weights[mu][mu] = 0.2;
+  const GaugeField v = StoutLinks(stout_weights(0.1)).apply(u), same = StoutLinks(weights).apply(u);
+  for (int mu = 0; mu < Nd; ++mu) CHECK(tests::distance(same[mu], v[mu]) == 0);
+  for (std::size_t mu = 0; mu < Nd; ++mu) std::fill(weights[mu].begin(), weights[mu].end(), mu == 0 ? 0.1 : 0.0);
+  const GaugeField one = StoutLinks(weights).apply(u);
+  CHECK(tests::distance(one[0], v[0]) == 0);
+  CHECK(tests::distance(one[1], u[1]) == 0);
+}
+
 TEST_CASE("stout: the derivative is that of finite differences") {
   tests::use_lattice({4, 2, 2, 4});
   const GaugeField u = tests::random_field();
@@ -160,4 +173,14 @@ TEST_CASE("stout: inputs as Chroma's") {
 TEST_CASE("stout: wrong use") {
   CHECK_THROWS_WITH_AS(StoutLinks(StoutWeights(Nd, {0.1})), doctest::Contains("rho"), ShapeError);
   CHECK_THROWS_WITH_AS(stout_links(stout_weights(0.1), -1), doctest::Contains("steps"), ShapeError);
+  tests::use_lattice({2, 2, 2, 2});
+  const GaugeField u = tests::random_field();
+  for (const auto& pull_back :
+       {std::function([&](GaugeField& g, const GaugeField& v) { StoutLinks(stout_weights(0.1)).pull_back(g, v); }),
+        std::function(
+            [&](GaugeField& g, const GaugeField& v) { FatLinks(staple_paths(stout_weights(0.1))).pull_back(g, v); })}) {
+    GaugeField whole = u, few(Nd - 1);
+    CHECK_THROWS_AS(pull_back(few, u), ShapeError);
+    CHECK_THROWS_AS(pull_back(whole, few), ShapeError);
+  }
 }
