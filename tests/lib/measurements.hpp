@@ -19,7 +19,7 @@ inline std::vector<std::string> measurement_errors(const std::string& measuremen
   return file.errors();
 }
 
-/// Each record says which update it is of, and these what was asked for.
+/// Each record says which update it is of, and these what was asked for and of which field.
 inline void check_headings(const std::string& out, unsigned long update_no) {
   std::istringstream stream(out);
   QDP::XMLReader xml(stream);
@@ -28,6 +28,11 @@ inline void check_headings(const std::string& out, unsigned long update_no) {
        {"ChiralCondensate", "EigBndsMdagM", "linksmear", "CoulGauge", "hadspec", "MesonSpectrum", "SpectrumStag"}) {
     CAPTURE(name);
     CHECK(xml.count(std::string("/out/elem/") + name + "[not(Input)]") == 0);
+  }
+  for (const char* name : {"linksmear", "CoulGauge", "WilsonLoop", "hadspec", "MesonSpectrum", "make_source",
+                           "propagator", "sink_smear"}) {
+    CAPTURE(name);
+    CHECK(xml.count(std::string("/out/elem/") + name + "[not(Observables/w_plaq)]") == 0);
   }
 }
 

@@ -139,6 +139,18 @@ TEST_CASE("a monomial that stands in for another in molecular dynamics gets its 
       "copyTo"));
 }
 
+TEST_CASE("the direction of time of an integrator is on the lattice") {
+  for (const auto& [direction, good] :
+       {std::pair{"-1", false}, std::pair{"0", true}, std::pair{"3", true}, std::pair{"4", false}}) {
+    const std::string more = tag("anisoP", "true") + tag("t_dir", direction) + tag("xi_mom", "3");
+    const std::string errors =
+        hmc_errors(hmc_input("4 4 4 4", gauge("g"), id_list({"g"}), md(leapfrog(id_list({"g"})), more)));
+    CAPTURE(direction);
+    CHECK((errors == "") == good);
+    if (!good) CHECK(contains(errors, "t_dir"));
+  }
+}
+
 TEST_CASE("a monomial that is in neither is named") {
   const auto said = warnings(hmc_input("4 4 4 4", kTerms, id_list({"g", "q"}), md(leapfrog(id_list({"g", "q"})))));
   REQUIRE(said.size() == 1);
@@ -235,7 +247,9 @@ TEST_CASE("num_pf, num_flavors and the powers of both approximations have to say
   };
   CHECK(staggered(tag("num_pf", "1"), "4", "2") == "");
   CHECK(staggered(tag("num_pf", "1") + tag("num_flavors", "2"), "4", "2") == "");
-  CHECK(contains(staggered(tag("num_pf", "1") + tag("num_flavors", "1"), "4", "2"), "for 2 flavours"));
+  const std::string one = staggered(tag("num_pf", "1") + tag("num_flavors", "1"), "4", "2");
+  CHECK(contains(one, "for 2 flavours"));
+  CHECK(contains(one, "-num_flavors/4 = -0.25"));
   CHECK(contains(staggered(tag("num_pf", "2"), "8", "4"), "num_flavors"));
   CHECK(staggered(tag("num_pf", "2") + tag("num_flavors", "2"), "8", "4") == "");
   CHECK(contains(staggered(tag("num_pf", "1"), "4", "3"), "twice the power"));

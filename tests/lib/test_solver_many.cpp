@@ -207,6 +207,21 @@ TEST_CASE("block CG gives the solutions of elimination, in fewer iterations than
   }
 }
 
+TEST_CASE(
+    "block CG makes as many iterations whatever the sizes of its right-hand sides, and its residuals are relative") {
+  const Fixture f = wilson();
+  const std::vector<F> b = {tests::random_vector<F>(f.sites()), tests::random_vector<F>(f.sites())};
+  const auto iterations = [&](double scale) {
+    std::vector<F> x(2, F(zero)), scaled = b;
+    for (F& v : scaled) v *= Real(scale);
+    const std::vector<SolveResult> results = BlockCG<F>({1e-9, 200}).solve_all(x, f.system(), scaled);
+    for (std::size_t j = 0; j < 2; ++j) CHECK(tests::normal_residual(*f.m, x[j], scaled[j]) < 1.02e-9);
+    return results[0].iterations;
+  };
+  const int expected = iterations(1);
+  for (const double scale : {0x1p-20, 0x1p20}) CHECK(iterations(scale) == expected);  // no other roundings
+}
+
 TEST_CASE("block CG for one right-hand side is CG, and for none does nothing") {
   const Fixture f = wilson();
   const std::vector<F> b = {tests::random_vector<F>(f.sites())};
