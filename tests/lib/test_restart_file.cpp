@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <set>
 
 using namespace QDP;
@@ -220,22 +221,23 @@ TEST_CASE("a run is complete after NWarmUpUpdates and NProductionUpdates, wherev
   CHECK(run_text(folder, text).last_update == 5);
 }
 
-TEST_CASE("what the program decides to stop for is stopped for with the state saved") {
-  const ScratchFolder folder("restart_failing");
-  // Saves are due every 100 updates; the repetition of update 3 is made to differ.
-  const std::string text = params(folder.file("run"), 50, 100,
-                                  "<ReproCheckP>true</ReproCheckP><ReproCheckFrequency>3</ReproCheckFrequency>");
-  struct Odd : Monomial {
-    int refreshes = 0;
-    double constant = 0;
-    void refresh(const GaugeField&) override { constant = ++refreshes; }
-    Double action(const GaugeField& u, const Log&) override { return Double(constant) * sum(real(trace(u[0]))); }
-    void force(GaugeField& f, const GaugeField& u, const Log&) override {
-      f.resize(Nd);
-      for (int mu = 0; mu < Nd; ++mu) f[mu] = Real(0) * u[mu];
-    }
-    std::string log_tag() const override { return "Odd"; }
-  };
+namespace {
+
+/// An action that is another one each time.
+struct Odd : Monomial {
+  int refreshes = 0;
+  double constant = 0;
+  void refresh(const GaugeField&) override { constant = ++refreshes; }
+  Double action(const GaugeField& u, const Log&) override { return Double(constant) * sum(real(trace(u[0]))); }
+  void force(GaugeField& f, const GaugeField& u, const Log&) override {
+    f.resize(Nd);
+    for (int mu = 0; mu < Nd; ++mu) f[mu] = Real(0) * u[mu];
+  }
+  std::string log_tag() const override { return "Odd"; }
+};
+
+/// What a run of this text warns of when the first repetition of an update differs.
+std::string warnings_of_failing_run(const ScratchFolder& folder, const std::string& text) {
   const InputFile file = input(text);
   HmcParameters parameters = read_hmc_parameters(file.root());
   file.require_valid();
@@ -249,6 +251,19 @@ TEST_CASE("what the program decides to stop for is stopped for with the state sa
   push(data, "hmc");
   push(log, "hmc");
   CHECK_THROWS_AS(run_simulation(parameters, data, log, hooks), NumericsError);
+  return warnings;
+}
+
+std::string repeated(int frequency) {
+  return "<ReproCheckP>true</ReproCheckP><ReproCheckFrequency>" + std::to_string(frequency) + "</ReproCheckFrequency>";
+}
+
+}  // namespace
+
+TEST_CASE("what the program decides to stop for is stopped for with the state saved") {
+  const ScratchFolder folder("restart_failing");
+  // Saves are due every 100 updates; the repetition of update 3 is made to differ.
+  const std::string warnings = warnings_of_failing_run(folder, params(folder.file("run"), 50, 100, repeated(3)));
   CHECK(contains(warnings, "the state before it is saved: hmc -i " + folder.file("run_restart_2.xml")));
 
   // That state is the one of an undisturbed run after two updates.
@@ -294,4 +309,17 @@ TEST_CASE(
   CHECK(state("short") == state("long"));
   CHECK(contains(state("long"), "<state>4,"));      // repetitions do not count
   CHECK_FALSE(contains(state("long"), ",0.5,4,"));  // it did widen
+}
+
+TEST_CASE(
+    "a run that fails behind a checkpoint saves the updates since, and names the checkpoint where there are none") {
+  const ScratchFolder folder("restart_failing_later");
+  // Saves after updates 2 and 4.
+  const std::string since = warnings_of_failing_run(folder, params(folder.file("since"), 50, 2, repeated(4)));
+  CHECK(contains(since, "the state before it is saved: hmc -i " + folder.file("since_restart_3.xml")));
+  CHECK(std::filesystem::exists(folder.file("since_cfg_3.lime")));
+  const std::string none = warnings_of_failing_run(folder, params(folder.file("none"), 50, 2, repeated(3)));
+  CHECK(contains(none, "the state before it is " + folder.file("none_restart_2.xml")));
+  const std::string start = warnings_of_failing_run(folder, params(folder.file("start"), 50, 2, repeated(1)));
+  CHECK(contains(start, "the start of this run"));
 }
