@@ -19,7 +19,7 @@ namespace QDP::detail {
 namespace {
 
 // What a program may have: its kernel is compiled whole, and its operands are streams.
-constexpr std::size_t kMostStatements = 16, kMostRecords = 200, kMostFields = 32, kMostArguments = 300;
+constexpr std::size_t kMostStatements = 16, kMostRecords = 200, kMostFields = 32, kMostScalars = 300;
 constexpr std::size_t kMostGroups = 8;
 // Nodes of a tree that is looked through for what waits.
 constexpr std::size_t kMostNodes = 400;
@@ -32,7 +32,7 @@ bool statements_wait() {
 
 bool fits(const Statement& program) {
   return program.records().size() <= kMostRecords && program.fields().size() <= kMostFields &&
-         program.scalars().size() <= kMostArguments;
+         program.scalars().size() <= kMostScalars;
 }
 
 }  // namespace

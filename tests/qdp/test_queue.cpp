@@ -311,18 +311,18 @@ TEST_CASE("a program that would be too large runs statement by statement") {
   create_lattice({4, 4, 2, 4});
   multi1d<LatticeColorMatrixD> u(Nd);
   for (int mu = 0; mu < Nd; ++mu) gaussian(u[mu]);
-  LatticeDiracFermionD3 psi;
+  LatticeFermionD psi;
   gaussian(psi);
-  const auto product = [&](const LatticeDiracFermionD3& in) {
-    LatticeDiracFermionD3 out = u[0] * in;
+  const auto product = [&](const LatticeFermionD& in) {
+    LatticeFermionD out = u[0] * in;
     for (int i = 0; i < 12; ++i) out = u[i % Nd] * (adj(u[(i + 1) % Nd]) * (u[(i + 2) % Nd] * (u[i % Nd] * out)));
     return out;
   };
-  const LatticeDiracFermionD3 expected = product(psi);
+  const LatticeFermionD expected = product(psi);
   const Fuse on(true);
   const auto before = counters();
-  const LatticeDiracFermionD3 got = product(psi);
-  CHECK(toDouble(norm2(LatticeDiracFermionD3(got - expected))) == 0);
+  const LatticeFermionD got = product(psi);
+  CHECK(toDouble(norm2(LatticeFermionD(got - expected))) == 0);
   CHECK(counters().apart > before.apart);
 }
 
