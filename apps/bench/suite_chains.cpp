@@ -27,7 +27,7 @@ void measure_both(Session& session, const std::string& name, const Work& work,
 }
 
 template <class P>
-void vectors(Session& session) {
+void chained_vectors(Session& session) {
   typename P::Fermion x, y, z, p, q, r;
   for (typename P::Fermion* f : {&x, &y, &z, &p, &q, &r}) gaussian(*f);
   const typename P::Real a = 1e-6, b = 0.5;
@@ -56,7 +56,7 @@ void vectors(Session& session) {
 }
 
 template <class P>
-void hopping_terms(Session& session) {
+void chained_hop(Session& session) {
   multi1d<typename P::ColorMatrix> u(Nd);
   for (int mu = 0; mu < Nd; ++mu) gaussian(u[mu]);
   typename P::Fermion chi, psi;
@@ -75,15 +75,15 @@ void hopping_terms(Session& session) {
 }
 
 template <class P>
-void all_cases(Session& session) {
-  vectors<P>(session);
-  hopping_terms<P>(session);
+void all_chains(Session& session) {
+  chained_vectors<P>(session);
+  chained_hop<P>(session);
 }
 
 }  // namespace
 
 void run_chains(Session& session, Precision precision) {
-  precision == Precision::kSingle ? all_cases<SingleFields>(session) : all_cases<DoubleFields>(session);
+  precision == Precision::kSingle ? all_chains<SingleFields>(session) : all_chains<DoubleFields>(session);
 }
 
 }  // namespace bench
