@@ -20,17 +20,46 @@ bool is_fresh(const SumAccumulator& acc) { return acc.limit == 0 && acc.top <= k
 /// log2 of what one unit of the levels' numbers stands for, relative to the true sum.
 std::int64_t scale(std::int64_t top) { return top > kHighestFast ? kHugeShift : 0; }
 
+/// 2^exponent, for -1022 <= exponent <= 1023.
+double power_of_two(std::int64_t exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+/// x 2^exponent where that is a double. 2^1064 is none, its root is.
+double scaled(double x, std::int64_t exponent) {
+  const std::int64_t half = exponent / 2;
+  return x * power_of_two(half) * power_of_two(exponent - half);
+}
+
 std::int64_t top_for(double largest) {
-  if (largest == 0) return kLowest;
-  const std::int64_t exponent = std::ilogb(largest) + 2;  // largest < 2^(exponent - 1)
+  if (largest < std::numeric_limits<double>::min()) return kLowest;
+  const std::int64_t exponent =
+      static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(largest) >> 52) - 1023 + 2;  // largest < 2^(exponent - 1)
   const std::int64_t steps = exponent >= 0 ? (exponent + kStep - 1) / kStep : -(-exponent / kStep);
   return std::max(kLowest, steps * kStep);
 }
 
 void set_window(SumAccumulator& acc, std::int64_t top) {
   acc.top = top;
-  acc.limit = top > kHighestFast ? 0.0 : std::ldexp(1.0, int(top - 1));
-  for (int k = 0; k < 3; ++k) acc.extract[k] = std::ldexp(1.5, int(top - scale(top) - kStep * (k + 1) + 52));
+  acc.limit = top > kHighestFast ? 0.0 : power_of_two(top - 1);
+  for (int k = 0; k < 3; ++k) acc.extract[k] = 1.5 * power_of_two(top - scale(top) - kStep * (k + 1) + 52);
+}
+
+/// The sum of the lanes of a level in its unit, 2^exponent. Each is below 2^53 of them.
+std::int64_t in_units(const double (&level)[kMaxLanes], std::int64_t exponent) {
+  // Four at a time, as processors do. Sums of units below 2^53 are exact.
+  double sum[4] = {}, largest[4] = {};
+  for (int l = 0; l < kMaxLanes; l += 4)
+    for (int i = 0; i < 4; ++i) {
+      sum[i] += level[l + i];
+      largest[i] = std::max(largest[i], std::fabs(level[l + i]));
+    }
+  const double bound = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+  if (scaled(bound, -exponent) * kMaxLanes < 0x1p53)
+    return static_cast<std::int64_t>(scaled((sum[0] + sum[1]) + (sum[2] + sum[3]), -exponent));
+  std::int64_t units = 0;
+  for (const double x : level) units += static_cast<std::int64_t>(scaled(x, -exponent));
+  return units;
 }
 
 void clear_levels(SumAccumulator& acc) {
@@ -124,12 +153,7 @@ void ExactSum::add(const SumAccumulator& acc) {
   raise(acc.top);
   const int lost = int((top_ - acc.top) / kStep);  // levels of acc that now lie below the last unit
   for (int k = 0; k + lost < 3; ++k) {
-    // 2^1064 is no double, its root is.
-    const int exponent = int(acc.top - scale(acc.top) - kStep * (k + 1)), half = exponent / 2;
-    const double first = std::ldexp(1.0, -half), second = std::ldexp(1.0, half - exponent);
-    std::int64_t units = 0;  // each lane below 2^53
-    for (double x : acc.level[k]) units += static_cast<std::int64_t>(x * first * second);
-    add(k + lost, units);
+    add(k + lost, in_units(acc.level[k], acc.top - scale(acc.top) - kStep * (k + 1)));
   }
 }
 
@@ -154,7 +178,7 @@ double ExactSum::value() const {
   if (special_ != 0) return std::isnan(special_) ? std::numeric_limits<double>::quiet_NaN() : special_;
   const Int128 units = (((get(0) << kStep) + get(1)) << kStep) + get(2);
   // The conversion rounds to nearest even. The scaling is exact: results below 2^-1022 are multiples of 2^-1064.
-  return std::ldexp(static_cast<double>(units), int(top_ - 3 * kStep));
+  return scaled(static_cast<double>(units), top_ - 3 * kStep);
 }
 
 std::uint64_t ReductionValue::key(double x) const {

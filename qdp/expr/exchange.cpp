@@ -81,7 +81,7 @@ class Exchange {
   void look_at_fields() {
     const auto records = whole_.records();
     seen_.assign(records.size(), true);
-    for (std::size_t i = 1; i < records.size(); ++i) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
       const Record& r = records[i];
       if (r.op() == Op::field) seen_[i] = whole_.fields()[static_cast<std::size_t>(r.attribute)]->were_asked_for();
       for (int k = 0; k < 3; ++k)
@@ -171,7 +171,7 @@ class Exchange {
     Statement value;
     value.clear(how_.lattice);
     value.copy(whole_, shift.operand(0), {});
-    const auto records = value.records().subspan(1);
+    const auto records = value.records();
     ValueName name{how_.domain.identity.value(), map_of(whole_, shift)->identity().value(), records.size(),
                    value.fields().size(), value.maps().size()};
     for (const Record& r : records) name.insert(name.end(), {r.operands, r.place, r.type, r.attribute});
@@ -275,7 +275,7 @@ bool leaves(const jit::SiteMap* map) { return map != nullptr && map->off_rank() 
 std::vector<int> depths(const Statement& statement) {
   const auto records = statement.records();
   std::vector<int> depth(records.size());
-  for (std::size_t i = 1; i < records.size(); ++i) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
     for (int k = 0; k < 3; ++k)
       if (const int operand = records[i].operand(k); operand >= 0)
         depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(operand)]);
@@ -350,7 +350,7 @@ void check_same_on_all_ranks(const Statement& statement) {
   if (!jit::env().check || ranks.size() == 1) return;
   At own{.number = ++number};
   const auto records = statement.records();
-  for (const Record& r : records.subspan(1))
+  for (const Record& r : records)
     for (const std::uint64_t word : {r.type, r.operands, r.place & 0xFFFFFFFF})
       own.hash = (own.hash ^ word) * 0x100000001B3ull;
   describe(records, statement.root()).copy(own.text, sizeof own.text - 1);
@@ -374,7 +374,7 @@ void execute_with_messages(const Statement& statement, const Assignment& how) {
   const std::vector<int> depth = depths(whole);
   std::map<int, std::vector<int>> inner;  // shifts in other shifts, by their depth
   std::vector<int> outer;
-  for (std::size_t i = 1; i < records.size(); ++i)
+  for (std::size_t i = 0; i < records.size(); ++i)
     if (records[i].op() == Op::shift && leaves(map_of(whole, records[i])))
       (records[i].frame() == 0 ? outer : inner[depth[i]]).push_back(static_cast<int>(i));
   if (inner.empty()) {

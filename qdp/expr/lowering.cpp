@@ -56,18 +56,18 @@ T& grown(std::vector<T>& list, std::size_t i) {
 
 Lowering::Lowering(std::span<const Record> records)
     : records_(records), builder_(kernel_), algebra_(builder_), done_(records.size()), is_done_(records.size(), false) {
-  const Grouping grouping = Grouping::of(records[0]);
+  const Grouping grouping = Grouping::of(records.back());
   kernel_.lanes = grouping.lanes;
   kernel_.listed = grouping.listed;
   const auto leaf = [](Shape s) {
     return ir::Leaf{s.word, narrow(static_cast<std::uint64_t>(s.components()), "components in a site type")};
   };
   std::vector<Shape> values;
-  for (std::size_t i = 1; i < records.size(); ++i) {
+  for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& r = records[i];
     if (r.op() == Op::field || r.op() == kStore) {
-      narrow(r.attribute, "different fields");
-      grown(kernel_.leaves, r.attribute) = leaf(r.shape());
+      narrow(field_of(r), "different fields");
+      grown(kernel_.leaves, field_of(r)) = leaf(r.shape());
     } else if (r.op() == Op::value) {
       grown(values, r.attribute) = r.shape();
     } else if (r.op() == Op::shift) {
@@ -88,7 +88,7 @@ Lowering::Lowering(std::span<const Record> records)
 
 std::vector<Part> Lowering::parts() const {
   std::vector<Part> list;
-  for (std::size_t i = 1; i < records_.size(); ++i)
+  for (std::size_t i = 0; i < records_.size(); ++i)
     if (is_done_[i] && records_[i].frame() == 0 && is_in_table(records_[i].op()))
       list.push_back({static_cast<int>(i), records_[i].op(), &done_[i]});
   return list;
@@ -252,7 +252,7 @@ Tensor Lowering::times(int a, Tensor vector) {
 
 void Lowering::store(const Record& item, const Tensor& value, bool by_columns) {
   const Shape shape = item.shape();
-  const auto leaf = static_cast<std::int16_t>(item.attribute);
+  const auto leaf = static_cast<std::int16_t>(field_of(item));
   const int n = by_columns ? (shape.*columns_).n : 1;
   const int inner = (columns_ == &Shape::color ? 1 : shape.color.size()) * shape.reals();
   kernel_.trips = n;
@@ -270,8 +270,8 @@ void Lowering::store(const Record& item, const Tensor& value, bool by_columns) {
     }  // unchanged
     kernel_.stores.push_back(s);
   }
-  kernel_.leaves[item.attribute].written = true;
-  if (!stores_all) partly_stored_.push_back(item.attribute);
+  kernel_.leaves[field_of(item)].written = true;
+  if (!stores_all) partly_stored_.push_back(field_of(item));
 }
 
 void Lowering::read_what_stays() {
@@ -314,7 +314,7 @@ Lowered lower_statement(std::span<const Record> records) {
     const int aside = kernel.nodes.size() > kLargestProgram ? 0 : -1;
     return {std::move(kernel), aside};
   }
-  const bool big = std::any_of(records.begin() + 1, records.end(), is_big_object);
+  const bool big = std::any_of(records.begin(), records.end(), is_big_object);
   const std::size_t large = big ? kWantedNodes : kLargeWithoutBigObjects;
   ir::Kernel whole;
   if (kernel.nodes.size() > large) whole = kernel;

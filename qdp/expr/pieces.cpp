@@ -50,13 +50,13 @@ struct Load {
 std::vector<int> pieces(std::span<const Record> records, std::size_t arguments) {
   if (records.size() <= kManyRecords && arguments <= kMostArguments) return {};
   double all = 0;
-  for (const Record& r : records.subspan(1)) all += work(records, r);
+  for (const Record& r : records) all += work(records, r);
   if (records.size() <= kLongest && arguments <= kMostArguments && all <= kMostWork) return {};
 
   std::vector<int> cuts;
   std::vector<Load> loads(records.size());  // of what has not been cut off below a record
   const auto at = [&](int i) -> Load& { return loads[static_cast<std::size_t>(i)]; };
-  for (int i = 1; i < static_cast<int>(records.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(records.size()); ++i) {
     const Record& r = records[static_cast<std::size_t>(i)];
     const double components = r.shape().components();
     Load own{work(records, r), r.op() == Op::value                          ? components
@@ -95,7 +95,7 @@ std::vector<int> pieces(std::span<const Record> records, std::size_t arguments) 
 std::vector<int> last_readers(std::span<const Record> records, std::span<const int> pieces) {
   std::vector<int> readers(records.size(), 0);
   readers.back() = static_cast<int>(records.size());
-  for (int i = static_cast<int>(records.size()) - 1; i > 0; --i) {
+  for (int i = static_cast<int>(records.size()) - 1; i >= 0; --i) {
     const Record& r = records[static_cast<std::size_t>(i)];
     const bool cut = std::binary_search(pieces.begin(), pieces.end(), i);
     const int reader = cut ? i : readers[static_cast<std::size_t>(i)];

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <utility>
 
@@ -126,7 +127,7 @@ void Queue::Group::execute(Shape dest) {
 void Queue::Group::drop_dead_stores() {
   for (const int i : program.items()) {
     const Record& r = program.records()[static_cast<std::size_t>(i)];
-    if (is_stored(r) && program.owner(r.attribute).use_count() == 1) program.drop_store(i);
+    if (is_stored(r) && program.owner(field_of(r)).use_count() == 1) program.drop_store(i);
   }
 }
 
@@ -142,7 +143,7 @@ void Queue::Group::launch(jit::KernelHandle* kernel, std::span<double> results, 
 void Queue::Group::run_one_by_one() {
   Statement::Asides stored;
   for (; finished_ < shapes.size(); ++finished_) {
-    const auto& dest = program.owner(item(finished_).attribute);
+    const auto& dest = program.owner(field_of(item(finished_)));
     Statement one;
     one.clear(*lattice_, dest.get());
     one.copy(program, item(finished_).operand(0), stored);
@@ -182,7 +183,7 @@ bool Queue::Group::run_with(Reduce kind, int count, double* results, const State
 
 void Queue::Group::lose_the_rest(const std::string& reason) noexcept {
   if (shapes.size() == 1) return program.owner(0)->lose(reason);  // the first that its statement names
-  for (std::size_t i = finished_; i < shapes.size(); ++i) program.owner(item(i).attribute)->lose(reason);
+  for (std::size_t i = finished_; i < shapes.size(); ++i) program.owner(field_of(item(i)))->lose(reason);
 }
 
 // ---- the queue ------------------------------------------------------------------------------------------------------
@@ -254,7 +255,7 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
     return assign_now(*dest, shape, domain, rhs);
   }
   const LatticeState& lattice = lattice_of(*dest);
-  if (groups_.size() > kMostGroups || !find_awaited(rhs))
+  if (groups_.size() >= kMostGroups || !find_awaited(rhs))
     run();
   else if (dest->is_awaited() || !awaited_.empty())
     if (Group* const group = group_for(lattice, domain, dest.get()); group && group->try_to_add(&dest, rhs)) {
@@ -296,19 +297,26 @@ bool Queue::assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain,
 /// The groups that `needs` names, and those that have to come before them.
 template <class Needs>
 Queue::Groups Queue::take(Needs&& needs) {
-  std::vector<bool> needed(groups_.size());
+  std::array<bool, kMostGroups> needed;
   for (std::size_t i = groups_.size(); i-- > 0;) {
     needed[i] = needs(*groups_[i]);
     for (std::size_t j = i + 1; j < groups_.size() && !needed[i]; ++j)
       needed[i] = needed[j] && groups_[i]->comes_before(*groups_[j]);
   }
-  Groups now, later;
-  for (std::size_t i = 0; i < groups_.size(); ++i) (needed[i] ? now : later).push_back(std::move(groups_[i]));
-  groups_ = std::move(later);
+  Groups now = std::exchange(room_, {});
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < groups_.size(); ++i)
+    if (needed[i])
+      now.push_back(std::move(groups_[i]));
+    else
+      groups_[left++].swap(groups_[i]);
+  groups_.resize(left);
   return now;
 }
 
-void Queue::run() { run(std::exchange(groups_, {})); }
+void Queue::run() {
+  run(take([](const Group&) { return true; }));
+}
 
 void Queue::run_before_look(const jit::Field& field) {
   run(take([&](const Group& group) { return group.has(field); }));
@@ -321,7 +329,10 @@ void Queue::run(Groups groups) {
 /// What runs now does not wait, whatever looks at its fields; nor does, meanwhile, what stays.
 template <class RunLast>
 void Queue::run(Groups groups, RunLast&& run_last) {
-  if (groups.empty()) return;
+  if (groups.empty()) {
+    room_ = std::move(groups);
+    return;
+  }
   jit::set_deferred_waiting(false);
   for (const auto& group : groups)
     for (jit::Field* field : group->program.fields()) field->wait_no_more();
@@ -345,6 +356,8 @@ void Queue::run(Groups groups, RunLast&& run_last) {
     group->clear();
     spare_.push_back(std::move(group));
   }
+  groups.clear();
+  room_ = std::move(groups);
   jit::set_deferred_waiting(!groups_.empty());
   if (failure) std::rethrow_exception(failure);
 }

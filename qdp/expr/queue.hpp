@@ -111,6 +111,7 @@ class Queue {
 
   Groups groups_;  ///< in the order in which they have to run
   Groups spare_;
+  Groups room_;                             ///< an empty list, whose memory the next one to run takes
   Statement statement_;                     ///< of one that does not wait
   std::vector<const jit::Field*> awaited_;  ///< operands of the statement at hand that groups have to do with
   QueueCounters counters_;

@@ -41,12 +41,17 @@ std::uint64_t hash(std::span<const Record> records) {
 
 }  // namespace
 
-Record Grouping::record() const { return Record::of(kHead, 0, listed, 0, lanes); }
-Grouping Grouping::of(const Record& head) { return {.lanes = head.operand(0), .listed = head.attribute != 0}; }
+void Grouping::put(Record& last) const {
+  last.attribute = static_cast<std::uint32_t>(last.attribute) | static_cast<std::uint64_t>(lanes) << 32 |
+                   static_cast<std::uint64_t>(listed) << 63;
+}
+Grouping Grouping::of(const Record& last) {
+  return {.lanes = static_cast<int>(last.attribute >> 32 & 0xFFFF), .listed = last.attribute >> 63 != 0};
+}
 
 Purpose purpose_of(const Record& r) {
   if (r.op() == kStore) return {.dest = r.shape()};
-  return {.dest = {}, .reduction = static_cast<int>(r.attribute), .count = r.operand(1)};
+  return {.dest = {}, .reduction = static_cast<int>(static_cast<std::uint32_t>(r.attribute)), .count = r.operand(1)};
 }
 
 void RecordList::grow() { room_.resize(2 * room_.size() + 16); }
@@ -58,7 +63,7 @@ void Statement::clear(const LatticeState& lattice, jit::Field* target) {
   frames_.add({-1, nullptr});
   maps_.assign(1, nullptr), gathered_.assign(1, 0);
   scalars_.clear(), value_starts_.clear();
-  records_.shrink(0), records_.push_back({}), root_ = 0;
+  records_.shrink(0), root_ = -1;
   if (!items_.empty()) items_.clear();
   if (keeps_) owners_.clear(), owners_of_maps_.clear(), keeps_ = false;
   clashes_ = false;
@@ -114,7 +119,7 @@ void Statement::end(const Purpose& purpose) {
 
 void Statement::drop_store(int record) {
   Record& r = records_[static_cast<std::size_t>(record)];
-  r = Record::of(kStore, r.packed_shape(), r.attribute, -1, r.operand(0));
+  r = Record::of(kStore, r.packed_shape(), field_of(r), -1, r.operand(0));
 }
 
 Statement::Extent Statement::extent() const {
@@ -380,7 +385,7 @@ jit::TableKey Statement::identify(const Grouping& grouping, const Purpose& purpo
 }
 
 jit::TableKey Statement::identify(const Grouping& grouping) {
-  records_[0] = grouping.record();
+  grouping.put(records_[records_.size() - 1]);
   return {std::as_bytes(records_.span()), hash(records_.span())};
 }
 
@@ -406,7 +411,7 @@ LevelOf columns_of(std::span<const Record> records, const Record& r) {
 LevelOf columns_of(std::span<const Record> records, Shape dest) {
   const LevelOf level = dest.spin.kind == Kind::matrix ? &Shape::spin : &Shape::color;
   const auto goes_by = [&](const Record& r) { return columns_of(records, r) == level; };
-  const bool any = (dest.*level).kind == Kind::matrix && std::any_of(records.begin() + 1, records.end(), goes_by);
+  const bool any = (dest.*level).kind == Kind::matrix && std::any_of(records.begin(), records.end(), goes_by);
   return any ? level : nullptr;
 }
 

@@ -81,8 +81,8 @@ struct Grouping {
   int lanes = 1;
   bool listed = false;  ///< kind of domain
 
-  Record record() const;  ///< the first of a list
-  static Grouping of(const Record& head);
+  void put(Record& last) const;  ///< into the last record of a program
+  static Grouping of(const Record& last);
 };
 
 /// What becomes of a value: it is stored in a field, or its first `count` components are reduced.
@@ -93,10 +93,12 @@ struct Purpose {
 };
 
 // Operations that are not in the table, since no tree has them.
-constexpr Op kHead = static_cast<Op>(255), kStore = static_cast<Op>(254), kReduce = static_cast<Op>(253);
+constexpr Op kStore = static_cast<Op>(255), kReduce = static_cast<Op>(254);
 /// kStore: the attribute is the field's number; in frame -1 only later statements see the value. kReduce: the attribute is a
-/// Reduce, the second operand how many components.
+/// Reduce, the second operand how many components. The last of a program has the Grouping, too.
 inline bool is_in_table(Op op) { return op < kReduce; }
+/// Of kStore, or Op::field.
+inline std::uint32_t field_of(const Record& r) { return static_cast<std::uint32_t>(r.attribute); }
 inline bool is_stored(const Record& r) { return r.op() == kStore && r.frame() == 0; }
 /// What a record that stores or reduces has, back from it.
 Purpose purpose_of(const Record& r);
@@ -293,8 +295,8 @@ class Statement {
   std::vector<std::shared_ptr<jit::Field>> spread_;  ///< large values, the same at all sites
   std::size_t first_value_ = 0, first_spread_ = 0;   ///< of the present statement
 
-  RecordList records_;  ///< the first says how the sites lie
-  int root_ = 0;        ///< of the last value
+  RecordList records_;
+  int root_ = -1;  ///< of the last value
   std::vector<int> items_;
 
   const LatticeState* lattice_ = nullptr;
