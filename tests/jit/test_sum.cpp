@@ -171,6 +171,36 @@ TEST_CASE("an accumulator of zeroed memory is empty") {
   CHECK(reduced(Kind::sum, acc) == 3.75);
 }
 
+TEST_CASE("lanes of as many summands as they may hold lose nothing") {
+  // 2^24 of the largest in each of 64 lanes, and a last bit in each that only whole numbers keep.
+  SumAccumulator acc;
+  reset(acc, Kind::sum);
+  const double seed = 1;
+  tessera_sum_slow(&acc, &seed, 1);
+  const double unit = std::ldexp(1.0, static_cast<int>(acc.top) - 28);
+  for (const double each : {0x1p46 - 1, 0x1p47 - 1, 0x1p51 - 1, -(0x1p51 - 1)}) {
+    for (double& lane : acc.level[0]) lane = each * unit;
+    acc.level[0][5] += unit;
+    ExactSum found, all;
+    found.add(acc);
+    for (int l = 0; l < jit::kMaxLanes; ++l) {
+      SumAccumulator one = acc;
+      std::fill(std::begin(one.level[0]), std::end(one.level[0]), 0.0);
+      one.level[0][0] = acc.level[0][l];
+      all.add(one);
+    }
+    // The same but for the most of it, which hides the last bits.
+    SumAccumulator most = acc;
+    std::fill(std::begin(most.level[0]), std::end(most.level[0]), 0.0);
+    for (int i = 0; i < jit::kMaxLanes; ++i) {
+      most.level[0][0] = -each * unit;
+      found.add(most), all.add(most);
+    }
+    CHECK(found.value() == unit);
+    CHECK(all.value() == unit);
+  }
+}
+
 TEST_CASE("exact sums add up, also with different windows, and accumulators can be emptied into them midway") {
   std::mt19937_64 engine(5);
   const std::vector<double> x = random_numbers(engine, 600, 1e-30, 1e30);
