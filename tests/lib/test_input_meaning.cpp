@@ -474,6 +474,9 @@ TEST_CASE("a required element that is misspelt is found under its wrong name") {
   text.replace(text.find("<tau0>"), 6, "<tauO>");
   text.replace(text.find("</tau0>"), 7, "</tauO>");
   CHECK(contains(hmc_errors(text), "no such element; is <tauO> in line 1 meant to be it?"));
+  // Its own line, not the group's.
+  text.insert(text.find("<tauO>"), "\n\n\n");
+  CHECK(contains(hmc_errors(text), "is <tauO> in line 4 meant to be it?"));
 }
 
 TEST_CASE("the nearest word") {

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -140,6 +141,23 @@ TEST_CASE("integrating back with flipped momenta returns to the start") {
     CHECK(tests::distance(state.u, start.u) < base_tol(1e-11));
     CHECK(tests::distance(state.p, start.p) < base_tol(1e-11));
   }
+}
+
+TEST_CASE("links that are nearly in the group are in it after a step") {
+  tests::use_lattice({2, 2, 2, 2});
+  const System system(5.7);
+  PhaseSpace state = random_start();
+  const Real defect = 0.1 * unitarity_tolerance();
+  for (int mu = 0; mu < Nd; ++mu) state.u[mu] = state.u[mu] + defect * state.u[mu];
+  const auto largest = [&] {
+    double found = 0;
+    for (int mu = 0; mu < Nd; ++mu) found = std::max(found, toDouble(globalMax(su3_defect(state.u[mu]))));
+    return found;
+  };
+  const double before = largest();
+  CHECK(before > 0.1 * unitarity_tolerance());
+  simple("LCM_STS_LEAPFROG", 1, 0.1, system.monomials).run(state);
+  CHECK(largest() < 0.2 * before);
 }
 
 TEST_CASE("an inner integrator of all the forces makes the outer steps exact") {

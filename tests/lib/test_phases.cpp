@@ -186,6 +186,10 @@ TEST_CASE("wrong boundary conditions are named with what was expected") {
                 "</ExternalField>")
             .find("two different directions") != std::string::npos);
   CHECK(message("<boundary>1 1 1 1</boundary><ImaginaryChemicalPotential/>").find("MuByT") != std::string::npos);
+  for (const char* direction : {"-1", "4"})
+    CHECK(message("<boundary>1 1 1 1</boundary><ImaginaryChemicalPotential><MuByT>0.3</MuByT><t_dir>" +
+                  std::string(direction) + "</t_dir></ImaginaryChemicalPotential>")
+              .find("t_dir") != std::string::npos);
   CHECK_THROWS_WITH_AS(PhaseMap().twist(4, 1), doctest::Contains("direction"), ShapeError);
   CHECK_THROWS_WITH_AS(PhaseMap().flux(1, 1, 1), doctest::Contains("plane"), ShapeError);
   CHECK_THROWS_AS(PhaseMap().apply(GaugeField(2)), ShapeError);
