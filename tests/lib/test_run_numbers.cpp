@@ -191,6 +191,12 @@ TEST_CASE("checks, measurements, saves and reports of a run come at the numbers 
     CHECK(std::filesystem::exists(folder.file("a") + "_restart_" + std::to_string(n) + ".xml") == saved);
   }
 
+  // What continues the run measures as it did.
+  tests::run(tests::input(tests::read_text(folder.file("a_restart_10.xml"))), folder.file("on.xml"),
+             folder.file("on.log"));
+  CHECK(updates_with(*std::make_unique<tests::Output>(tests::read_text(folder.file("on.xml"))), ".//PolyakovLoop") ==
+        std::vector<int>{12, 14});
+
   // Chroma's defaults: both checks every ten updates. Fewer updates are left than this run would do.
   const RunSummary second = run("b", {4, 2, 10, 50, 100}, tag("MonitorForces", "false"));
   CHECK(second.last_update == 12);
