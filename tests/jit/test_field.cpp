@@ -502,6 +502,7 @@ TEST_CASE("a field that does not fit leaves the others as they were") {
 TEST_CASE("sizes read as people write them") {
   CHECK(format_bytes(0) == "0 B");
   CHECK(format_bytes(1023) == "1023 B");
+  CHECK(format_bytes(1024) == "1.00 KiB");
   CHECK(format_bytes(1536) == "1.50 KiB");
   CHECK(format_bytes(std::size_t{131} << 30) == "131 GiB");
 }

@@ -463,15 +463,17 @@ TEST_CASE("the profile is sorted by time and adds up") {
   std::vector<KernelInfo> kernels = {row("short", 10, 0.25, 1e9, 2e9), row("idle", 0, 0, 0, 0),
                                      row("long", 2, 0.75, 3e9, 3e9)};
   kernels[2].configuration = "block 256, sites 2";
+  kernels[0].compile_seconds = 0.0125, kernels[2].compile_seconds = 0.5;
   const std::string text = format_profile(kernels, 8e9, "title");
   CHECK(text.find("title") == 0);
   CHECK(text.find("long") < text.find("short 01234567"));
   CHECK(text.find("idle") == std::string::npos);
   CHECK(text.find("long 01234567 [block 256, sites 2]\n") != std::string::npos);
   CHECK(text.find("short 01234567\n") != std::string::npos);
-  CHECK(text.find("75.0") != std::string::npos);    // % of the time
-  CHECK(text.find("0.50") != std::string::npos);    // 4 of 8 GB/s
-  CHECK(text.find("   12 ") != std::string::npos);  // calls in all
+  CHECK(text.find("75.0") != std::string::npos);                 // % of the time
+  CHECK(text.find("0.50") != std::string::npos);                 // 4 of 8 GB/s
+  CHECK(text.find("   12 ") != std::string::npos);               // calls in all
+  CHECK(text.find(" 512.5  all kernels") != std::string::npos);  // ms of compilation
 }
 
 TEST_CASE("threads below one are refused") {

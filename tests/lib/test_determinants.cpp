@@ -39,9 +39,10 @@ struct WilsonKind {
     if (shift != 0) text += tag("TwistedM", std::to_string(shift));
     return tag("FermionAction", text + tests::fermion_bc());
   }
+  /// On top of what it has.
   WilsonKind shifted(double mu) const {
     WilsonKind q = *this;
-    q.shift = mu;
+    q.shift += mu;
     return q;
   }
 
@@ -288,9 +289,11 @@ std::map<std::string, std::vector<Claim>> claims() {
       {"TWO_FLAVOR_UNPREC_RATIO_CONV_CONV_FERM_MONOMIAL", {hasenbusch(whole_wilson, whole_clover)}},
       {"TWO_FLAVOR_EOPREC_CONSTDET_RATIO_CONV_CONV_FERM_MONOMIAL", {hasenbusch(wilson, heavier)}},
       {"TWO_FLAVOR_SEOPREC_CONSTDET_RATIO_CONV_CONV_FERM_MONOMIAL", {hasenbusch(seo, seo_heavy)}},
-      {"TWO_FLAVOR_EOPREC_CONSTDET_RATIO_CONV_CONV_MULTIHASEN_FERM_MONOMIAL", {chain(wilson)}},
+      {"TWO_FLAVOR_EOPREC_CONSTDET_RATIO_CONV_CONV_MULTIHASEN_FERM_MONOMIAL",
+       {chain(wilson), chain(clover.shifted(0.3))}},
       {"TWO_FLAVOR_SEOPREC_CONSTDET_RATIO_CONV_CONV_MULTIHASEN_FERM_MONOMIAL", {chain(seo)}},
-      {"TWO_FLAVOR_EOPREC_CONSTDET_MULTIHASEN_CANCEL_FERM_MONOMIAL", {end_of_chain(wilson)}},
+      {"TWO_FLAVOR_EOPREC_CONSTDET_MULTIHASEN_CANCEL_FERM_MONOMIAL",
+       {end_of_chain(wilson), end_of_chain(clover.shifted(0.3))}},
       {"TWO_FLAVOR_SEOPREC_CONSTDET_MULTIHASEN_CANCEL_FERM_MONOMIAL", {end_of_chain(seo)}},
       {"ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL", {one_flavor(whole_wilson, 1, "0.01", "80")}},
       {"ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", {one_flavor(wilson, 2, "0.01", "80")}},

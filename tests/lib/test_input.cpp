@@ -103,6 +103,11 @@ TEST_CASE("numbers out of range, lists of wrong length, wrong flags") {
   CHECK(contains(errors(edited("<SaveVolfmt>SINGLEFILE", "<SaveVolfmt>TWOFILES")), "SINGLEFILE"));
   CHECK(contains(errors(edited("<elem>11</elem>", "<elem>4096</elem>")), "from 0 to 4095"));
   CHECK(contains(errors(edited("<elem>11</elem>", "")), "four <elem>"));
+  for (const bool fits : {true, false}) {  // 47 bits: the last number has eleven
+    std::string seed = edited("<elem>11</elem>", "");
+    seed.insert(seed.find("</Seed>"), fits ? "<elem>2047</elem>" : "<elem>2048</elem>");
+    CHECK(contains(errors(seed), "from 0 to 2047") != fits);
+  }
   CHECK(contains(errors(edited("<SaveInterval>20", "<SaveInterval>0")), "SaveInterval"));
 }
 

@@ -66,6 +66,8 @@ TEST_CASE("large and off-axis loops agree with the product along the path, and w
 TEST_CASE("averaged_orders lists every order once") {
   CHECK(averaged_orders({forward(0), forward(1), backward(2)}).size() == 6);
   CHECK(averaged_orders({forward(0), forward(0), forward(1)}).size() == 3);
+  CHECK(averaged_orders({backward(2), forward(1), forward(0)}).size() == 6);  // in whatever order they are named
+  CHECK(averaged_orders({forward(1), forward(0), forward(0)}).size() == 3);
   double weight = 0;
   for (const WeightedPath& path : averaged_orders({forward(0), forward(1), backward(2)})) weight += path.weight;
   CHECK(weight == doctest::Approx(1));

@@ -90,7 +90,10 @@ TEST_CASE("writeArchiv fills in plaquette and link trace, which are those of pla
                                                 "CREATION_DATE", value(read_bytes(path), "CREATION_DATE")),
                                       "ARCHIVE_DATE", value(read_bytes(path), "ARCHIVE_DATE")));
   multi1d<LatticeColorMatrix> back(Nd);
-  CHECK(readArchiv(back, path) == "verified");
+  ArchivGauge_t of_file;
+  CHECK(readArchiv(of_file, back, path) == "verified");
+  CHECK(header.checksum == of_file.checksum);
+  CHECK(header.checksum != 0);
 }
 
 TEST_CASE("a header that does not describe the links is refused, and read all the same if told so") {

@@ -570,6 +570,14 @@ TEST_CASE("XMLArrayWriter wants as many elements as announced") {
   push(array);
   pop(array);
   CHECK(contains(error_of([&] { pop(array); }), "expected 2 elements, got 1"));
+  // Each array that it writes has as many.
+  XMLArrayWriter twice(xml, 1);
+  for (const char* name : {"C", "D"}) {
+    push(twice, name);
+    push(twice);
+    pop(twice);
+    pop(twice);
+  }
   XMLArrayWriter other(xml);
   CHECK(contains(error_of([&] { pop(other); }), "an open array"));
   {
