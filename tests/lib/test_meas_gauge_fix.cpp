@@ -29,6 +29,7 @@ TEST_CASE("a fixed field is the transformed field, and its divergence vanishes")
   tests::use_lattice({4, 2, 4, 6});
   GaugeField start(Nd);
   weak_field_start(start);
+  const GaugeField weak = start;
   LatticeColorMatrix spin;
   start = tests::gauge_transformed(start, spin);
   for (int j_decay : {-1, 0, Nd - 1}) {
@@ -39,7 +40,13 @@ TEST_CASE("a fixed field is the transformed field, and its divergence vanishes")
     const GaugeFixingResult result = fix_gauge(u, g, strict(j_decay));
     CHECK(result.converged);
     CHECK(result.theta < base_tol(1e-12));
-    CHECK(result.functional > 0.75);
+    // One of the fields that it may become is the weak one that it was.
+    double before = 0;
+    for (int mu = 0; mu < Nd; ++mu)
+      if (mu != j_decay) before += toDouble(sum(real(trace(weak[mu]))));
+    before /= Nc * (Nd - (j_decay < 0 ? 0 : 1)) * static_cast<double>(Layout::vol());
+    CHECK(result.functional > before);
+    CHECK(result.functional > (Nc == 3 ? 0.75 : 0.7));
     GaugeField expected(Nd);
     for (int mu = 0; mu < Nd; ++mu) expected[mu] = g * start[mu] * adj(shift(g, FORWARD, mu));
     CHECK(distance(u, expected) < base_tol(1e-11));
@@ -65,7 +72,7 @@ TEST_CASE("a pure gauge field is brought back to U = 1 in Landau gauge") {
 
 TEST_CASE("over-relaxation needs fewer sweeps and reaches the same functional") {
   tests::use_lattice(Nd == 4   ? std::vector{2, 2, 4, 16}
-                     : Nd == 3 ? std::vector{2, 4, 16}
+                     : Nd == 3 ? std::vector{2, 2, 16}
                                : std::vector{4, 16});  // long, so that there are slow modes
   GaugeField start(Nd);
   weak_field_start(start);
