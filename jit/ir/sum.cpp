@@ -25,7 +25,7 @@ double power_of_two(std::int64_t exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-/// x 2^exponent where that is a double. 2^1064 is none, its root is.
+/// x 2^exponent where that is a double: std::ldexp without a call. 2^1064 is no double, its root is.
 double scaled(double x, std::int64_t exponent) {
   const std::int64_t half = exponent / 2;
   return x * power_of_two(half) * power_of_two(exponent - half);
@@ -152,9 +152,7 @@ void ExactSum::add(const SumAccumulator& acc) {
   if (is_fresh(acc)) return;
   raise(acc.top);
   const int lost = int((top_ - acc.top) / kStep);  // levels of acc that now lie below the last unit
-  for (int k = 0; k + lost < 3; ++k) {
-    add(k + lost, in_units(acc.level[k], acc.top - scale(acc.top) - kStep * (k + 1)));
-  }
+  for (int k = 0; k + lost < 3; ++k) add(k + lost, in_units(acc.level[k], acc.top - scale(acc.top) - kStep * (k + 1)));
 }
 
 void ExactSum::add(const ExactSum& other) {

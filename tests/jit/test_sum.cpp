@@ -172,7 +172,7 @@ TEST_CASE("an accumulator of zeroed memory is empty") {
 }
 
 TEST_CASE("lanes of as many summands as they may hold lose nothing") {
-  // 2^24 of the largest in each of 64 lanes, and a last bit in each that only whole numbers keep.
+  // On both sides of where 64 of them leave a double, and one unit more in one lane.
   SumAccumulator acc;
   reset(acc, Kind::sum);
   const double seed = 1;
@@ -189,7 +189,7 @@ TEST_CASE("lanes of as many summands as they may hold lose nothing") {
       one.level[0][0] = acc.level[0][l];
       all.add(one);
     }
-    // The same but for the most of it, which hides the last bits.
+    // Less what all have: the unit is left.
     SumAccumulator most = acc;
     std::fill(std::begin(most.level[0]), std::end(most.level[0]), 0.0);
     for (int i = 0; i < jit::kMaxLanes; ++i) {
