@@ -1,11 +1,13 @@
 #include "qdp/io/qdp_file.hpp"
 
+#include "jit/memory/field.hpp"
 #include "qdp/io/field_stream.hpp"
 #include "qdp/io/scidac.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp/util/primary.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <sstream>
@@ -35,6 +37,11 @@ std::string type_name(const detail::RecordTarget& t) {
 int rows_of_level(const detail::Level& level) {
   using detail::Kind;
   return level.kind == Kind::vector || level.kind == Kind::matrix ? level.n : 1;
+}
+
+void zero_unwritten(const std::vector<jit::Field*>& fields) {
+  for (jit::Field* f : fields)
+    if (!f->ever_written()) std::memset(f->host_overwrite(), 0, f->host_bytes());
 }
 
 io::ScidacRecordInfo info_of(const detail::RecordTarget& t) {
@@ -155,6 +162,8 @@ void QDPFileReader::read_record(XMLReader& xml, const detail::RecordTarget& to) 
     io::on_primary([&] { report = file_->scidac->read_global(file_->next(), word, to.words, words); });
     io::broadcast(to.words, words * io::bytes_of(word));
   } else {
+    // A box leaves the other sites alone. Those of fields without contents become zero, rather than what memory held.
+    if (io::once([&] { return file_->next().info.kind == io::RecordKind::hypercube; })) zero_unwritten(to.fields);
     io::FieldSink sink(to.fields);
     io::on_primary_with(sink, [&] { report = file_->scidac->read_field(file_->next(), io::lattice_geometry(), sink); });
   }

@@ -142,6 +142,12 @@ struct XMLReader::Impl {
     return XPathResult(object);
   }
 
+  /// What paths of a derived reader begin at: an element, or the whole document.
+  xmlNodePtr one_context(const std::string& xpath) {
+    const XPathResult result = evaluate(xpath);
+    return result.size() == 1 && result.node(0)->type == XML_DOCUMENT_NODE ? result.node(0) : one_element(xpath);
+  }
+
   xmlNodePtr one_element(const std::string& xpath) {
     const XPathResult result = evaluate(xpath);
     if (result.size() == 1 && result.node(0)->type == XML_ELEMENT_NODE) return result.node(0);
@@ -169,11 +175,15 @@ struct XMLReader::Impl {
       if (result.size() >= 1 && result.node(0)->type == XML_ELEMENT_NODE)
         return "\"" + path + "\" at " + line(result.node(0)) + " has " + children_of(result.node(0));
     }
-    xmlNodePtr top = xpath.starts_with('/') ? xmlDocGetRootElement(document->doc) : node;
+    xmlNodePtr top = element_of(xpath.starts_with('/') ? xmlDocGetRootElement(document->doc) : node);
     return "<" + from_xml(top->name) + "> at " + line(top) + " has " + children_of(top);
   }
 
-  static std::string line(xmlNodePtr element) { return "line " + std::to_string(xmlGetLineNo(element)); }
+  /// The element to speak of, and to print: of a document its root.
+  static xmlNodePtr element_of(xmlNodePtr node) {
+    return node->type == XML_DOCUMENT_NODE ? xmlDocGetRootElement(node->doc) : node;
+  }
+  static std::string line(xmlNodePtr node) { return "line " + std::to_string(xmlGetLineNo(element_of(node))); }
   std::string here() const {
     return document->name + ", from " + take_string(xmlGetNodePath(node)) + " at " + line(node);
   }
@@ -235,7 +245,7 @@ void XMLReader::open(const XMLBufferWriter& buffer) {
 void XMLReader::open(const XMLReader& old, const std::string& xpath) {
   if (!old.is_open())
     throw XMLError({.what = "XMLReader(old, \"" + xpath + "\")", .expected = "an open reader", .got = "a closed one"});
-  auto derived = std::make_unique<Impl>(old.impl_->document, old.impl_->one_element(xpath), true);
+  auto derived = std::make_unique<Impl>(old.impl_->document, old.impl_->one_context(xpath), true);
   for (const auto& [prefix, uri] : old.impl_->namespaces) {
     derived->namespaces.emplace_back(prefix, uri);
     xmlXPathRegisterNs(derived->context.pointer, to_xml(prefix), to_xml(uri));
@@ -353,7 +363,7 @@ int XMLReader::line(const std::string& xpath) const {
 
 void XMLReader::print(std::ostream& os) const {
   if (impl_ == nullptr) return;
-  impl_->print(os, impl_->node);
+  impl_->print(os, Impl::element_of(impl_->node));
   os << '\n';
 }
 

@@ -168,6 +168,32 @@ TEST_CASE("the document has QDP++'s layout") {
         "<?xml version=\"1.0\"?>\n\n\n<root>\n  <n>1</n>\n  <group>\n    <nrow>4 4 4 4</nrow>\n  </group>\n</root>\n");
 }
 
+TEST_CASE("a reader of the whole document") {
+  XMLReader xml = parse("<?xml version=\"1.0\"?>\n<!-- first -->\n<r><a>1</a></r>");
+  XMLReader inner(xml, "a");
+  for (const XMLReader* of : {&xml, &inner}) {
+    XMLReader document(*of, "/");
+    CHECK(document.is_derived());
+    CHECK(document.count("r") == 1);
+    CHECK(document.count("a") == 0);
+    int a = 0;
+    read(document, "r/a", a);
+    CHECK(a == 1);
+    XMLReader root(document, "r");
+    CHECK(root.count("a") == 1);
+    std::ostringstream whole, context, of_root;
+    document.print(whole);
+    document.printCurrentContext(context);
+    root.print(of_root);
+    CHECK(whole.str() == of_root.str());
+    CHECK(context.str() == of_root.str());
+    CHECK(contains(of_root.str(), "<a>1</a>"));
+    CHECK_FALSE(contains(whole.str(), "<?xml"));
+    CHECK(contains(error_of([&] { read(document, "s", a); }), "<r> at line 3"));
+    CHECK(contains(error_of([&] { read(document, "/", a); }), "expected one element"));
+  }
+}
+
 TEST_CASE("attributes, prefixes and empty tags") {
   XMLBufferWriter buffer;
   XMLWriterAPI::AttributeList attributes;
