@@ -218,6 +218,10 @@ class KernelEmitter {
     };
     walk(trip_, p.stride);
     walk(round_, p.leap);
+    if (p.shifted_by >= 0)
+      walk(builder_.CreateSExt(builder_.CreateExtractElement(scalars_[std::size_t(p.shifted_by)], std::uint64_t{0}),
+                               builder_.getInt64Ty()),
+           1);
     return offset;
   }
 

@@ -175,7 +175,8 @@ class Scheduler {
 
   /// Whether two places may be the same word in some trips.
   static bool overlap(const Place& a, const Place& b) {
-    return a.leaf == b.leaf && (a.component == b.component || a.stride != b.stride || a.leap != b.leap);
+    return a.leaf == b.leaf &&
+           (a.component == b.component || a.stride != b.stride || a.leap != b.leap || a.shifted_by != b.shifted_by);
   }
 
   /// Stores to one place keep their order.

@@ -289,14 +289,19 @@ class SimtEmitter : private SimtCode {
 
   const std::vector<Value*>& in_this_trip(const Place& p, const ir::Leaf& leaf) {
     const std::vector<Value*>& bases = addresses(std::size_t(p.slot), std::size_t(p.leaf));
-    if (!ir::walks(p) || !trip_) return bases;
-    std::vector<Value*>& moved = walking_[{p.slot, p.leaf, p.stride, p.leap}];
+    const bool walks = ir::walks(p) && trip_, shifted = p.shifted_by >= 0;
+    if (!walks && !shifted) return bases;
+    std::vector<Value*>& moved = moved_[{p.slot, p.leaf, walks ? p.stride : 0, walks ? p.leap : 0, p.shifted_by}];
     if (moved.empty()) {
       const auto times = [&](Value* count, int components) {
         return builder_.CreateMul(count, i64(std::uint64_t(components * component_bytes(leaf))));
       };
-      Value* way = times(trip_, p.stride);
-      if (round_) way = builder_.CreateAdd(way, times(round_, p.leap));
+      Value* way = i64(0);
+      if (walks) way = times(trip_, p.stride);
+      if (walks && round_) way = builder_.CreateAdd(way, times(round_, p.leap));
+      if (shifted)
+        way = builder_.CreateAdd(
+            way, times(builder_.CreateSExt(part(scalars_[std::size_t(p.shifted_by)], 0, 1), builder_.getInt64Ty()), 1));
       for (Value* base : bases) moved.push_back(advance(base, way));
     }
     return moved;
@@ -478,8 +483,8 @@ class SimtEmitter : private SimtCode {
   std::vector<bool> known_;
   std::vector<std::vector<Value*>> addresses_;  ///< [slot * leaves + leaf]
   Value *trip_ = nullptr, *round_ = nullptr;    ///< i64 inside the loop over trips
-  std::map<std::tuple<int, int, int, int>, std::vector<Value*>>
-      walking_;  ///< by slot, leaf, stride, leap, in this trip
+  std::map<std::tuple<int, int, int, int, int>, std::vector<Value*>>
+      moved_;  ///< addresses by slot, leaf, stride, leap in this trip, argument
   std::vector<Value*> values_;
   SimtSums sums_;
 };

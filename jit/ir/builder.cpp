@@ -19,7 +19,8 @@ std::size_t Builder::NodeHash::operator()(const Node& n) const {
   const Place& p = n.place;
   mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.leaf)) << 32 |
       static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.slot)) << 16 | static_cast<std::uint16_t>(p.component));
-  mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.stride)) << 16 | static_cast<std::uint16_t>(p.leap));
+  mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.shifted_by)) << 32 |
+      static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.stride)) << 16 | static_cast<std::uint16_t>(p.leap));
   return h;
 }
 

@@ -272,7 +272,8 @@ void interpret(const Kernel& kernel, void* const* fields, const std::uint64_t* s
     const int trip = run % kernel.trips, round = run / kernel.trips;
     const auto address = [&](const Place& p) {
       const std::size_t size = std::size_t(bytes(kernel.leaves[std::size_t(p.leaf)].word));
-      return static_cast<char*>(fields[p.leaf]) + std::size_t(component_in(p, trip, round)) * size;
+      const int moved = p.shifted_by < 0 ? 0 : get<std::int32_t>(scalars[p.shifted_by]);
+      return static_cast<char*>(fields[p.leaf]) + std::size_t(component_in(p, trip, round) + moved) * size;
     };
     for (std::size_t i = 0; i < kernel.nodes.size(); ++i) {
       const Node& n = kernel.nodes[i];

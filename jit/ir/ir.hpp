@@ -46,9 +46,10 @@ int arity(Op op);
 using Value = std::int32_t;  ///< index into Kernel::nodes
 constexpr Value kNone = -1;
 
-/// What a load reads: word `component + trip * stride + round * leap` of field `leaf`, in frame `slot` (0 = the site itself).
+/// What a load reads: word `component + trip * stride + round * leap` of field `leaf`, in frame `slot` (0 = the site itself);
+/// further on by the i32 that argument number `shifted_by` holds, if there is one (-1: none).
 struct Place {
-  std::int16_t leaf = 0, slot = 0, component = 0, stride = 0, leap = 0;
+  std::int16_t leaf = 0, slot = 0, component = 0, stride = 0, leap = 0, shifted_by = -1;
   bool operator==(const Place&) const = default;
 };
 

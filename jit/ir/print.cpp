@@ -50,6 +50,7 @@ class Printer {
     *this << "leaf" << std::int64_t{p.leaf} << "[" << std::int64_t{p.component};
     if (p.stride != 0) *this << "+" << std::int64_t{p.stride} << "t";
     if (p.leap != 0) *this << "+" << std::int64_t{p.leap} << "r";
+    if (p.shifted_by >= 0) *this << "+a" << std::int64_t{p.shifted_by};
     *this << "]";
     if (p.slot != 0) *this << " @" << std::int64_t{p.slot};
     return *this;

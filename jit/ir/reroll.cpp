@@ -61,7 +61,8 @@ class Signatures {
     if (n.op == Op::load) {
       const Place& p = n.place;
       h = mix(h, std::uint64_t(p.leaf) << 32 | std::uint64_t(p.slot));
-      h = mix(h, std::uint64_t(std::uint16_t(p.stride)) << 16 | std::uint16_t(p.leap));
+      h = mix(h, std::uint64_t(std::uint16_t(p.shifted_by)) << 32 | std::uint64_t(std::uint16_t(p.stride)) << 16 |
+                     std::uint16_t(p.leap));
       return {h, std::uint64_t(p.component)};
     }
     std::uint64_t where = 0;
@@ -290,7 +291,9 @@ bool trips_are_independent(const Kernel& kernel) {
     const int trip = run % kernel.trips, round = run / kernel.trips;
     const auto word = [&](const Place& p) { return std::pair(p.leaf, component_in(p, trip, round)); };
     for (const Place& p : loads)
-      if (p.slot != 0 || std::binary_search(written.begin(), written.end(), word(p))) return false;
+      if (p.slot != 0 || p.shifted_by != kernel.stores[0].place.shifted_by ||
+          std::binary_search(written.begin(), written.end(), word(p)))
+        return false;
     for (const Store& s : kernel.stores) written.push_back(word(s.place));
     std::sort(written.begin(), written.end());
   }
@@ -326,7 +329,8 @@ std::optional<Kernel> roll_once(const Kernel& kernel, std::size_t wanted, double
 bool reroll(Kernel& kernel, std::size_t nodes) {
   if (kernel.stores.empty() || !kernel.reductions.empty()) return false;
   for (const Store& s : kernel.stores)
-    if (s.place.leaf != kernel.stores[0].place.leaf) return false;
+    if (s.place.leaf != kernel.stores[0].place.leaf || s.place.shifted_by != kernel.stores[0].place.shifted_by)
+      return false;
   const double most_work = kMostRepeated * work(kernel);
   bool changed = false;
   while (kernel.nodes.size() > nodes && kernel.rounds == 1) {

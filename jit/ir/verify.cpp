@@ -79,6 +79,12 @@ class Verifier {
     check(type == leaf.word, what, std::string("type ") + name(leaf.word) + " of its leaf", name(type));
     check(p.slot >= 0 && p.slot < int(kernel_.slots.size()), what,
           "a slot below " + std::to_string(kernel_.slots.size()), std::to_string(p.slot));
+    if (p.shifted_by >= 0) {
+      check(p.shifted_by < int(kernel_.arguments.size()), what,
+            "an argument below " + std::to_string(kernel_.arguments.size()), std::to_string(p.shifted_by));
+      const Type by = kernel_.arguments[std::size_t(p.shifted_by)];
+      check(by == Type::i32, what, "an argument i32 to be shifted by", name(by));
+    }
     const int by_trips = (kernel_.trips - 1) * p.stride, by_rounds = (kernel_.rounds - 1) * p.leap;
     const int first = p.component + std::min(by_trips, 0) + std::min(by_rounds, 0);
     const int last = p.component + std::max(by_trips, 0) + std::max(by_rounds, 0);

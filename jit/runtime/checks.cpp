@@ -137,8 +137,23 @@ std::vector<std::int64_t> groups_reached(const Launch& launch) {
   return groups;
 }
 
+/// Places that an argument shifts stay within the site.
+void check_shifted(const Launch& launch, const ir::Place& p) {
+  if (p.shifted_by < 0) return;
+  const ir::Kernel& kernel = launch.kernel->ir;
+  const int components = kernel.leaves[static_cast<std::size_t>(p.leaf)].components;
+  const auto by = static_cast<std::int32_t>(launch.scalars[static_cast<std::size_t>(p.shifted_by)]);
+  if (by < 0 || p.component + by >= components)
+    throw InternalError({.what = describe_operand(kernel, static_cast<std::size_t>(p.leaf)),
+                         .expected = "words below " + std::to_string(components),
+                         .got = std::to_string(p.component) + " shifted by " + std::to_string(by)});
+}
+
 void check_operands(const Launch& launch, const Plan& plan) {
   const ir::Kernel& kernel = launch.kernel->ir;
+  for (const ir::Node& n : kernel.nodes)
+    if (n.op == ir::Op::load) check_shifted(launch, n.place);
+  for (const ir::Store& s : kernel.stores) check_shifted(launch, s.place);
   for (std::size_t i = 0; i < kernel.leaves.size(); ++i)
     if (kernel.leaves[i].read && !launch.fields[i]->ever_written() && !written_before(launch, launch.fields[i], plan))
       throw UserError({.what = "read of a field that was never written",

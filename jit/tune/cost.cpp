@@ -43,7 +43,7 @@ KernelCost cost(const ir::Kernel& kernel) {
   for (std::size_t s = 0; s < kernel.slots.size(); ++s)
     if (kernel.slots[s].parent >= 0) odd[s] = !odd[static_cast<std::size_t>(kernel.slots[s].parent)];
 
-  std::set<std::tuple<int, int, bool>> read;  // leaf, word, odd
+  std::set<std::tuple<int, int, int, bool>> read;  // leaf, what it is shifted by, word, odd
   double stored = 0;
   const auto word_bytes = [&](int leaf) { return ir::bytes(kernel.leaves[static_cast<std::size_t>(leaf)].word); };
   const int runs = ir::runs(kernel);
@@ -51,13 +51,13 @@ KernelCost cost(const ir::Kernel& kernel) {
     const int trip = run % kernel.trips, round = run / kernel.trips;
     for (const ir::Node& node : kernel.nodes)
       if (node.op == ir::Op::load)
-        read.emplace(node.place.leaf, ir::component_in(node.place, trip, round),
+        read.emplace(node.place.leaf, node.place.shifted_by, ir::component_in(node.place, trip, round),
                      odd[static_cast<std::size_t>(node.place.slot)]);
     for (const ir::Store& store : kernel.stores) stored += word_bytes(store.place.leaf);
   }
-  for (const auto& [leaf, word, is_odd] : read) {
+  for (const auto& [leaf, shifted_by, word, is_odd] : read) {
     result.bytes_of_part += word_bytes(leaf);
-    if (!is_odd || !read.contains({leaf, word, false})) result.bytes += word_bytes(leaf);
+    if (!is_odd || !read.contains({leaf, shifted_by, word, false})) result.bytes += word_bytes(leaf);
   }
   result.bytes += stored;
   result.bytes_of_part += stored;

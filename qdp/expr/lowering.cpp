@@ -142,12 +142,79 @@ Tensor Lowering::compute(int number) {
       return t;
     }
     default: {
+      if (is_component(r.op()) && component_operand(r) >= 0)
+        return is_peek(r.op()) && record(r.operand(0)).op() == Op::field ? peek(r) : choose(r);
       std::vector<Tensor> operands;
       for (int n = 0; n < 3; ++n)
         if (const int k = r.operand(n); k >= 0) operands.push_back(done_[static_cast<std::size_t>(k)]);
       return algebra_.apply(r.op(), shape, r.attribute, operands);
     }
   }
+}
+
+// ---- components whose number is a value
+
+/// Where word number `word` of the component lies in the field.
+ir::Place Lowering::place_of(const Record& component, const Record& field, Shape whole, int word) const {
+  const bool of_color = component.op() == Op::peek_color || component.op() == Op::poke_color;
+  const int reals = whole.reals();
+  const int at = of_color ? word / reals * whole.color.size() * reals + word % reals : word;
+  const Tensor& number = arguments_[record(component_operand(component)).attribute];
+  return {.leaf = static_cast<std::int16_t>(field_of(field)),
+          .slot = static_cast<std::int16_t>(field.op() == Op::field ? field.frame() : 0),
+          .component = static_cast<std::int16_t>(at),
+          .shifted_by = static_cast<std::int16_t>(kernel_.nodes[static_cast<std::size_t>(number.v[0])].integer)};
+}
+
+Tensor Lowering::peek(const Record& r) {
+  const Record& field = record(r.operand(0));
+  Tensor t(r.shape());
+  for (std::size_t c = 0; c < t.v.size(); ++c)
+    t.v[c] = builder_.load(place_of(r, field, field.shape(), static_cast<int>(c)));
+  return t;
+}
+
+/// All components, one of which is taken: of what is no field.
+Tensor Lowering::choose(const Record& r) {
+  const Shape whole = record(r.operand(0)).shape();
+  const Level level = level_of_component(r.op(), whole);
+  const Value number = arguments_[record(component_operand(r)).attribute].v[0];
+  std::vector<Tensor> operands{done_[static_cast<std::size_t>(r.operand(0))]};
+  if (!is_peek(r.op())) operands.push_back(done_[static_cast<std::size_t>(r.operand(1))]);
+  std::optional<Tensor> chosen;
+  for (int i = 0; i < level.size(); ++i) {
+    const int n = level.kind == Kind::matrix ? level.n : 1;
+    const auto attribute = static_cast<std::uint64_t>(i / n) | static_cast<std::uint64_t>(i % n) << 16;
+    Tensor one = algebra_.apply(r.op(), r.shape(), attribute, operands);
+    for (Value& v : one.v) v = algebra_.word(v, r.shape().word);
+    const Value here = builder_.binary(
+        ir::Op::eq, number, builder_.constant_int(Type::i32, std::int64_t{i} * words_of_component(r.op(), whole)));
+    for (std::size_t c = 0; chosen && c < one.v.size(); ++c) one.v[c] = builder_.select(here, one.v[c], chosen->v[c]);
+    chosen = std::move(one);
+  }
+  return std::move(*chosen);
+}
+
+/// Whether a statement replaces one component of its destination, whichever, and leaves the others.
+bool Lowering::pokes_into(const Record& item) const {
+  const Record& value = record(item.operand(0));
+  if (!is_component(value.op()) || is_peek(value.op()) || component_operand(value) < 0) return false;
+  const Record& whole = record(value.operand(0));
+  return whole.op() == Op::field && whole.frame() == 0 && field_of(whole) == field_of(item) &&
+         whole.packed_shape() == item.packed_shape();
+}
+
+void Lowering::poke(const Record& item) {
+  const Record& value = record(item.operand(0));
+  const Shape whole = item.shape();
+  const bool of_color = value.op() == Op::poke_color;
+  const Tensor component = algebra_.convert(
+      lower(value.operand(1)), of_color ? whole.with_levels(whole.spin, {}) : whole.with_levels({}, whole.color));
+  for (std::size_t c = 0; c < component.v.size(); ++c)
+    kernel_.stores.push_back({.place = place_of(value, item, whole, static_cast<int>(c)),
+                              .value = algebra_.word(algebra_.convert(component.v[c], whole.word), whole.word)});
+  kernel_.leaves[field_of(item)].written = true;
+  partly_stored_.push_back(field_of(item));
 }
 
 /// From a shift's frame to the frame it is seen in.
@@ -287,6 +354,10 @@ void Lowering::run() {
       for (int c = 0; c < purpose.count; ++c)
         kernel_.reductions.push_back({static_cast<ir::Reduction::Kind>(purpose.reduction),
                                       algebra_.word(value.v[static_cast<std::size_t>(c)], Type::f64)});
+      continue;
+    }
+    if (pokes_into(r)) {
+      poke(r);
       continue;
     }
     std::optional<Tensor> columns;

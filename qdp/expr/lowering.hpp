@@ -49,6 +49,11 @@ class Lowering {
   Tensor times(int a, Tensor vector);
   void carry_back(Tensor& t, int inner);
   void store(const Record& item, const Tensor& value, bool by_columns = false);
+  jit::ir::Place place_of(const Record& component, const Record& field, Shape whole, int word) const;
+  Tensor peek(const Record& r);
+  Tensor choose(const Record& r);
+  bool pokes_into(const Record& item) const;
+  void poke(const Record& item);
 
   std::span<const Record> records_;
   std::vector<int> items_;  ///< records that store or reduce

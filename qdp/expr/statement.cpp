@@ -215,10 +215,30 @@ int Statement::spread_of(const Node& n, int frame) {
 inline int Statement::value_of(const Node& n, int frame) {
   if (n.shape.components() > kInArguments) [[unlikely]]
     return spread_of(n, frame);
+  return number_value(n, pack(n.shape), n.components());
+}
+
+/// A value that stands for a node.
+inline int Statement::number_value(const Node& n, std::uint64_t shape, const void* components) {
   if (const int known = value_nodes_.find(&n); known >= 0)
-    return append(Record::of(Op::value, pack(n.shape), first_value_ + static_cast<std::uint64_t>(known), -1));
+    return append(Record::of(Op::value, shape, first_value_ + static_cast<std::uint64_t>(known), -1));
   value_nodes_.add(&n);
-  return add_value(pack(n.shape), n.components());
+  return add_value(shape, components);
+}
+
+/// Whether the component that a node names is a value of its own. A program may need what is poked as a whole.
+inline bool Statement::picks_at_run_time(const Node& n, int frame, int whole) const {
+  const Record& r = records_[static_cast<std::size_t>(whole)];
+  if (r.op() != Op::field) return false;
+  return is_peek(n.op) || (frame == 0 && !keeps_ && field_of(r) == static_cast<std::uint32_t>(target_));
+}
+
+int Statement::component_of(const Node& n, Shape whole) {
+  const Level level = level_of_component(n.op, whole);
+  const auto row = static_cast<int>(n.attribute & 0xFFFF), column = static_cast<int>(n.attribute >> 16);
+  const std::int32_t words =
+      (level.kind == Kind::matrix ? row * level.n + column : row) * words_of_component(n.op, whole);
+  return number_value(n, pack(kScalarShape.with_word(Type::i32)), &words);
 }
 
 inline int Statement::add_shift(std::uint64_t shape, int kid, int outer, int inner) {
@@ -261,7 +281,11 @@ std::uint64_t Statement::program_of(const Node& n, int a, int b, int c) const {
   int record;
   if (n.op == Op::shift)
     record = add_shift(pack(n.shape), a, frame, inner);
-  else
+  else if (is_component(n.op) && picks_at_run_time(n, frame, a)) [[unlikely]] {
+    const int at = component_of(n, records_[static_cast<std::size_t>(a)].shape());
+    record = append(is_peek(n.op) ? Record::of(n.op, pack(n.shape), 0, frame, a, at)
+                                  : Record::of(n.op, pack(n.shape), 0, frame, a, b, at));
+  } else
     record = append(Record::of(n.op, pack(n.shape), n.op == Op::site_function ? program_of(n, a, b, c) : n.attribute,
                                frame, a, b, c));
   if (visits_ > kSmallTree && n.uses > 1) shared_.add({&n, frame}), shared_records_.push_back(record);

@@ -92,6 +92,23 @@ struct Purpose {
   int count = 0;
 };
 
+/// Which component is peeked of a field, or poked in the destination, is a number that the kernel is given: one kernel for all.
+/// The record has one more operand then, the value of that number: words from the first component.
+inline bool is_component(Op op) {
+  return op == Op::peek_color || op == Op::peek_spin || op == Op::poke_color || op == Op::poke_spin;
+}
+inline bool is_peek(Op op) { return op == Op::peek_color || op == Op::peek_spin; }
+inline int component_operand(const Record& r) {
+  return r.operand(is_peek(r.op()) ? 1 : 2);
+}  ///< -1: it is in the record
+/// The level that the component is of, and the words from one to the next in a site of shape `whole`.
+inline Level level_of_component(Op op, Shape whole) {
+  return op == Op::peek_color || op == Op::poke_color ? whole.color : whole.spin;
+}
+inline int words_of_component(Op op, Shape whole) {
+  return (op == Op::peek_color || op == Op::poke_color ? 1 : whole.color.size()) * whole.reals();
+}
+
 // Operations that are not in the table, since no tree has them.
 constexpr Op kStore = static_cast<Op>(255), kReduce = static_cast<Op>(254);
 /// kStore: the attribute is the field's number; in frame -1 only later statements see the value. kReduce: the attribute is a
@@ -266,6 +283,9 @@ class Statement {
   void add_item(const Purpose& purpose, int field);
   int add_value(std::uint64_t shape, const void* components);
   int value_of(const Node& n, int frame);
+  int number_value(const Node& n, std::uint64_t shape, const void* components);
+  bool picks_at_run_time(const Node& n, int frame, int whole) const;
+  int component_of(const Node& n, Shape whole);
   int spread_of(const Node& n, int frame);
   int add_shift(std::uint64_t shape, int kid, int outer, int inner);
   int add_shifted(jit::Field* field, std::uint64_t shape, int frame, const jit::SiteMap* map);

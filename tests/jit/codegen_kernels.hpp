@@ -308,9 +308,14 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
     const Type t = kTypes[dice.below(5)];
     return small_words && jit::ir::bytes(t) == 8 ? (t == Type::i64 ? Type::i32 : Type::f32) : t;
   };
-  for (int i = 0; i < 4; ++i) k.leaves.push_back({any_type(), 4, true, false});
-  for (int i = 0; i < 3; ++i) k.leaves.push_back({any_type(), 4, i == 2, true});
+  for (int i = 0; i < 4; ++i) k.leaves.push_back({any_type(), 6, true, false});
+  for (int i = 0; i < 3; ++i) k.leaves.push_back({any_type(), 6, i == 2, true});
   for (int i = 0; i < 3; ++i) k.arguments.push_back(any_type());
+  for (int i = 0; i < 2; ++i) k.arguments.push_back(Type::i32);  // by which places are shifted
+  const auto shifted = [&](Place p) {
+    if (dice.below(4) == 0) p.shifted_by = std::int16_t(3 + dice.below(2));
+    return p;
+  };
   const int slots = dice.below(5);
   const auto exchanges = every_exchange(lanes);
   for (int i = 1; i <= slots; ++i) {
@@ -345,7 +350,9 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
     // The read-and-written leaf is read in the site's frame only: neighbours may be overwritten already.
     const int leaf = f == 0 && dice.below(6) == 0 ? 6 : dice.below(4);
     const int leap = leaf != 6 && k.rounds > 1 && component == 0 ? dice.below(2) : 0;
-    return note(f, load(k, leaf, component, f, leaf == 6 ? 0 : stride(component), leap));
+    const Value v = load(k, leaf, component, f, leaf == 6 ? 0 : stride(component), leap);
+    k.nodes.back().place = shifted(k.nodes.back().place);
+    return note(f, v);
   };
   // A value of this type in this frame: one that exists, converted if need be.
   const auto operand = [&](int f, Type t) -> Value {
@@ -380,6 +387,7 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
     for (int c = 0; c < (k.trips > 1 ? 2 : 4); ++c) {
       const int s = k.trips > 1 && leaf != 6 ? 1 : 0;
       store(k, leaf, c * (s ? 1 : 2) % 4, operand(0, k.leaves[std::size_t(leaf)].word), s, k.rounds > 1 && c == 0 && s);
+      k.stores.back().place = shifted(k.stores.back().place);
     }
   if (!small_words)
     for (int kind = 0; kind < 3; ++kind)

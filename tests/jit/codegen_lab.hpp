@@ -193,6 +193,9 @@ class Lab {
       tables_.push_back(std::move(table));
     }
     for (Type t : kernel.arguments) scalars_.push_back(dice_.word(t));
+    for (std::size_t i = 0; i < scalars_.size(); ++i)
+      if (const int most = furthest_shift(std::int16_t(i)); most >= 0)
+        scalars_[i] = std::uint64_t(dice_.below(most + 1));
     for (int g = 0; g < kGroups; ++g) {
       const bool in = !kernel.listed || dice_.below(3) != 0;
       if (in) groups_.push_back(g);
@@ -311,6 +314,21 @@ class Lab {
   const std::vector<double>& reductions() const { return reductions_; }
 
  private:
+  /// How far an argument may shift the places that it shifts; -1: there are none.
+  int furthest_shift(std::int16_t argument) const {
+    int most = -1;
+    const auto look = [&](const Place& p) {
+      if (p.shifted_by != argument) return;
+      const int last = p.component + (kernel_.trips - 1) * p.stride + (kernel_.rounds - 1) * p.leap;
+      const int room = kernel_.leaves[std::size_t(p.leaf)].components - 1 - last;
+      most = most < 0 ? room : std::min(most, room);
+    };
+    for (const Node& n : kernel_.nodes)
+      if (n.op == Op::load) look(n.place);
+    for (const auto& s : kernel_.stores) look(s.place);
+    return most;
+  }
+
   std::vector<std::vector<Word>> snapshot() const {
     std::vector<std::vector<Word>> words;
     for (const Field& f : fields_) {
@@ -331,8 +349,12 @@ class Lab {
       flat.leaves.insert(flat.leaves.end(), kernel_.leaves.begin(), kernel_.leaves.end());
     for (Node& n : flat.nodes)
       if (n.op == Op::load)
-        n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)), 0, n.place.component, n.place.stride,
-                   n.place.leap};
+        n.place = {std::int16_t(n.place.leaf + n.place.slot * int(leaves)),
+                   0,
+                   n.place.component,
+                   n.place.stride,
+                   n.place.leap,
+                   n.place.shifted_by};
     using Kind = jit::ir::Reduction::Kind;
     const double infinity = std::numeric_limits<double>::infinity();
     for (const auto& r : kernel_.reductions)

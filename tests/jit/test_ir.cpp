@@ -253,6 +253,9 @@ TEST_CASE("any change of what is computed changes the hash") {
       [](Kernel& k) { k.nodes[1].place.component = 1; },
       [](Kernel& k) { k.nodes[1].place.stride = 1; },
       [](Kernel& k) { k.nodes[1].place.leap = 1; },
+      [](Kernel& k) { k.nodes[1].place.shifted_by = 0; },
+      [](Kernel& k) { k.nodes[1].place.shifted_by = 1; },
+      [](Kernel& k) { k.stores[0].place.shifted_by = 0; },
       [](Kernel& k) { k.nodes[5].op = Op::add; },
       [](Kernel& k) { k.nodes[5].b = 3; },
       [](Kernel& k) { k.stores[0].place.stride = 1; },
@@ -306,6 +309,8 @@ TEST_CASE("the verifier accepts the sample and names what is wrong in its varian
                    k.rounds = 2;
                  }),
                  "-1 to 1"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.shifted_by = 1; }), "an argument below 1"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[3].place.shifted_by = 0; }), "an argument i32"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[3].type = Type::f32; }), "type f64 of its leaf"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[5].type = Type::f32; }), "operands of type f32"));
   CHECK(contains(objection([](Kernel& k) { k.nodes[5].op = Op::shl; }), "a type that the operation knows"));
@@ -352,6 +357,23 @@ TEST_CASE("the interpreter computes one site, with strides from trip to trip") {
   CHECK(results[0] == 5);
   CHECK(results[1] == 7);
   CHECK(results[2] == -2);
+}
+
+TEST_CASE("the interpreter shifts places by arguments") {
+  Kernel k;
+  k.leaves = {{Type::f64, 5, true, true}};
+  k.arguments = {Type::i32, Type::i32};
+  k.trips = 2;
+  k.nodes = {{.op = Op::load, .type = Type::f64, .place = {.component = 1, .stride = 1, .shifted_by = 1}}};
+  k.stores = {{{.stride = 1, .shifted_by = 0}, 0}};
+  verify(k);
+  double field[] = {10, 11, 12, 13, 14};
+  void* fields[] = {field};
+  const std::uint64_t scalars[] = {3, 1};  // words 3 and 4 become words 2 and 3, one after the other
+  interpret(k, fields, scalars);
+  CHECK(field[2] == 12);
+  CHECK(field[3] == 12);
+  CHECK(field[4] == 12);
 }
 
 TEST_CASE("the interpreter has room for long kernels") {

@@ -215,6 +215,18 @@ TEST_CASE("what is not the same program in every trip is left alone") {
   Kernel sums = six_words(square);
   sums.reductions.push_back({jit::ir::Reduction::Kind::sum, 0});
   CHECK(!rolls(sums));
+  const auto shifted = [](Builder& b, int c, int by) {
+    return b.neg(b.load({.component = std::int16_t(c), .shifted_by = std::int16_t(by)}));
+  };
+  const auto with_arguments = [](Kernel k) {
+    k.arguments = {Type::i32, Type::i32};
+    return k;
+  };
+  CHECK(rolls(with_arguments(six_words([&](Builder& b, int c) { return shifted(b, c, 0); }))));
+  CHECK(!rolls(with_arguments(six_words([&](Builder& b, int c) { return shifted(b, c, c == 2); }))));
+  Kernel two_shifts = with_arguments(six_words(square));
+  for (std::size_t i = 0; i < two_shifts.stores.size(); ++i) two_shifts.stores[i].place.shifted_by = i == 1;
+  CHECK(!rolls(two_shifts));
   Kernel two_fields = six_words(square);
   two_fields.leaves.push_back({Type::f32, 6, false, true});
   two_fields.stores.back().place.leaf = 2;
@@ -237,6 +249,11 @@ TEST_CASE("a field is rolled in place only if no trip reads what another one has
     REQUIRE(reroll(rolled, 1));
     check_same(unrolled, rolled);
   }
+  Kernel elsewhere = in_place(0);  // word c from word c + n, which a trip before may have written
+  elsewhere.arguments = {Type::i32};
+  for (Node& n : elsewhere.nodes)
+    if (n.op == Op::load) n.place.shifted_by = 0;
+  CHECK(!reroll(elsewhere, 1));
   Kernel down = in_place(0);  // word c from word c - 1, which the trip before has written
   for (Node& n : down.nodes)
     if (n.op == Op::load) n.place.component = std::int16_t((n.place.component + 5) % 6);

@@ -1,5 +1,8 @@
 // Poke and peek, copymask, single sites, and host access between expressions.
+#include "jit/runtime.hpp"
 #include "places.hpp"
+#include "qdp/expr/execute.hpp"
+#include "qdp/expr/statement.hpp"
 
 using namespace tests;
 using namespace QDP;
@@ -94,6 +97,138 @@ TEST_CASE("poke takes numbers, real fields and expressions of its destination") 
   pokeColor(u, r, 0, Nc / 2);
   check_field(
       "a real field", u, [&](std::size_t i) { return reference::with_color_component(v[i], vr[i], 0, Nc / 2); }, 0);
+}
+
+TEST_CASE("which component is peeked or poked is no other kernel") {
+  create_lattice({4, 2, 2, 2});
+  const auto kernels = [] { return jit::Runtime::instance().kernels().size(); };
+  const auto u = random_lattice<D::ColorMatrix>();
+  const auto p = random_lattice<F::Propagator>();
+  const auto vu = values(u), vp = values(p);
+  std::size_t made = 0;
+  for (int a = 0; a < Nc; ++a)
+    for (int b = 0; b < Nc; ++b) {
+      CAPTURE(a);
+      CAPTURE(b);
+      const LatticeComplexD z = peekColor(u, a, b);
+      check_field("peekColor", z, [&](std::size_t i) { return reference::color_component(vu[i], a, b); }, 0);
+      // The same field at two of its components: numbers of their own.
+      const LatticeComplexD both = peekColor(u, a, b) - peekColor(u, b, a);
+      check_field(
+          "two of peekColor", both,
+          [&](std::size_t i) {
+            return reference::subtract(reference::color_component(vu[i], a, b),
+                                       reference::color_component(vu[i], b, a));
+          },
+          0);
+      const auto sum_of_one = sum(peekColor(u, a, b)), sum_of_field = sum(z);
+      CHECK(toDouble(real(sum_of_one)) == toDouble(real(sum_of_field)));
+      CHECK(toDouble(imag(sum_of_one)) == toDouble(imag(sum_of_field)));
+      auto q = random_lattice<F::Fermion>();
+      const auto vq = values(q);
+      pokeSpin(q, peekSpin(q, a), b);
+      check_field(
+          "pokeSpin of another one", q,
+          [&](std::size_t i) {
+            return reference::with_spin_component(vq[i], reference::spin_component(vq[i], a, 0), b, 0);
+          },
+          0);
+      auto w = random_lattice<D::ColorMatrix>();
+      const auto vw = values(w);
+      pokeColor(w[rb[1]], z, b, a);
+      const Places places({4, 2, 2, 2});
+      check_field(
+          "pokeColor on a subset", w,
+          [&](std::size_t i) {
+            return parity_of(places.at(i)) == 1
+                       ? reference::with_color_component(vw[i], reference::color_component(vu[i], a, b), b, a)
+                       : vw[i];
+          },
+          0);
+      if (made == 0) made = kernels();
+    }
+  CHECK(kernels() == made);
+  for (int s = 0; s < 4; ++s)
+    for (int t = 0; t < 4; ++t) {
+      const OLattice<F::ColorMatrix> m = peekSpin(p, s, t);
+      check_field("peekSpin", m, [&](std::size_t i) { return reference::spin_component(vp[i], s, t); }, 0);
+      const OLattice<F::Complex> z = peekColor(peekSpin(p, s, t), Nc - 1, 0);
+      check_field(
+          "peekColor of peekSpin", z,
+          [&](std::size_t i) { return reference::color_component(reference::spin_component(vp[i], s, t), Nc - 1, 0); },
+          0);
+      if (s < Nc && t < Nc) {
+        const OLattice<F::SpinMatrix> spins = peekColor(p, s, t);
+        check_field(
+            "peekColor(Propagator)", spins, [&](std::size_t i) { return reference::color_component(vp[i], s, t); }, 0);
+        OLattice<F::Propagator> to = p;
+        pokeColor(to, spins, t, s);
+        check_field(
+            "pokeColor(Propagator)", to,
+            [&](std::size_t i) {
+              return reference::with_color_component(vp[i], reference::color_component(vp[i], s, t), t, s);
+            },
+            0);
+      }
+      OLattice<D::Propagator> back = random_lattice<D::Propagator>();
+      const auto vb = values(back);
+      pokeSpin(back, m, t, s);
+      check_field(
+          "pokeSpin", back,
+          [&](std::size_t i) {
+            return reference::with_spin_component(vb[i], reference::spin_component(vp[i], s, t), t, s);
+          },
+          0);
+      if (s == 0 && t == 0) made = kernels();
+    }
+  CHECK(kernels() == made);
+}
+
+TEST_CASE("components of what is no field are chosen, and pokes into another destination copy the rest") {
+  create_lattice({4, 2, 2, 2});
+  const detail::LatticeState& lattice = detail::lattice_of(*detail::to_expr(random_lattice<D::Complex>()));
+  const auto u = random_lattice<D::ColorMatrix>();
+  const auto vu = values(u);
+  OLattice<D::ColorMatrix> here = random_lattice<D::ColorMatrix>();
+  const auto z = random_lattice<D::Complex>();
+  const auto vh = values(here), vz = values(z);
+  const detail::Expr shifted = detail::to_expr(shift(u, FORWARD, 0));
+  const OLattice<D::ColorMatrix> neighbour = shift(u, FORWARD, 0);
+  const auto vn = values(neighbour);
+  const auto run = [&](detail::Statement& s, jit::Field& to, detail::Shape shape) {
+    const jit::Domain& domain = all.domain_for(to.order());
+    detail::execute(s, {.dest = &to, .shape = shape, .lattice = lattice, .domain = domain});
+  };
+  for (int a = 0; a < Nc; ++a)
+    for (int b = 0; b < Nc; ++b) {
+      detail::Statement from, to;
+      OLattice<D::Complex> peeked = zero;
+      const detail::Expr peek = detail::to_expr(peekColor(u, a, b));
+      from.clear(lattice, peeked.field().get());
+      from.walk(*peek);
+      detail::Statement::Asides asides;
+      for (std::size_t i = 0; i < from.records().size(); ++i)
+        if (from.records()[i].op() == detail::Op::field)
+          asides.emplace(static_cast<int>(i), detail::Statement::Aside{u.field(), shifted->load.map.get()});
+      CHECK(asides.size() == 1);
+      to.clear(lattice, peeked.field().get());
+      to.copy(from, from.root(), asides);
+      run(to, *peeked.field(), peek->shape);
+      check_field("peek of a shift", peeked, [&](std::size_t i) { return reference::color_component(vn[i], a, b); }, 0);
+
+      OLattice<D::ColorMatrix> other = random_lattice<D::ColorMatrix>();
+      const detail::Expr poke = detail::make_node(detail::Op::poke_color, detail::to_expr(u)->shape,
+                                                  static_cast<std::uint64_t>(a) | static_cast<std::uint64_t>(b) << 16,
+                                                  detail::to_expr(here), detail::to_expr(z));
+      from.clear(lattice, here.field().get());
+      from.walk(*poke);
+      to.clear(lattice, other.field().get());
+      to.copy(from, from.root(), {});
+      run(to, *other.field(), poke->shape);
+      check_field(
+          "poke elsewhere", other, [&](std::size_t i) { return reference::with_color_component(vh[i], vz[i], a, b); },
+          0);
+    }
 }
 
 TEST_CASE("pokes nest: a colour vector is built and put into a fermion") {
