@@ -4,11 +4,28 @@
 
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "qdp/types/typedefs.hpp"
 #include "qdp/util/multi.hpp"
 
+#ifndef QIO_VERB_OFF
+#define QIO_VERB_OFF 0
+#define QIO_VERB_LOW 1
+#define QIO_VERB_MED 2
+#define QIO_VERB_REG 3
+#define QIO_VERB_HIGH 4
+#define QIO_VERB_DEBUG 5
+#endif
+
 namespace QDP {
+
+/// How much QIO tells; returns what was set before. Here it is kept and has no effect: TESSERA_LOG=info,io tells what files do. A
+/// template, so that the function of a QIO that is there, too, goes first.
+template <class = void> int QIO_verbose(int level) {
+  static int present = QIO_VERB_OFF;
+  return std::exchange(present, level);
+}
 
 namespace detail {
 template <class T> struct KindOfRecord {

@@ -119,6 +119,14 @@ void fail_set_subset(Shape shape) {
                         .got = "a view of a lattice, field[subset]"});
 }
 
+void require_same_subset(const Subset& a, const jit::SiteOrder& of_a, const Subset& b, const jit::SiteOrder& of_b) {
+  if (&a.domain_for(of_a) != &b.domain_for(of_b))
+    throw jit::UserError({.what = "a function of two parts of lattices",
+                          .expected = "parts of one subset, as the first: " + a.name(),
+                          .got = b.name(),
+                          .what_now = "take the fields whole, with a subset as the last argument"});
+}
+
 void fail_no_subset(Shape shape) {
   throw jit::UserError({.what = "use of an OSubLattice<" + describe(shape) + ">",
                         .expected = "one with a subset",

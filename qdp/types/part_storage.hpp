@@ -29,5 +29,7 @@ void* part_words(PartStorage& part);
 /// Throw jit::UserError for an OSubLattice: setSubset of a view; use of one that is neither a view nor has storage.
 [[noreturn]] void fail_set_subset(Shape shape);
 [[noreturn]] void fail_no_subset(Shape shape);
+/// Throws jit::UserError unless the subsets, of fields with these orders, are one.
+void require_same_subset(const Subset& a, const jit::SiteOrder& of_a, const Subset& b, const jit::SiteOrder& of_b);
 
 }  // namespace QDP::detail

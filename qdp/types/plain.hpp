@@ -123,18 +123,15 @@ template <Op op, class R, class A, class B> constexpr bool real_multiple =
     op == Op::mul && plain(shape_of<A>) && is_float(shape_of<A>.word) && alike(shape_of<B>, shape_of<R>);
 
 /// Component i of a site.
-template <class W, class T> W component(const T& site, int i) {
-  word_of<T> x;
-  std::memcpy(&x, reinterpret_cast<const char*>(&site) + sizeof x * static_cast<std::size_t>(i), sizeof x);
-  return static_cast<W>(x);
+template <class W, class T> [[gnu::always_inline]] inline W component(const T& site, int i) {
+  return static_cast<W>(reinterpret_cast<const word_of<T>*>(&site)[i]);
 }
 
 /// A site whose component i is compute(i).
-template <class R, class Compute> R by_components(Compute compute) {
-  word_of<R> components[static_cast<std::size_t>(shape_of<R>.components())];
-  for (int i = 0; i < shape_of<R>.components(); ++i) components[i] = compute(i);
+template <class R, class Compute> [[gnu::always_inline]] inline R by_components(Compute compute) {
   R r;
-  std::memcpy(static_cast<void*>(&r), components, sizeof r);
+  auto* components = reinterpret_cast<word_of<R>*>(&r);
+  for (int i = 0; i < shape_of<R>.components(); ++i) components[i] = compute(i);
   return r;
 }
 
@@ -169,6 +166,34 @@ template <Op op, class R, class A> constexpr bool plain_unary =
      op == Op::imag || op == Op::times_i || op == Op::times_minus_i) &&
     (shape_of<A>.complex || op == Op::plus || op == Op::neg);
 
+// ---- operations that move components and change their signs -----------------------------------------------------------
+
+template <Op op, class R, class A> constexpr bool moves_components =
+    is_float(shape_of<A>.word) && shape_of<A>.word == shape_of<R>.word &&
+    (op == Op::plus || op == Op::neg || op == Op::conj || op == Op::adj || op == Op::transpose ||
+     op == Op::transpose_color || op == Op::transpose_spin ||
+     (shape_of<A>.complex && (op == Op::times_i || op == Op::times_minus_i)));
+
+/// Component i of the result is component `from` of the operand, or its negative.
+struct Move {
+  int from;
+  bool negative;
+};
+constexpr int transposed(Level l, int i) { return l.kind == Kind::matrix ? i % l.n * l.n + i / l.n : i; }
+template <Op op> constexpr Move move_of(Shape s, int i) {
+  constexpr bool both = op == Op::adj || op == Op::transpose;
+  const int reals = s.reals(), colors = s.color.size();
+  int part = i % reals, color = i / reals % colors, spin = i / reals / colors;
+  bool negative = op == Op::neg || (part == 1 && (op == Op::conj || op == Op::adj));
+  if constexpr (both || op == Op::transpose_color) color = transposed(s.color, color);
+  if constexpr (both || op == Op::transpose_spin) spin = transposed(s.spin, spin);
+  if constexpr (op == Op::times_i || op == Op::times_minus_i) {
+    negative = (part == 0) == (op == Op::times_i);
+    part = 1 - part;
+  }
+  return {(spin * colors + color) * reals + part, negative};
+}
+
 template <Op op, class R, class A> R site_unary(std::uint64_t attribute, const A& a) {
   if constexpr (plain_unary<op, R, A>) {
     using W = word_of<R>;
@@ -187,6 +212,14 @@ template <Op op, class R, class A> R site_unary(std::uint64_t attribute, const A
       return plain_site<R>(PlainComplex<W>{-im, re});
     else
       return plain_site<R>(PlainComplex<W>{im, -re});
+  } else if constexpr (moves_components<op, R, A>) {
+    static_assert(shape_of<R>.components() == shape_of<A>.components());
+    using W = word_of<R>;
+    return by_components<R>([&](int i) {
+      const Move move = move_of<op>(shape_of<A>, i);
+      const W x = component<W>(a, move.from);
+      return move.negative ? -x : x;
+    });
   } else {
     return host_result<op, R>(attribute, a);
   }

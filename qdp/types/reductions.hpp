@@ -33,6 +33,27 @@ template <class T> QDPExpr<T, OLattice<T>> unrestricted(const OSubLattice<T>& x)
   return QDPExpr<T, OLattice<T>>(make_field(x.field(), shape_of<T>));
 }
 
+template <class A> struct WholeOf {
+  using type = A;
+};
+template <class T> struct WholeOf<OSubLattice<T>> {
+  using type = OLattice<T>;
+};
+template <class A> constexpr bool is_part = !std::is_same_v<typename WholeOf<A>::type, A>;
+template <class A> const auto& whole_operand(const A& a) { return a; }
+template <class T> auto whole_operand(const OSubLattice<T>& a) { return unrestricted(a); }
+
+/// The subset that two operands are restricted to, one of which is a part. Throws jit::UserError if they are parts of different
+/// subsets.
+template <class A, class B> const Subset& common_subset(const A& a, const B& b) {
+  if constexpr (is_part<A> && is_part<B>)
+    require_same_subset(a.subset(), a.field()->order(), b.subset(), b.field()->order());
+  if constexpr (is_part<A>)
+    return a.subset();
+  else
+    return b.subset();
+}
+
 /// Operands of a lattice inner product.
 template <class A, class B>
 concept InnerPair = (LatticeLike<A> || LatticeLike<B>) && Binary<Op::local_inner_product, A, B>;
@@ -104,6 +125,10 @@ template <class A, class T> requires detail::InnerPair<A, OLattice<T>>
 auto innerProduct(const A& a, const OSubLattice<T>& b) {
   return innerProduct(a, detail::unrestricted(b), b.subset());
 }
+template <class A, class B> requires detail::InnerPair<OLattice<A>, OLattice<B>>
+auto innerProduct(const OSubLattice<A>& a, const OSubLattice<B>& b) {
+  return innerProduct(detail::unrestricted(a), detail::unrestricted(b), detail::common_subset(a, b));
+}
 template <class A, class B> requires detail::InnerPair<A, B>
 auto innerProductReal(const A& a, const B& b, const Subset& s) {
   return sum(localInnerProductReal(a, b), s);
@@ -123,6 +148,26 @@ template <class A, class T> requires detail::InnerPair<A, OLattice<T>>
 auto innerProductReal(const A& a, const OSubLattice<T>& b) {
   return innerProductReal(a, detail::unrestricted(b), b.subset());
 }
+template <class A, class B> requires detail::InnerPair<OLattice<A>, OLattice<B>>
+auto innerProductReal(const OSubLattice<A>& a, const OSubLattice<B>& b) {
+  return innerProductReal(detail::unrestricted(a), detail::unrestricted(b), detail::common_subset(a, b));
+}
+
+/// Of parts, as a part with storage of its own.
+#define QDP_LOCAL_OF_PARTS(Name, op)                                                                                   \
+  template <class A, class B, class WA = typename detail::WholeOf<A>::type,                                            \
+            class WB = typename detail::WholeOf<B>::type>                                                              \
+  requires((detail::is_part<A> || detail::is_part<B>) && detail::Binary<detail::Op::op, WA, WB>)                       \
+  auto Name(const A& a, const B& b) {                                                                                  \
+    OSubLattice<detail::site_type<detail::pair_result<detail::Op::op, WA, WB>()>> part(detail::common_subset(a, b));   \
+    part = Name(detail::whole_operand(a), detail::whole_operand(b));                                                   \
+    return part;                                                                                                       \
+  }
+QDP_LOCAL_OF_PARTS(localInnerProduct, local_inner_product)
+QDP_LOCAL_OF_PARTS(localInnerProductReal, local_inner_product_real)
+QDP_LOCAL_OF_PARTS(localColorInnerProduct, local_color_inner_product)
+#undef QDP_LOCAL_OF_PARTS
+
 template <class T> DComplex innerProduct(const multi1d<OLattice<T>>& a, const multi1d<OLattice<T>>& b,
                                          const Subset& s) {
   DComplex r = zero;

@@ -338,6 +338,43 @@ TEST_CASE("what is written through the pointer of a part is there for statements
   CHECK(part.getF()[n - 1].elem().elem().elem() == 0);
 }
 
+TEST_CASE("inner products of parts") {
+  create_lattice({4, 4, 4, 8});
+  const auto a = random_lattice<D::ColorVector>(), b = random_lattice<D::ColorVector>();
+  SubLatticeColorVectorD of_a(rb[1], a), of_b(rb[1], b);
+  const OLattice<D::ColorVector> copy = b;
+  const auto view = copy[rb[1]];
+  const DComplex expected = innerProduct(a, b, rb[1]);
+  const auto same = [&](const DComplex& z) {
+    return toDouble(real(z)) == toDouble(real(expected)) && toDouble(imag(z)) == toDouble(imag(expected));
+  };
+  CHECK(same(innerProduct(of_a, of_b)));
+  CHECK(same(innerProduct(of_a, view)));
+  CHECK(same(innerProduct(of_a, b)));
+  CHECK(same(innerProduct(a, of_b)));
+  CHECK(toDouble(innerProductReal(of_a, of_b)) == toDouble(real(expected)));
+  CHECK(same(sum(localInnerProduct(of_a, of_b))));
+  CHECK(same(sum(localInnerProduct(a, of_b))));
+  CHECK(same(sum(localInnerProduct(of_a, b))));
+  CHECK(toDouble(sum(localInnerProductReal(of_a, b))) == toDouble(real(expected)));
+  CHECK(localInnerProduct(of_a, of_b).getOwnsMemory());
+  CHECK(localInnerProduct(of_a, of_b).subset().name() == rb[1].name());
+  const auto psi = random_lattice<D::Fermion>();
+  const LatticeSpinVectorD m = localColorInnerProduct(psi, psi);
+  LatticeSpinVectorD parts = zero;
+  parts = localColorInnerProduct(psi[rb[0]], psi);
+  CHECK(toDouble(norm2(parts)) > 0);
+  CHECK(toDouble(norm2(parts - m, rb[0])) == 0);
+  SubLatticeColorVectorD even(rb[0], b);
+  CHECK(contains(message_of([&] { innerProduct(of_a, even); }), "parts of one subset, as the first: rb[1], got rb[0]"));
+  CHECK(contains(message_of([&] { localInnerProduct(of_a, even); }), "parts of one subset"));
+}
+
+TEST_CASE("QIO's level of messages is kept") {
+  CHECK(QIO_verbose(QIO_VERB_DEBUG) == QIO_VERB_OFF);
+  CHECK(QIO_verbose(QIO_VERB_OFF) == 5);
+}
+
 TEST_CASE("copies of storage are deep, copies of views are views") {
   create_lattice({4, 4, 4, 8});
   const LatticeReal ones(1.0);
