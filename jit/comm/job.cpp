@@ -208,15 +208,14 @@ void start_ranks(int* argc, char*** argv) {
                      .where = "rank " + std::to_string(ranks->rank())});
   }
   const LaunchedRank launch = launch_of_process();
-  std::terminate_handler before = nullptr;
-  if (launch.ranks != 1) {
+  const std::terminate_handler before = std::set_terminate(on_terminate);
+  if (launch.ranks != 1)
     replace_process_communicator(std::make_unique<Stranded>(launch));
-    before = std::set_terminate(on_terminate);
-  }
+  else if (before != __gnu_cxx::__verbose_terminate_handler)
+    std::set_terminate(before);  // the program's own
   const std::optional<bool> wanted = env().mpi;
   if (wanted == false) {
     replace_process_communicator(nullptr);
-    if (launch.ranks != 1) std::set_terminate(before);
     return;
   }
   const std::optional<int>& communicator = process().communicator;

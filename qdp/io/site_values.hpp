@@ -9,7 +9,9 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <ostream>
+#include <vector>
 
 #include "qdp/io/binary.hpp"
 #include "qdp/io/stdio.hpp"
@@ -63,19 +65,46 @@ template <class T> void read(XMLReader& xml, const std::string& path, OScalar<T>
   detail::read_site(xml, path, detail::shape_of<T>, &x.elem());
 }
 
+namespace detail {
 /// Arrays of real scalars are lists of words, other arrays <elem> children.
-template <class T> requires(detail::bare(detail::shape_of<T>))
-void read(XMLReader& xml, const std::string& path, multi1d<OScalar<T>>& a) {
-  multi1d<typename detail::host_word<detail::shape_of<T>.word>::type> words;
+template <class T>
+concept RealScalar = bare(shape_of<T>);
+template <class T> auto read_real_scalars(XMLReader& xml, const std::string& path) {
+  multi1d<typename host_word<shape_of<T>.word>::type> words;
   read(xml, path, words);
+  return words;
+}
+template <class T, class Array> void write_real_scalars(XMLWriter& xml, const std::string& tag, const Array& a) {
+  multi1d<typename host_word<shape_of<T>.word>::type> words(static_cast<int>(a.size()));
+  int i = 0;
+  for (const OScalar<T>& x : a) words[i++] = toWordType(x);
+  write(xml, tag, words);
+}
+}  // namespace detail
+
+template <detail::RealScalar T> void read(XMLReader& xml, const std::string& path, multi1d<OScalar<T>>& a) {
+  const auto words = detail::read_real_scalars<T>(xml, path);
   a.resize(words.size());
   for (int i = 0; i < a.size(); ++i) a[i] = words[i];
 }
-template <class T> requires(detail::bare(detail::shape_of<T>))
-void write(XMLWriter& xml, const std::string& tag, const multi1d<OScalar<T>>& a) {
-  multi1d<typename detail::host_word<detail::shape_of<T>.word>::type> words(a.size());
-  for (int i = 0; i < a.size(); ++i) words[i] = toWordType(a[i]);
-  write(xml, tag, words);
+template <detail::RealScalar T> void read(XMLReader& xml, const std::string& path, std::vector<OScalar<T>>& a) {
+  const auto words = detail::read_real_scalars<T>(xml, path);
+  a.clear();
+  for (int i = 0; i < words.size(); ++i) a.emplace_back(words[i]);
+}
+template <detail::RealScalar T> void read(XMLReader& xml, const std::string& path, std::list<OScalar<T>>& a) {
+  const auto words = detail::read_real_scalars<T>(xml, path);
+  a.clear();
+  for (int i = 0; i < words.size(); ++i) a.emplace_back(words[i]);
+}
+template <detail::RealScalar T> void write(XMLWriter& xml, const std::string& tag, const multi1d<OScalar<T>>& a) {
+  detail::write_real_scalars<T>(xml, tag, a);
+}
+template <detail::RealScalar T> void write(XMLWriter& xml, const std::string& tag, const std::vector<OScalar<T>>& a) {
+  detail::write_real_scalars<T>(xml, tag, a);
+}
+template <detail::RealScalar T> void write(XMLWriter& xml, const std::string& tag, const std::list<OScalar<T>>& a) {
+  detail::write_real_scalars<T>(xml, tag, a);
 }
 
 // ---- text

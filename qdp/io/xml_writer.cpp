@@ -189,7 +189,6 @@ std::string XMLFileWriter::finish() {
   if (file_ == nullptr) return {};
   if (has_open_tags()) jit::log_warn("xml", "\"", file_->name, "\" was closed with tags still open; they were closed");
   while (has_open_tags()) closeTag();
-  emit("\n");
   start(0);
   const std::unique_ptr<File> file = std::move(file_);
   if (file->stream == nullptr) return {};

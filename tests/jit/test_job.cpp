@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
@@ -107,6 +108,27 @@ TEST_CASE("no launcher, one rank, or TESSERA_MPI=0: no plug-in is looked for") {
   auto variables = kTwo;
   variables["TESSERA_MPI"] = "0";
   CHECK(start(variables, "older").text == "0/1");
+}
+
+TEST_CASE("an exception that nobody catches ends a process by itself with one message and status 1") {
+  const auto thrown_by = [](const std::map<std::string, std::string>& variables, std::terminate_handler own) {
+    return in_process(variables, [own]() -> std::string {
+      if (own != nullptr) std::set_terminate(own);
+      jit::start_ranks(nullptr, nullptr);
+      std::thread([] { throw jit::UserError("no such file"); }).join();
+      return "went on";
+    });
+  };
+  auto without_mpi = kTwo;
+  without_mpi["TESSERA_MPI"] = "0";
+  for (const auto& variables : {std::map<std::string, std::string>{}, without_mpi}) {
+    const Ended end = thrown_by(variables, nullptr);
+    CHECK(end.status == 1);
+    CHECK(end.text == "error that ends the program: no such file\n");
+  }
+  const Ended own = thrown_by({}, [] { _exit(77); });  // a handler of the program's own stays
+  CHECK(own.status == 77);
+  CHECK(own.text == "");
 }
 
 TEST_CASE("a launcher, or TESSERA_MPI=1: the ranks are those of the plug-in") {

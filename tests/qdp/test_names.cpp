@@ -370,6 +370,42 @@ TEST_CASE("inner products of parts") {
   CHECK(contains(message_of([&] { localInnerProduct(of_a, even); }), "parts of one subset"));
 }
 
+TEST_CASE("containers of real scalars are lists of words in XML") {
+  const std::list<Real> list{Real(0.5), Real(-2), Real(3)};
+  const std::vector<Integer> vector{Integer(7), Integer(-1)};
+  const std::vector<Boolean> flags{Boolean(true), Boolean(false)};
+  const std::list<Complex> complex{cmplx(Real(1), Real(2))};
+  XMLBufferWriter out;
+  push(out, "root");
+  write(out, "list", list);
+  write(out, "vector", vector);
+  write(out, "flags", flags);
+  write(out, "complex", complex);
+  pop(out);
+  XMLReader in(out);
+  std::string text;
+  read(in, "list", text);
+  CHECK(text == "0.5 -2 3");
+  CHECK(in.count("complex/elem") == 1);
+  std::list<Real> list_back;
+  std::vector<Integer> vector_back;
+  std::vector<Boolean> flags_back;
+  std::list<Complex> complex_back;
+  read(in, "list", list_back);
+  read(in, "vector", vector_back);
+  read(in, "flags", flags_back);
+  read(in, "complex", complex_back);
+  REQUIRE(list_back.size() == 3);
+  CHECK(toDouble(list_back.back()) == 3);
+  REQUIRE(vector_back.size() == 2);
+  CHECK(toInt(vector_back[0]) == 7);
+  REQUIRE(flags_back.size() == 2);
+  CHECK(toBool(flags_back[0]));
+  CHECK_FALSE(toBool(flags_back[1]));
+  REQUIRE(complex_back.size() == 1);
+  CHECK(toDouble(imag(complex_back.front())) == 2);
+}
+
 TEST_CASE("QIO's level of messages is kept") {
   CHECK(QIO_verbose(QIO_VERB_DEBUG) == QIO_VERB_OFF);
   CHECK(QIO_verbose(QIO_VERB_OFF) == 5);

@@ -530,7 +530,8 @@ TEST_CASE("a file writer is readable while it runs and complete after close") {
   pop(xml);
   xml.close();
   CHECK_FALSE(xml.is_open());
-  CHECK(read_file(path) == "<?xml version=\"1.0\"?>\n\n\n<log>\n  <n>1</n>\n</log>\n");
+  // As QDP++ leaves it: without a line end.
+  CHECK(read_file(path) == "<?xml version=\"1.0\"?>\n\n\n<log>\n  <n>1</n>\n</log>");
   CHECK(contains(error_of([&] { push(xml, "x"); }), "open"));
   int n = 0;
   XMLReader back(path);
@@ -544,7 +545,7 @@ TEST_CASE("a file writer is readable while it runs and complete after close") {
     jit::configure_log("error");  // the warning about the open tags is expected
   }
   jit::configure_log("warn");
-  CHECK(read_file(path) == "\n<log>\n  <left_open>\n  </left_open>\n</log>\n");
+  CHECK(read_file(path) == "\n<log>\n  <left_open>\n  </left_open>\n</log>");
   tests::once([&] { std::filesystem::remove(path); });
   CHECK(contains(error_of([] { XMLFileWriter none("/no/such/folder/x.xml"); }), "/no/such/folder/x.xml"));
 }
