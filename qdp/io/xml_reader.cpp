@@ -258,7 +258,8 @@ void XMLReader::load(const std::string& text, const std::string& name) {
   const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   const int first_line =
       static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
-  constexpr int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING;
+  // Without the blanks between elements, as QDP++ reads documents: what is printed is indented anew.
+  constexpr int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS;
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
   if (parser == nullptr) throw jit::InternalError("xmlNewParserCtxt: out of memory");
   ParseError first;

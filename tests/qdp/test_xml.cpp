@@ -194,6 +194,17 @@ TEST_CASE("a reader of the whole document") {
   }
 }
 
+TEST_CASE("what is read is printed with indents of its own, as QDP++ does") {
+  XMLReader xml = parse("<a>\n <fred> <d>1 2</d>\n\n<e> </e></fred></a>");
+  XMLReader fred(xml, "/a/fred");
+  std::ostringstream out;
+  fred.print(out);
+  CHECK(out.str() == "<fred>\n      <d>1 2</d>\n      <e> </e>\n    </fred>\n");
+  std::string blank;
+  read(fred, "e", blank);
+  CHECK(blank == " ");
+}
+
 TEST_CASE("attributes, prefixes and empty tags") {
   XMLBufferWriter buffer;
   XMLWriterAPI::AttributeList attributes;
