@@ -158,7 +158,7 @@ TEST_CASE("XML of every kind of type has the bytes that QDP++ writes") {
   samples::write_xml(folder.file("values.xml"));
   tests::meet();
   // QDP++ ends files of XML, but not buffers, in the middle of a line.
-  CHECK(difference(jit::read_file(folder.file("values.xml")), jit::read_file(by_qdpxx("values.xml")) + "\n") == "");
+  CHECK(difference(jit::read_file(folder.file("values.xml")), jit::read_file(by_qdpxx("values.xml"))) == "");
 }
 
 TEST_CASE("numbers as text have QDP++'s digits and order") {
