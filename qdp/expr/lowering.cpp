@@ -156,9 +156,8 @@ Tensor Lowering::compute(int number) {
 
 /// Where word number `word` of the component lies in the field.
 ir::Place Lowering::place_of(const Record& component, const Record& field, Shape whole, int word) const {
-  const bool of_color = component.op() == Op::peek_color || component.op() == Op::poke_color;
   const int reals = whole.reals();
-  const int at = of_color ? word / reals * whole.color.size() * reals + word % reals : word;
+  const int at = is_of_color(component.op()) ? word / reals * whole.color.size() * reals + word % reals : word;
   const Tensor& number = arguments_[record(component_operand(component)).attribute];
   return {.leaf = static_cast<std::int16_t>(field_of(field)),
           .slot = static_cast<std::int16_t>(field.op() == Op::field ? field.frame() : 0),
@@ -207,9 +206,9 @@ bool Lowering::pokes_into(const Record& item) const {
 void Lowering::poke(const Record& item) {
   const Record& value = record(item.operand(0));
   const Shape whole = item.shape();
-  const bool of_color = value.op() == Op::poke_color;
-  const Tensor component = algebra_.convert(
-      lower(value.operand(1)), of_color ? whole.with_levels(whole.spin, {}) : whole.with_levels({}, whole.color));
+  const Tensor component =
+      algebra_.convert(lower(value.operand(1)), is_of_color(value.op()) ? whole.with_levels(whole.spin, {})
+                                                                        : whole.with_levels({}, whole.color));
   for (std::size_t c = 0; c < component.v.size(); ++c)
     kernel_.stores.push_back({.place = place_of(value, item, whole, static_cast<int>(c)),
                               .value = algebra_.word(algebra_.convert(component.v[c], whole.word), whole.word)});

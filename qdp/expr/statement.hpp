@@ -94,20 +94,15 @@ struct Purpose {
 
 /// Which component is peeked of a field, or poked in the destination, is a number that the kernel is given: one kernel for all.
 /// The record has one more operand then, the value of that number: words from the first component.
-inline bool is_component(Op op) {
-  return op == Op::peek_color || op == Op::peek_spin || op == Op::poke_color || op == Op::poke_spin;
-}
 inline bool is_peek(Op op) { return op == Op::peek_color || op == Op::peek_spin; }
+inline bool is_component(Op op) { return is_peek(op) || op == Op::poke_color || op == Op::poke_spin; }
+inline bool is_of_color(Op component) { return component == Op::peek_color || component == Op::poke_color; }
 inline int component_operand(const Record& r) {
   return r.operand(is_peek(r.op()) ? 1 : 2);
 }  ///< -1: it is in the record
 /// The level that the component is of, and the words from one to the next in a site of shape `whole`.
-inline Level level_of_component(Op op, Shape whole) {
-  return op == Op::peek_color || op == Op::poke_color ? whole.color : whole.spin;
-}
-inline int words_of_component(Op op, Shape whole) {
-  return (op == Op::peek_color || op == Op::poke_color ? 1 : whole.color.size()) * whole.reals();
-}
+inline Level level_of_component(Op op, Shape whole) { return is_of_color(op) ? whole.color : whole.spin; }
+inline int words_of_component(Op op, Shape whole) { return (is_of_color(op) ? 1 : whole.color.size()) * whole.reals(); }
 
 // Operations that are not in the table, since no tree has them.
 constexpr Op kStore = static_cast<Op>(255), kReduce = static_cast<Op>(254);
