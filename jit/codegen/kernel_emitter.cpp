@@ -494,9 +494,7 @@ class KernelEmitter {
 
 int lanes_per_step(const Kernel& kernel) {
   int lanes = kernel.lanes;
-  const auto see = [&](Type t) { lanes = std::min(lanes, block_lanes(kernel.lanes, t)); };
-  for (const ir::Leaf& leaf : kernel.leaves) see(leaf.word);
-  for (const Node& n : kernel.nodes) see(n.type);
+  for (const ir::Leaf& leaf : kernel.leaves) lanes = std::min(lanes, block_lanes(kernel.lanes, leaf.word));
   return lanes;
 }
 

@@ -1,6 +1,6 @@
 // A kernel's function in LLVM IR: void name(const LaunchArguments*, int64 begin, int64 end).
 //
-//   for step in [begin, end) x halves:            one block of V lanes; two halves per group if 8-byte words are used
+//   for step in [begin, end) x halves:            one block of V lanes; two halves per group if a field has 8-byte words
 //     group, half, mask <- domain
 //     per slot, at first use: neighbour's group, half, wraps (or positions of a gathered slot)
 //     nodes and stores in scheduled order, operands in registers
@@ -16,7 +16,7 @@
 
 namespace jit {
 
-/// Lanes processed together: the smallest block of all words in the kernel.
+/// Lanes processed together: the smallest block of all fields. What is computed in 8-byte words alone takes two registers.
 int lanes_per_step(const ir::Kernel& kernel);
 
 /// Adds the function `symbol` to the module.

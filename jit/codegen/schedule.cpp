@@ -150,10 +150,13 @@ class Scheduler {
     return true;
   }
 
+  /// A value of 8-byte words takes twice the registers of one of 4-byte words.
+  int registers(Value v) const { return ir::bytes(node(v).type) == 8 ? 2 : 1; }
+
   /// Registers that emitting u now would add (negative: set free), if its operands are at hand or loads; else a large
   /// number.
   int change_of_pressure(Value u) {
-    int change = 1;
+    int change = registers(u);
     const auto list = operands(node(u));
     for (std::size_t k = 0; k < list.size(); ++k) {
       const Value o = list[k];
@@ -162,13 +165,13 @@ class Scheduler {
         continue;
       const int mine = int(std::count(list.begin(), list.end(), o));
       if (node(o).op == Op::load && !at(o).done)
-        change += at(o).uses > mine;
+        change += at(o).uses > mine ? registers(o) : 0;
       else if (is_source(node(o).op) && node(o).op != Op::load)
         continue;
       else if (!at(o).done)
         return 1000;
       else
-        change -= at(o).uses == mine;
+        change -= at(o).uses == mine ? registers(o) : 0;
     }
     return change;
   }
