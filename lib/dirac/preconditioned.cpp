@@ -57,8 +57,9 @@ class Unpreconditioned : public Preconditioned<F> {
  public:
   explicit Unpreconditioned(std::shared_ptr<const DiracOperator<F>> d) : Preconditioned<F>(std::move(d), all, all) {}
 
-  void apply(F& out, const F& in, Sign sign) const override {
-    out = this->d().diagonal(+in, sign) + this->d().hop(+in, sign);
+  void apply(F& out, const F& in, Sign sign) const override { out = (*this)(in, sign); }
+  FermionExpr<F> operator()(const F& in, Sign sign) const override {
+    return this->d().diagonal(+in, sign) + this->d().hop(+in, sign);
   }
   double flops() const override { return this->volume() * (this->d().hop_flops() + this->d().diagonal_flops()); }
 
@@ -75,10 +76,11 @@ class EvenOdd : public Preconditioned<F> {
   explicit EvenOdd(std::shared_ptr<const DiracOperator<F>> d)
       : Preconditioned<F>(std::move(d), odd_sites(), odd_sites()) {}
 
-  void apply(F& out, const F& in, Sign sign) const override {
+  void apply(F& out, const F& in, Sign sign) const override { out[odd_sites()] = (*this)(in, sign); }
+  FermionExpr<F> operator()(const F& in, Sign sign) const override {
     F even;
     even[even_sites()] = this->d().diagonal_inverse(this->d().hop(+in, sign), sign);
-    out[odd_sites()] = this->d().diagonal(+in, sign) - this->d().hop(+even, sign);
+    return this->d().diagonal(+in, sign) - this->d().hop(+even, sign);
   }
 
   double flops() const override { return this->volume() * (this->d().hop_flops() + this->d().diagonal_flops()); }
@@ -104,18 +106,17 @@ class SymmetricEvenOdd : public EvenOdd<F> {
  public:
   using EvenOdd<F>::EvenOdd;
 
-  void apply(F& out, const F& in, Sign sign) const override {
+  FermionExpr<F> operator()(const F& in, Sign sign) const override {
     const DiracOperator<F>& d = this->d();
     F even;
     if (sign == Sign::plus) {
       even[even_sites()] = d.diagonal_inverse(d.hop(+in, sign), sign);
-      out[odd_sites()] = in - d.diagonal_inverse(d.hop(+even, sign), sign);
-    } else {
-      F odd;
-      odd[odd_sites()] = d.diagonal_inverse(+in, sign);
-      even[even_sites()] = d.diagonal_inverse(d.hop(+odd, sign), sign);
-      out[odd_sites()] = in - d.hop(+even, sign);
+      return in - d.diagonal_inverse(d.hop(+even, sign), sign);
     }
+    F odd;
+    odd[odd_sites()] = d.diagonal_inverse(+in, sign);
+    even[even_sites()] = d.diagonal_inverse(d.hop(+odd, sign), sign);
+    return in - d.hop(+even, sign);
   }
 
  protected:
@@ -126,7 +127,7 @@ class SymmetricEvenOdd : public EvenOdd<F> {
     EvenOdd<F>::add_terms(g, diagonal, scaled, x, weight);
     if (this->d().constant_diagonal()) return;
     F image;
-    apply(image, x, Sign::plus);
+    this->apply(image, x, Sign::plus);
     diagonal.add(scaled, image, -weight, odd_sites());
   }
 };
@@ -141,14 +142,20 @@ class EvenSource : public Preconditioned<F> {
       out[even_sites()] = this->d().diagonal(+in, sign);
       out[odd_sites()] = this->d().hop(+in, sign);
     } else {
-      out[even_sites()] = this->d().diagonal(+in, sign) + this->d().hop(+in, sign);
+      out[even_sites()] = (*this)(in, sign);
     }
   }
-  void apply_normal(F& out, const F& in) const override {
+  FermionExpr<F> operator()(const F& in, Sign sign) const override {
+    if (sign == Sign::plus) return Preconditioned<F>::operator()(in, sign);  // two expressions, each for its sites
+    return this->d().diagonal(+in, sign) + this->d().hop(+in, sign);
+  }
+  FermionExpr<F> normal(const F& in, double* energy) const override {
     const DiracOperator<F>& d = this->d();
+    const FermionExpr<F> even = d.diagonal(+in, Sign::plus);
     F odd;
     odd[odd_sites()] = d.hop(+in, Sign::plus);
-    out[even_sites()] = d.diagonal(d.diagonal(+in, Sign::plus), Sign::minus) + d.hop(+odd, Sign::minus);
+    if (energy != nullptr) *energy = toDouble(norm2(even, even_sites())) + toDouble(norm2(odd, odd_sites()));
+    return d.diagonal(even, Sign::minus) + d.hop(+odd, Sign::minus);
   }
   double flops() const override { return this->volume() / 2 * (this->d().hop_flops() + this->d().diagonal_flops()); }
 

@@ -14,10 +14,10 @@ class TwistedShift : public FermionOperator<F> {
   TwistedShift(std::unique_ptr<FermionOperator<F>> m, double mu) : m_(std::move(m)), mu_(mu) {}
 
   const QDP::Subset& domain() const override { return m_->domain(); }
-  void apply(F& out, const F& in, Sign sign) const override {
-    m_->apply(out, in, sign);
+  void apply(F& out, const F& in, Sign sign) const override { out[domain()] = (*this)(in, sign); }
+  FermionExpr<F> operator()(const F& in, Sign sign) const override {
     const RealOf<F> mu = sign == Sign::plus ? mu_ : -mu_;
-    out[domain()] += mu * timesI(QDP::Gamma(QDP::Ns * QDP::Ns - 1) * in);
+    return (*m_)(in, sign) + mu * i_gamma_5(in);
   }
   void add_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override {
     m_->add_derivative(g, y, x, weight);

@@ -2,14 +2,9 @@
 
 #include "lib/solver/iteration.hpp"
 
-#include <vector>
-
 namespace qcd {
 
 using namespace QDP;
-
-/// Directions that CG keeps: y is read and written once for so many iterations.
-constexpr std::size_t kDirections = 4;
 
 template <class F, class S>
 SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, double shift,
@@ -26,31 +21,21 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
   double true_rr = a.residual(replaced, b, x);
   require_finite(true_rr, "CG", 0);
 
-  // The solution is x + y. The last directions are kept, so that y takes several steps in one pass through memory.
-  S r, ap, y;
-  std::vector<S> p(kDirections);
-  std::vector<double> steps;  // steps[k] along p[k], not yet in y
-  const auto take_steps = [&] {
-    FermionExpr<S> sum = +y;
-    for (std::size_t k = 0; k < steps.size(); ++k) sum = sum + RealOf<S>(steps[k]) * p[k];
-    y[s] = sum;
-    steps.clear();
-  };
+  S r, p, y;  // the solution is x + y
   r[s] = replaced;
-  p[0][s] = replaced;
+  p[s] = replaced;
   y[s] = zero;
   double rr = true_rr, peak = true_rr;
   Progress progress;
   bool stalled = false;
 
   while (rhs.missed_by(true_rr) && result.iterations < criterion.max_iterations) {
-    const S& direction = p[steps.size()];
-    const double energy = a_inner.apply(ap, direction);
+    const auto [ap, energy] = a_inner(p);
     require_positive(energy, "CG", result.iterations);
     const double alpha = rr / energy, old = rr;
     r[s] -= RealOf<S>(alpha) * ap;
     rr = square(r, s);
-    steps.push_back(alpha);
+    y[s] += RealOf<S>(alpha) * p;
     ++result.iterations;
     result.history.push_back(rhs.relative(rr));
     require_finite(rr, "CG", result.iterations);
@@ -58,7 +43,6 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
 
     double beta = 0, along_p = 0;  // along_p = <r, p> / |r|^2: nought in exact arithmetic, but not for a replaced r
     if (rr <= rhs.target || rr <= delta * delta * peak || result.iterations == criterion.max_iterations) {
-      take_steps();
       x[s] += y;
       y[s] = zero;
       true_rr = a.residual(replaced, b, x);
@@ -71,17 +55,15 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
       // A residual that grew by being replaced has little to do with the direction: then the iteration starts anew.
       if (rr < old) {
         beta = rr / old;
-        along_p = toDouble(innerProductReal(r, direction, s)) / rr;
+        along_p = toDouble(innerProductReal(r, p, s)) / rr;
       }
     } else {
       beta = rr / old;
     }
-    if (steps.size() == p.size()) take_steps();
-    S& next = p[steps.size()];
     if (along_p == 0)
-      next[s] = r + RealOf<S>(beta) * direction;
+      p[s] = r + RealOf<S>(beta) * p;
     else
-      next[s] = RealOf<S>(1 - beta * along_p) * r + RealOf<S>(beta) * direction;
+      p[s] = RealOf<S>(1 - beta * along_p) * r + RealOf<S>(beta) * p;
   }
 
   result.residual = rhs.relative(true_rr);

@@ -134,17 +134,14 @@ inline void require_positive(double energy, const char* solver, int iteration) {
     throw_breakdown(solver, "<p, A p> > 0 of a positive operator", energy, iteration);
 }
 
-/// r = b - A x on A's sites, returns |r|^2. x = 0 costs no application.
-template <class A, class F>
-double residual_of(A& a, F& r, const F& b, const F& x) {
-  const QDP::Subset& s = a.sites();
-  if (square(x, s) == 0) {
-    r[s] = b;
-  } else {
-    a.apply(r, x);
-    r[s] = b - r;
-  }
-  return square(r, s);
+/// r = b - A x on the sites, returns |r|^2; `image` is A x as an expression. x = 0 costs no application.
+template <class F, class Image>
+double residual_of(F& r, const F& b, const F& x, const QDP::Subset& sites, Image image) {
+  if (square(x, sites) == 0)
+    r[sites] = b;
+  else
+    r[sites] = b - image();
+  return square(r, sites);
 }
 
 /// A = M^+ M + shift.
@@ -155,21 +152,29 @@ class NormalMatrix {
 
   const QDP::Subset& sites() const { return m_.domain(); }
 
-  /// out = A in; returns <in, A in> = |M in|^2 + shift |in|^2.
-  double apply(F& out, const F& in) {
-    m_.apply(half_, in, Sign::plus);
-    double energy = square(half_, m_.range());
-    m_.apply(out, half_, Sign::minus);
-    if (shift_ != 0) {
-      out[sites()] += RealOf<F>(shift_) * in;
-      energy += shift_ * square(in, sites());
-    }
+  /// A in, not yet computed.
+  struct Image {
+    FermionExpr<F> value;
+    double energy;  ///< <in, A in> = |M in|^2 + shift |in|^2
+  };
+  Image operator()(const F& in) {
+    double energy;
+    const FermionExpr<F> value = m_.normal(in, &energy);
     ++applications_;
-    return energy;
+    if (shift_ == 0) return {value, energy};
+    return {value + RealOf<F>(shift_) * in, energy + shift_ * square(in, sites())};
+  }
+  /// out = A in; returns <in, A in>.
+  double apply(F& out, const F& in) {
+    const Image image = (*this)(in);
+    out[sites()] = image.value;
+    return image.energy;
   }
 
   /// r = b - A x, returns |r|^2.
-  double residual(F& r, const F& b, const F& x) { return residual_of(*this, r, b, x); }
+  double residual(F& r, const F& b, const F& x) {
+    return residual_of(r, b, x, sites(), [&] { return (*this)(x).value; });
+  }
 
   long applications() const { return applications_; }
   double flops() const { return static_cast<double>(applications_) * 2 * m_.flops(); }
@@ -177,7 +182,6 @@ class NormalMatrix {
  private:
   const FermionOperator<F>& m_;
   double shift_;
-  F half_;
   long applications_ = 0;
 };
 
@@ -199,7 +203,12 @@ class DirectMatrix {
     ++applications_;
   }
   /// r = b - M x, returns |r|^2.
-  double residual(F& r, const F& b, const F& x) { return residual_of(*this, r, b, x); }
+  double residual(F& r, const F& b, const F& x) {
+    return residual_of(r, b, x, sites(), [&] {
+      ++applications_;
+      return m_(x, sign_);
+    });
+  }
 
   long applications() const { return applications_; }
   double flops() const { return static_cast<double>(applications_) * m_.flops(); }

@@ -22,7 +22,7 @@ class Filtered {
   void apply(F& out, const F& in) {
     const int degree = parameters_.chebyshev_degree;
     if (degree == 0) {
-      a_(out, in);
+      out[s_] = a_(in);
       ++applications_;
       return;
     }
@@ -30,11 +30,9 @@ class Filtered {
     const double slope = (parameters_.end == SpectrumEnd::lowest ? -1 : 1) / radius;
     F before, now;
     before[s_] = in;
-    a_(image_, in);
-    now[s_] = RealOf<F>(slope) * image_ - RealOf<F>(slope * center) * in;
+    now[s_] = RealOf<F>(slope) * a_(in) - RealOf<F>(slope * center) * in;
     for (int j = 2; j <= degree; ++j) {
-      a_(image_, now);
-      before[s_] = RealOf<F>(2 * slope) * image_ - RealOf<F>(2 * slope * center) * now - before;
+      before[s_] = RealOf<F>(2 * slope) * a_(now) - RealOf<F>(2 * slope * center) * now - before;
       std::swap(before, now);
     }
     out[s_] = now;
@@ -49,7 +47,6 @@ class Filtered {
   const HermitianOperator<F>& a_;
   const Subset& s_;
   const LanczosParameters& parameters_;
-  F image_;
   long applications_ = 0;
 };
 
@@ -178,7 +175,7 @@ Eigenpairs<F> lanczos(const HermitianOperator<F>& a, const Subset& sites, const 
   for (std::size_t j = 0; j < std::min(wanted, filled); ++j) {
     F vector;
     vector[sites] = RealOf<F>(1 / std::sqrt(square(v[j], sites))) * v[j];
-    a(av, vector);
+    av[sites] = a(vector);
     const double value = product(vector, av, sites).real();
     av[sites] -= RealOf<F>(value) * vector;
     result.values.push_back(value);
@@ -196,7 +193,7 @@ Eigenpairs<F> lanczos(const HermitianOperator<F>& a, const Subset& sites, const 
 
 template <class F>
 Eigenpairs<F> lanczos(const FermionOperator<F>& m, const LanczosParameters& parameters) {
-  return lanczos<F>([&m](F& out, const F& in) { m.apply_normal(out, in); }, m.domain(), parameters);
+  return lanczos<F>([&m](const F& in) { return m.normal(in); }, m.domain(), parameters);
 }
 
 namespace {
@@ -234,7 +231,7 @@ SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy, int
   bounds.applications += first.applications;
   bounds.lowest = first.values[0];
   bounds.lowest_error = first.residuals[0];
-  const HermitianOperator<F> normal = [&m](F& out, const F& in) { m.apply_normal(out, in); };
+  const HermitianOperator<F> normal = [&m](const F& in) { return m.normal(in); };
   parameters.high = 1.1 * (bounds.highest + bounds.highest_error);
   bool settled = false;  // the value found changes by less than a factor of two: this polynomial is good enough
   constexpr int kMaxPasses = 20, kMaxDegree = 4000;
@@ -251,10 +248,11 @@ SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy, int
     const Eigenpairs<F> bottom = lanczos(m, parameters);
     // Once more through the polynomial: what is left of the upper spectrum weighs little in p(A) but much in A.
     Filtered<F> filter(normal, m.domain(), parameters);
-    F polished, image;
+    F polished;
     filter.apply(polished, bottom.vectors[0]);
-    m.apply_normal(image, polished);
-    const double quotient = product(polished, image, m.domain()).real() / square(polished, m.domain());
+    double energy;
+    m.normal(polished, &energy);
+    const double quotient = energy / square(polished, m.domain());
     bounds.applications += bottom.applications + filter.applications() + 1;
     bounds.lowest = std::min(before, quotient);
     bounds.lowest_error =

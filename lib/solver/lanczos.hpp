@@ -15,9 +15,9 @@
 
 namespace qcd {
 
-/// out = A in, both on the same sites.
+/// A in, on the sites where `in` is.
 template <class F>
-using HermitianOperator = std::function<void(F& out, const F& in)>;
+using HermitianOperator = std::function<FermionExpr<F>(const F& in)>;
 
 enum class SpectrumEnd { lowest, highest };
 

@@ -21,6 +21,13 @@ class LinearOperator {
 
   /// out = M in (plus), on range(); out = M^+ in (minus), on domain(). `out` and `in` are different fields.
   virtual void apply(F& out, const F& in, Sign sign) const = 0;
+  /// The same as an expression for a larger one, on the same sites: r - alpha * m(p, Sign::plus). Parts of it may have been
+  /// computed; the rest is when it is used, from what `in` holds then.
+  virtual FermionExpr<F> operator()(const F& in, Sign sign) const {
+    F out;
+    apply(out, in, sign);
+    return +out;
+  }
 
   /// Floating-point operations of one apply(), on the whole lattice.
   virtual double flops() const = 0;
@@ -43,27 +50,13 @@ class FermionOperator : public LinearOperator<F> {
     }
   }
 
-  /// out = M^+ M in on domain().
-  virtual void apply_normal(F& out, const F& in) const {
+  /// M^+ M in on domain(), as an expression for a larger one (see operator()). If asked for, energy = <in, M^+ M in> = |M in|^2.
+  virtual FermionExpr<F> normal(const F& in, double* energy = nullptr) const {
     F half;
     this->apply(half, in, Sign::plus);
-    this->apply(out, half, Sign::minus);
+    if (energy != nullptr) *energy = QDP::toDouble(QDP::norm2(half, this->range()));
+    return (*this)(half, Sign::minus);
   }
-};
-
-/// A = M^+ M: Hermitian and positive on M's domain.
-template <class F>
-class NormalOperator : public LinearOperator<F> {
- public:
-  /// Keeps a reference to `m`.
-  explicit NormalOperator(const FermionOperator<F>& m) : m_(m) {}
-
-  const QDP::Subset& domain() const override { return m_.domain(); }
-  void apply(F& out, const F& in, Sign) const override { m_.apply_normal(out, in); }
-  double flops() const override { return 2 * m_.flops(); }
-
- private:
-  const FermionOperator<F>& m_;
 };
 
 }  // namespace qcd

@@ -104,7 +104,7 @@ SolveResult iterate(std::vector<F>& x, const FermionOperator<F>& m, const F& b, 
   std::vector<F> r(batch + 1);
   r[0][s] = b;
   for (std::size_t i = 1; i < batch; ++i) r[i][s] = zero;  // they enter with weight nought
-  F p, ap;
+  F p;
   p[s] = b;
 
   double rr = bb, alpha_old = 1, beta = 0, updates = 0;
@@ -114,7 +114,7 @@ SolveResult iterate(std::vector<F>& x, const FermionOperator<F>& m, const F& b, 
   };
   std::vector<bool> in_batch(systems.size(), true);
   while (any_active() && result.iterations < max_iterations) {
-    const double energy = a.apply(ap, p);
+    const auto [ap, energy] = a(p);
     require_positive(energy, "multi-shift CG", result.iterations);
     const double alpha = rr / energy, old = rr;
     r[i + 1][s] = r[i] - RealOf<F>(alpha) * ap;

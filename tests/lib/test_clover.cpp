@@ -276,6 +276,36 @@ TEST_CASE("clover: negative eigenvalues are counted and reported, and ln |det| t
             .epsilon(base_tol(1e-12)));
 }
 
+TEST_CASE("clover: one negative eigenvalue is enough for a warning, none is not") {
+  tests::use_lattice({2, 2, 2, 2});
+  const GaugeField u = tests::random_field();
+  const auto at_mass = [&](double mass) {
+    CloverParameters p = kIsotropic;
+    p.wilson.mass = mass;
+    return CloverOperator<LatticeFermion>(u, p);
+  };
+  const auto negative = [&](double mass) { return at_mass(mass).term().negative_eigenvalues(all); };
+  const auto warning = [&](double mass) {
+    const CloverOperator<LatticeFermion> d = at_mass(mass);
+    std::ostringstream text;
+    QDPIO::cerr.init(&text);
+    d.log_det_diagonal(all);
+    QDPIO::cerr.init(nullptr);
+    return text.str();
+  };
+  // A = T + mass: between the lowest eigenvalue of T and the next.
+  double above = 20, below = -20;
+  REQUIRE(negative(above) == 0);
+  REQUIRE(negative(below) == Ns * Nc * Layout::vol());
+  for (int n = 0; n < 60 && negative(below) != 1; ++n) {
+    const double mass = (above + below) / 2;
+    (negative(mass) == 0 ? above : below) = mass;
+  }
+  REQUIRE(negative(below) == 1);
+  CHECK((warning(below).find(" 1 negative eigenvalues") != std::string::npos) == (tests::job_rank() == 0));
+  CHECK(warning(above) == "");
+}
+
 TEST_CASE("clover: without coefficients it is the Wilson or the twisted-mass operator") {
   tests::use_lattice({4, 4, 4, 4});
   const GaugeField u = tests::random_field();

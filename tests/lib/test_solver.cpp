@@ -1,13 +1,17 @@
 // The solvers against Gaussian elimination on tiny lattices, their residuals, and what they do when they cannot
 // succeed.
 
+#include "jit/runtime.hpp"
+#include "jit/support/env.hpp"
 #include "lib/dirac/staggered.hpp"
 #include "lib/error.hpp"
 #include "lib/solver/bicgstab.hpp"
 #include "lib/solver/cg.hpp"
 #include "lib/solver/compose.hpp"
 #include "lib/solver/minimal_residual.hpp"
+#include "lib/solver/multi_shift.hpp"
 #include "tests/lib/solver.hpp"
+#include "tests/sizes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -154,6 +158,93 @@ TEST_CASE("an overrelaxed step of MR is the plain one times its factor") {
     const LatticeFermionD expected = RealD(1.3) * plain;
     CHECK(tests::relative_distance(tests::components(over, s), tests::components(expected, s)) < 1e-14);
   }
+}
+
+TEST_CASE("an operator as an expression is what apply() stores, alone and within a larger one") {
+  using W = LatticeFermionD;
+  using S = LatticeStaggeredFermionD;
+  tests::use_lattice({2, 4, 2, 2});
+  const auto check = [&](auto dirac, Preconditioning p, auto in, double twist = 0) {
+    using F = decltype(in);
+    const auto m = make_preconditioned(dirac, p, twist);
+    for (const Sign sign : {Sign::plus, Sign::minus}) {
+      CAPTURE(static_cast<int>(p));
+      CAPTURE(static_cast<int>(sign));
+      const Subset& from = sign == Sign::plus ? m->domain() : m->range();
+      const Subset& to = sign == Sign::plus ? m->range() : m->domain();
+      in = tests::random_vector<F>(from);
+      const F b = tests::random_vector<F>(to);
+      F applied = zero, alone = zero, within = zero, expected = zero;
+      m->apply(applied, in, sign);
+      expected[to] = b - RealD(0.5) * applied;
+      alone[to] = (*m)(in, sign);
+      within[to] = b - RealD(0.5) * (*m)(in, sign);
+      CHECK(toDouble(norm2(applied)) > 0);
+      CHECK(toDouble(norm2(alone - applied, to)) == 0);
+      CHECK(toDouble(norm2(within - expected)) == 0);
+      CHECK(toDouble(norm2(alone)) == toDouble(norm2(applied, to)));  // nothing beside its sites
+    }
+  };
+  const std::shared_ptr<const DiracOperator<W>> wilson =
+      std::make_shared<WilsonOperator<W>>(tests::random_links<W>(), WilsonParameters{.mass = 1});
+  const std::shared_ptr<const DiracOperator<S>> staggered =
+      std::make_shared<StaggeredOperator<S>>(tests::random_links<S>(), StaggeredParameters{.mass = 1});
+  for (const Preconditioning p :
+       {Preconditioning::none, Preconditioning::even_odd, Preconditioning::symmetric_even_odd}) {
+    check(wilson, p, W());
+    check(wilson, p, W(), 0.3);
+    check(staggered, p, S());
+  }
+  check(wilson, Preconditioning::even_source, W());
+  check(staggered, Preconditioning::even_source, S());
+}
+
+/// Words that all kernels have moved so far, each operand and each result once.
+double words_moved() {
+  double bytes = 0;
+  for (const jit::KernelInfo& kernel : jit::Runtime::instance().kernels()) bytes += kernel.bytes;
+  return bytes / sizeof(double);
+}
+
+/// Words per site and iteration of `solve(iterations)`, in the long run.
+template <class Solve>
+double words_per_iteration(Solve solve) {
+  constexpr int kFirst = 6, kMore = 24;  // whole batches of the multi-shift solver
+  const auto words = [&](int iterations) {
+    const double before = words_moved();
+    solve(iterations);
+    return words_moved() - before;
+  };
+  words(kFirst);
+  const double start = words(kFirst);
+  return (words(kFirst + kMore) - start) / kMore / static_cast<double>(Layout::vol());
+}
+
+TEST_CASE(
+    "an iteration of even-odd Wilson CG moves 40 vectors of one parity with the links, multi-shift CG with 12 shifts 50") {
+  TESSERA_NEEDS_QCD("words of spinors and links");
+  if (!jit::env().fuse || Layout::numNodes() > 1) return;  // one by one it takes more passes; messages have buffers
+  const Fixture<LatticeFermionD> f = wilson({4, 4, 4, 4});
+  const double vector = 24 / 2.0;  // per site of the lattice
+  const Subset& s = f.m->domain();
+  const LatticeFermionD b = tests::random_vector<LatticeFermionD>(s);
+  // Four hops of 144 words of links on half of the sites. Vectors: 2 + 3 + 2 of the first three hops and diagonals; b - alpha A p
+  // and its norm 4; x and p 5.
+  const double links = 4 * 144 / 2.0;
+  const double cg = words_per_iteration([&](int iterations) {
+    LatticeFermionD x = zero;
+    CG<LatticeFermionD>({1e-30, iterations}).solve(x, f.system(), b);
+  });
+  CHECK(cg == links + (2 + 3 + 2 + 4 + 5) * vector);
+  CHECK(cg == 480);
+
+  std::vector<double> shifts(12);
+  for (std::size_t k = 0; k < shifts.size(); ++k) shifts[k] = 1e-3 * static_cast<double>(k + 1);
+  const double multi = words_per_iteration([&](int iterations) {
+    std::vector<LatticeFermionD> x;
+    MultiShiftCG<LatticeFermionD>({1e-30, iterations}).solve(x, f.system(), b, shifts);
+  });
+  CHECK(multi == 50 * vector);  // each shift's x and p, and the batch of residuals, once per batch
 }
 
 TEST_CASE("an operator counts its hops and its diagonal on the sites where it has them") {

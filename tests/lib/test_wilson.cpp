@@ -52,7 +52,7 @@ TEST_CASE("Wilson: adjoint, gamma5-hermiticity, gauge covariance and derivatives
   }
 }
 
-TEST_CASE("Wilson: apply_normal() is M^+ M, for fields on even sites too") {
+TEST_CASE("Wilson: normal() is M^+ M and has its energy, for fields on even sites too") {
   tests::use_lattice({4, 4, 4, 4});
   const tests::Dirac d = wilson(tests::random_field(), kIsotropic);
   const LatticeFermion x = tests::random_fermion();
@@ -62,8 +62,10 @@ TEST_CASE("Wilson: apply_normal() is M^+ M, for fields on even sites too") {
     LatticeFermion mx, mmx, normal;
     m->apply(mx, x, Sign::plus);
     m->apply(mmx, mx, Sign::minus);
-    m->apply_normal(normal, x);
+    double energy;
+    normal[m->domain()] = m->normal(x, &energy);
     CHECK(tests::relative(normal, mmx, m->domain()) < base_tol(1e-14));
+    CHECK(energy == doctest::Approx(toDouble(norm2(mx, m->range()))).epsilon(base_tol(1e-14)));
   }
 }
 
