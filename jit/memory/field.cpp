@@ -88,7 +88,7 @@ std::size_t Field::device_bytes() const { return words_to_bytes(order_->groups *
 /// INVARIANT: under the lock, after contents have come and before memory goes: without the lock other threads read what
 /// this announces.
 void Field::set_state(unsigned state) noexcept {
-  state_ = state;
+  state_.store(state, std::memory_order_relaxed);
   if ((state & kSides) == kHost) stamp_ = 0;
   const auto sites = static_cast<std::uint32_t>(order_->sites);
   const bool readable = (state & (kHost | kWriteWaits)) == kHost, writable = (state & (kSides | kAwaited)) == kHost;

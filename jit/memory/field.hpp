@@ -147,7 +147,7 @@ class Field {
   std::shared_ptr<const SiteOrder> order_;
   ir::Type word_;
   int components_;
-  unsigned state_;  // changed by set_state() only
+  std::atomic<unsigned> state_;  // changed by set_state() only, under the lock; ever_written() asks without it
   // What other threads may see of it without the lock: the number of sites if the host side may be read (written), or 0.
   std::atomic<std::uint32_t> readable_{0}, writable_{0};
   void* host_ = nullptr;
