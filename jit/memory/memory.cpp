@@ -140,7 +140,7 @@ void Memory::fail(std::size_t bytes) const {
   const std::size_t size = block_bytes(bytes);
   const bool refused = size <= limit_ && live_ <= limit_ - size;  // by the device, with less in use than the limit
   const bool from_environment = env().mem_max != 0 && limit_ == env().mem_max;
-  throw DeviceError({.what = "out of memory on \"" + device_.name() + "\"",
+  throw OutOfMemory({.what = "out of memory on \"" + device_.name() + "\"",
                      .expected = "at most " + format_bytes(limit_) + " in all",
                      .got = got,
                      .where = refused            ? "the device refused it; do other programs use its memory?"

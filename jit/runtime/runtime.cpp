@@ -125,7 +125,9 @@ void bind(const Launch& launch, bool whole, BoundParts& bound, BoundPart& part) 
   } catch (const DeviceError& error) {
     const std::string what =
         i < kernel.leaves.size() ? describe_operand(kernel, i) : "tables of sites of kernel " + kernel.name;
-    throw DeviceError(std::string(error.what()) + " [" + what + "]");
+    const std::string text = std::string(error.what()) + " [" + what + "]";
+    if (dynamic_cast<const OutOfMemory*>(&error) != nullptr) throw OutOfMemory(text);
+    throw DeviceError(text);
   }
 }
 

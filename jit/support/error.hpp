@@ -41,6 +41,11 @@ class DeviceError : public Error {
   using Error::Error;
 };
 
+/// The fields of one launch do not fit its memory. Nothing has been launched.
+class OutOfMemory : public DeviceError {
+  using DeviceError::DeviceError;
+};
+
 /// A bug of this library; please report it.
 class InternalError : public Error {
   using Error::Error;

@@ -11,6 +11,7 @@
 #include "jit/memory/field.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
+#include "jit/support/error.hpp"
 #include "qdp/expr/exchange.hpp"
 #include "qdp/expr/kernels.hpp"
 #include "qdp/layout/lattice.hpp"
@@ -131,12 +132,18 @@ void Queue::Group::drop_dead_stores() {
   }
 }
 
-void Queue::Group::launch(jit::KernelHandle* kernel, std::span<double> results, QueueCounters& counters) {
+/// False, and nothing has happened: the program needs more memory for fields than there is, which its statements may not.
+bool Queue::Group::run_together(jit::KernelHandle* kernel, std::span<double> results, QueueCounters& counters) {
   jit::Launch part = launch_of(kernel, program, *domain_);
-  jit::Runtime::instance().run({.parts = {&part, 1}, .whole = domain_->whole, .results = results});
+  try {
+    jit::Runtime::instance().run({.parts = {&part, 1}, .whole = domain_->whole, .results = results});
+  } catch (const jit::OutOfMemory&) {
+    return false;
+  }
   finished_ = shapes.size();
   ++counters.programs;
   counters.fused += static_cast<std::int64_t>(program.items().size());
+  return true;
 }
 
 /// In their order, each from what those before it have stored.
@@ -163,7 +170,7 @@ void Queue::Group::run(QueueCounters& counters) {
     return execute(shapes[0]);
   }
   const Way way = way_of(program, grouping());
-  if (way.kernel != nullptr) return launch(way.kernel, {}, counters);
+  if (way.kernel != nullptr && run_together(way.kernel, {}, counters)) return;
   ++counters.apart;
   run_one_by_one();
 }
@@ -173,12 +180,10 @@ bool Queue::Group::run_with(Reduce kind, int count, double* results, const State
   program.end({.dest = {}, .reduction = static_cast<int>(kind), .count = count});
   drop_dead_stores();
   const Way way = way_of(program, grouping());
-  if (way.kernel == nullptr) {
-    program.go_back(before);
-    return false;
-  }
-  launch(way.kernel, {results, static_cast<std::size_t>(count)}, counters);
-  return true;
+  if (way.kernel != nullptr && run_together(way.kernel, {results, static_cast<std::size_t>(count)}, counters))
+    return true;
+  program.go_back(before);
+  return false;
 }
 
 void Queue::Group::lose_the_rest(const std::string& reason) noexcept {

@@ -87,9 +87,9 @@ class Queue {
     int number(const jit::Field& field) const { return program.number(field); }
     const Record& item(std::size_t i) const;
     Grouping grouping() const;
+    bool run_together(jit::KernelHandle* kernel, std::span<double> results, QueueCounters& counters);
     void run_one_by_one();
     void drop_dead_stores();
-    void launch(jit::KernelHandle* kernel, std::span<double> results, QueueCounters& counters);
 
     const LatticeState* lattice_ = nullptr;
     const jit::Domain* domain_ = nullptr;

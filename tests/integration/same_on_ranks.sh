@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hmc and measure give the same bits on any grid of ranks, with any number of threads, on the simulated GPU, and fused; a run that was
+# hmc and measure give the same bits on any grid of ranks, with any number of threads, on the simulated GPU, and statement by statement; a run that was
 # saved by four ranks goes on on one and on eight. What may differ is the list of scripts/same-results, nothing else.
 # Usage: same_on_ranks.sh PROGRAMS MPIRUN SOURCE FOLDER [all]
 # Without "all" the examples with quarks run on some of the grids.
@@ -35,8 +35,8 @@ compare() {  # NAME GRIDS DEVICES COMMAND...: with one rank and one thread
   while read -r grid; do
     TESSERA_DEVICE=sim TESSERA_SIM_DELAY=0 run "$name/sim_${grid// /}" "$grid" "$@"
     OMP_NUM_THREADS=2 run "$name/threads_${grid// /}" "$grid" "$@"
-    TESSERA_FUSE=1 run "$name/fused_${grid// /}" "$grid" "$@"
-    for place in sim threads fused; do same "$name/alone" "$name/${place}_${grid// /}"; done
+    TESSERA_FUSE=0 run "$name/unfused_${grid// /}" "$grid" "$@"
+    for place in sim threads unfused; do same "$name/alone" "$name/${place}_${grid// /}"; done
     runs=$((runs + 3))
   done <<<"$devices"
   echo "$name: the same, $((SECONDS - began)) s"

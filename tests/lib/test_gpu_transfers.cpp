@@ -1,4 +1,5 @@
 // Fields stay on the GPU: no operation of the language moves one, and no trajectory after the first.
+#include "jit/memory/deferred.hpp"
 #include "lib/gauge/su3.hpp"
 #include "lib/meas/glue.hpp"
 #include "tests/lib/simulated_gpu.hpp"
@@ -19,21 +20,31 @@ namespace {
 /// What crossed between the host and the GPU since it was made.
 class Traffic {
  public:
-  Traffic() { jit::Residency::instance().reset_transfers(); }
+  Traffic() {
+    jit::run_deferred();
+    jit::Residency::instance().reset_transfers();
+    start_ = all_copies();
+  }
 
   /// Fields, whatever their size.
   std::int64_t fields() const {
+    jit::run_deferred();
     const jit::TransferCounts& counts = jit::Residency::instance().transfers();
     return counts.in + counts.out + counts.spilled + counts.dropped;
   }
   /// Copies larger than GpuCopies::kSmall: fields, tables.
   std::uint64_t copies() const {
-    const jit::GpuTraffic& now = tests::gpu().traffic();
-    return now.to_device.copies + now.to_host.copies - start_;
+    jit::run_deferred();
+    return all_copies() - start_;
   }
 
  private:
-  std::uint64_t start_ = tests::gpu().traffic().to_device.copies + tests::gpu().traffic().to_host.copies;
+  static std::uint64_t all_copies() {
+    const jit::GpuTraffic& now = tests::gpu().traffic();
+    return now.to_device.copies + now.to_host.copies;
+  }
+
+  std::uint64_t start_;
 };
 
 class ByTime : public SetFunc {
