@@ -2,6 +2,8 @@
 # Includes point down only: SOURCE_FOLDER. Prints each line that breaks a rule.
 #   jit/ knows nothing of qdp/, lib/, apps/; qdp/ nothing of lib/, apps/; lib/ nothing of jit/, apps/;
 #   LLVM is seen by jit/codegen/ only; nothing includes tests/ or examples/ but tests and examples.
+# Tests run beside each other, several variants of one program at once: what one writes into the folder for temporary files
+# has a name of its own.
 # Inside jit, qdp and lib the folders use each other as the table with the column "may use" in <layer>/README.md says: those
 # that stand above them in it. A name in parentheses points up, and is there until somebody finds a better place.
 set -eu
@@ -17,6 +19,10 @@ forbid 'lib/|apps/' qdp
 forbid 'jit/|apps/' lib
 forbid 'llvm[/-]' qdp lib apps examples $(find jit -mindepth 1 -maxdepth 1 ! -name codegen ! -name CMakeLists.txt ! -name README.md)
 forbid 'tests/|examples/' jit qdp lib apps
+if grep -rnE '"/tmp/|temp_directory_path\(\) */' tests --include='*.cpp' --include='*.hpp' | grep -vE 'getpid|random_device|XXXXXX'; then
+  echo 'tests: a name in the folder for temporary files that two processes share; tests::TemporaryFolder has none'
+  status=1
+fi
 
 # The words of a row's last cell that stand in backticks, with their parentheses: "folder use1 use2 (use3)".
 table() {  # LAYER

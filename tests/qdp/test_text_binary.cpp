@@ -39,10 +39,6 @@ T round_trip(const T& x) {
   return back;
 }
 
-std::string scratch(const std::string& name) {
-  return (std::filesystem::temp_directory_path() / ("tessera_test_io_" + name)).string();
-}
-
 enum Colour { red, green };
 
 }  // namespace
@@ -337,7 +333,8 @@ TEST_CASE(
   BinaryBufferWriter buffer;
   exercise(buffer);
   CHECK(buffer.str() == expected);
-  const std::string path = scratch("seek.bin");
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("seek.bin");
   BinaryFileWriter file(path);
   exercise(file);
   file.close();
@@ -369,7 +366,6 @@ TEST_CASE(
   BinaryFileReader from_file(path);
   read_back(from_file);
   from_file.close();
-  tests::once([&] { std::filesystem::remove(path); });
 }
 
 TEST_CASE("cut data throw with the position, and a later seek works again") {
@@ -413,7 +409,8 @@ TEST_CASE("a size that cannot be is found before memory is asked for it") {
 }
 
 TEST_CASE("binary files: written, read, closed, missing") {
-  const std::string path = scratch("file.bin");
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("file.bin");
   multi1d<double> a(1000);
   for (int i = 0; i < 1000; ++i) a[i] = 0.5 * i;
   BinaryFileWriter out(path);
@@ -488,7 +485,8 @@ TEST_CASE("buffers open with content, clear, and the local one is local") {
 }
 
 TEST_CASE("a reader-writer has one position for both, in memory and in a file") {
-  const std::string path = scratch("both.bin");
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("both.bin");
   const auto exercise = [](BinaryReaderWriter& both) {
     write(both, 1);
     write(both, 2);
@@ -552,7 +550,8 @@ TEST_CASE("text: a word that is no number is named") {
 }
 
 TEST_CASE("text files: written, read, closed, missing") {
-  const std::string path = scratch("file.txt");
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("file.txt");
   TextFileWriter out(path);
   out << 1 << " " << 2 << "\n";
   out.flush();
@@ -571,7 +570,8 @@ TEST_CASE("text files: written, read, closed, missing") {
 }
 
 TEST_CASE("a reader or writer that is opened again is like a new one, whatever it did before and however it ended") {
-  const std::string first = scratch("again_first"), second = scratch("again_second");
+  const tests::TemporaryFolder folder;
+  const std::string first = folder.file("again_first"), second = folder.file("again_second");
   const std::string a = bytes_of(1) + bytes_of(2) + bytes_of(3), b = bytes_of(40) + bytes_of(50);
   const auto put = [](const std::string& path, const std::string& bytes) {
     tests::Written(path, std::ios_base::binary) << bytes;
@@ -667,6 +667,4 @@ TEST_CASE("a reader or writer that is opened again is like a new one, whatever i
   text.open("after");
   text << 2;
   CHECK(text.str() == "after2");
-  tests::once([&] { std::filesystem::remove(first); });
-  tests::once([&] { std::filesystem::remove(second); });
 }

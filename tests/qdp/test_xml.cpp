@@ -71,10 +71,6 @@ T round_trip(const T& x) {
   return back;
 }
 
-std::string scratch(const std::string& name) {
-  return (std::filesystem::temp_directory_path() / ("tessera_test_xml_" + name)).string();
-}
-
 }  // namespace
 
 // A structure of a program, with overloads in its own namespace, as Chroma has many.
@@ -359,7 +355,8 @@ TEST_CASE("errors are caught as std::string, as jit::UserError and as std::excep
 }
 
 TEST_CASE("XML that does not parse names the file and line") {
-  const std::string path = scratch("broken.xml");
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("broken.xml");
   jit::write_atomically(path, "<?xml version=\"1.0\"?>\n<a>\n  <b>\n</a>\n");
   const std::string e = error_of([&] { XMLReader xml(path); });
   CHECK(contains(e, path + ":4"));
@@ -373,13 +370,13 @@ TEST_CASE("XML that does not parse names the file and line") {
 }
 
 TEST_CASE("an XML file cannot pull in another file") {
-  const std::string secret = scratch("secret");
+  const tests::TemporaryFolder folder;
+  const std::string secret = folder.file("secret");
   jit::write_atomically(secret, "secret words");
   XMLReader xml = parse("<!DOCTYPE r [<!ENTITY x SYSTEM \"file://" + secret + "\">]><r><a>&x;</a></r>");
   std::string text;
   read(xml, "/r/a", text);
   CHECK_FALSE(contains(text, "secret words"));
-  tests::once([&] { std::filesystem::remove(secret); });
 }
 
 TEST_CASE("arrays of numbers are words, of anything else elem children") {
@@ -531,7 +528,8 @@ TEST_CASE("a writer refuses what would not be XML") {
 }
 
 TEST_CASE("a file writer is readable while it runs and complete after close") {
-  const std::string path = scratch("out.xml");
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("out.xml");
   XMLFileWriter xml(path);
   CHECK(xml.is_open());
   push(xml, "log");
@@ -734,7 +732,8 @@ TEST_CASE("MapObjectMemory has what a map has, whatever was inserted, replaced, 
 }
 
 TEST_CASE("a writer or reader of XML that is opened again is like a new one") {
-  const std::string first = scratch("first.xml"), second = scratch("second.xml"), fresh = scratch("new.xml");
+  const tests::TemporaryFolder folder;
+  const std::string first = folder.file("first.xml"), second = folder.file("second.xml"), fresh = folder.file("new.xml");
   const auto fill = [](XMLWriter& xml) {
     push(xml, "b");
     write(xml, "two", 2);
@@ -779,9 +778,6 @@ TEST_CASE("a writer or reader of XML that is opened again is like a new one") {
   reader.print(again);
   XMLReader(second).print(anew);
   CHECK(again.str() == anew.str());
-  CHECK(contains(error_of([&] { reader.open(scratch("none.xml")); }), "none.xml"));
+  CHECK(contains(error_of([&] { reader.open(folder.file("none.xml")); }), "none.xml"));
   CHECK_FALSE(reader.is_open());
-  tests::once([&] {
-    for (const std::string& path : {first, second, fresh}) std::filesystem::remove(path);
-  });
 }
