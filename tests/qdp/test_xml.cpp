@@ -733,7 +733,8 @@ TEST_CASE("MapObjectMemory has what a map has, whatever was inserted, replaced, 
 
 TEST_CASE("a writer or reader of XML that is opened again is like a new one") {
   const tests::TemporaryFolder folder;
-  const std::string first = folder.file("first.xml"), second = folder.file("second.xml"), fresh = folder.file("new.xml");
+  const std::string first = folder.file("first.xml"), second = folder.file("second.xml"),
+                    fresh = folder.file("new.xml");
   const auto fill = [](XMLWriter& xml) {
     push(xml, "b");
     write(xml, "two", 2);
