@@ -42,6 +42,8 @@ struct Plan {
   bool whole = false;  ///< the parts together write every site of what they write: old contents need not be kept
   /// Those that the parts name, each part new ones or, all of them, those of a part before; over the domains of all ranks.
   std::span<double> results;
+  /// The parts go over one domain, and none reads what another one writes: they may be computed piece by piece of it.
+  bool side_by_side = false;
 };
 
 /// A row of the kernel table, for bench, tests and the profile.
@@ -74,6 +76,8 @@ class Runtime {
   /// nothing has been launched, and all fields are as they were.
   void run(const Plan& plan);
 
+  /// Whether plans of parts side by side are more than one part after the other.
+  bool interleaves() const;
   /// Native sites per group: lanes of a 4-byte word that fill one register (TESSERA_LANES overrides).
   int lanes() const;
   /// "cpu", "cuda:0", "sim"; and for people, "NVIDIA H200".

@@ -63,6 +63,15 @@ void run_shares(KernelFunction function, const LaunchArguments& arguments, std::
   }
 }
 
+LaunchArguments arguments_of(const DeviceLaunch& launch, SumAccumulator* sums) {
+  return {.fields = launch.fields.data(),
+          .tables = launch.tables.data(),
+          .scalars = launch.scalars.data(),
+          .groups = launch.groups,
+          .masks = launch.masks,
+          .sums = sums};
+}
+
 KernelFunction function_of(const DeviceLaunch& launch) {
   return reinterpret_cast<KernelFunction>(const_cast<void*>(launch.code));
 }
@@ -113,12 +122,7 @@ void CpuDevice::copy_rows_to_host(void* host, const void* device, std::size_t pi
 }
 
 bool CpuDevice::launch(const DeviceLaunch& launch) {
-  const LaunchArguments arguments{.fields = launch.fields.data(),
-                                  .tables = launch.tables.data(),
-                                  .scalars = launch.scalars.data(),
-                                  .groups = launch.groups,
-                                  .masks = launch.masks,
-                                  .sums = nullptr};
+  const LaunchArguments arguments = arguments_of(launch, nullptr);
   if (!launch.kernel->reductions.empty())
     reduce(launch, arguments);
   else
@@ -162,6 +166,66 @@ void CpuDevice::reduce(const DeviceLaunch& launch, LaunchArguments arguments) {
     ReductionValue& result = launch.results[r] = ReductionValue(reductions[r].kind);
     for (std::size_t row = 0; row < rows; ++row) result.add(sums_[row * width + r]);
   }
+}
+
+namespace {
+
+// What one launch brings into a cache of the second level, of which each thread has 256 KiB at least, before the next one.
+constexpr std::int64_t kBytesPerPiece = 64 << 10, kMostGroupsPerPiece = 16;
+
+std::int64_t groups_per_piece(const DeviceLaunch& launch) {
+  std::int64_t bytes = 0;
+  for (const ir::Leaf& leaf : launch.kernel->leaves)
+    bytes += std::int64_t{leaf.components} * ir::bytes(leaf.word) * launch.kernel->lanes;
+  return std::clamp<std::int64_t>(kBytesPerPiece / std::max<std::int64_t>(bytes, 1), 1, kMostGroupsPerPiece);
+}
+
+}  // namespace
+
+bool CpuDevice::interleaves(const DeviceLaunch& launch) const {
+  return launch.end - launch.begin <= kMaxAdditions / launch.kernel->trips;
+}
+
+void CpuDevice::launch_interleaved(std::span<const DeviceLaunch> launches) {
+  std::size_t width = 0;  // accumulators of one thread
+  std::int64_t piece = kMostGroupsPerPiece;
+  bool parallel = false;
+  for (const DeviceLaunch& launch : launches) {
+    width += launch.kernel->reductions.size();
+    piece = std::min(piece, groups_per_piece(launch));
+    parallel |= launch.parallel;
+  }
+  const int threads = parallel ? pool_.threads() : 1;
+  const std::size_t rows = static_cast<std::size_t>(threads);
+  if (sums_.size() < rows * width) sums_.resize(rows * width);
+  std::size_t at = 0;
+  for (int thread = 0; thread < threads; ++thread)
+    for (const DeviceLaunch& launch : launches)
+      for (const ir::Reduction& reduction : launch.kernel->reductions) reset(sums_[at++], reduction.kind);
+
+  const std::array<Range, 2> ranges = halves(launches[0].middle, launches[0].begin, launches[0].end);
+  const auto work = [&](int thread) {
+    std::vector<LaunchArguments> arguments;
+    SumAccumulator* sums = sums_.data() + static_cast<std::size_t>(thread) * width;
+    for (const DeviceLaunch& launch : launches) {
+      arguments.push_back(arguments_of(launch, sums));
+      sums += launch.kernel->reductions.size();
+    }
+    for (const Range& range : ranges) {
+      const Share part = share(range.begin, range.end, thread, threads);
+      for (std::int64_t begin = part.begin; begin < part.end; begin += piece)
+        for (std::size_t i = 0; i < launches.size(); ++i)
+          function_of(launches[i])(&arguments[i], begin, std::min(begin + piece, part.end));
+    }
+  };
+  threads == 1 ? work(0) : pool_.run(work);
+
+  at = 0;
+  for (const DeviceLaunch& launch : launches)
+    for (std::size_t r = 0; r < launch.kernel->reductions.size(); ++r, ++at) {
+      ReductionValue& result = launch.results[r] = ReductionValue(launch.kernel->reductions[r].kind);
+      for (std::size_t row = 0; row < rows; ++row) result.add(sums_[row * width + at]);
+    }
 }
 
 Device::Mark CpuDevice::mark() { return ticks(); }

@@ -30,6 +30,8 @@ class CpuDevice : public Device {
   void copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) override;
 
   bool launch(const DeviceLaunch& launch) override;
+  bool interleaves(const DeviceLaunch& launch) const override;
+  void launch_interleaved(std::span<const DeviceLaunch> launches) override;
   void synchronize() override {}
 
   Mark mark() override;

@@ -93,6 +93,11 @@ class Device {
   /// Runs the kernel; with results it has finished at return. False if the device cannot run blocks of launch.block
   /// threads of this code: nothing has happened, a smaller block may do (never on the CPU).
   virtual bool launch(const DeviceLaunch& launch) = 0;
+  /// Whether this launch can be one of launch_interleaved().
+  virtual bool interleaves(const DeviceLaunch&) const { return false; }
+  /// Launches over the same groups, none of which reads what another one writes: a piece of the groups is computed by all of them
+  /// in turn, then the next, so that what one has brought into the caches is there for the others. Marks nothing.
+  virtual void launch_interleaved(std::span<const DeviceLaunch>) {}
   virtual void synchronize() = 0;
   /// Threads per block that a launch may ask for, largest first; empty: there is no such choice.
   virtual std::span<const int> blocks() const { return {}; }

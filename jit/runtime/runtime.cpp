@@ -166,13 +166,15 @@ struct Runtime::State {
   const int lanes = checked_lanes(env().lanes.value_or(device.lanes()));
   const bool check = env().check;
   const bool separate = !device.host_accessible();  // device memory is a cache
+  const bool interleaves = !separate;               // a processor's caches are what it is for
   std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
   bool timing = device.marks_are_free() || !env().profile.empty();
   std::int64_t launches = 0, trials = 0;
   BoundParts bound;                   ///< of the plan at hand
   std::vector<ReductionValue> found;  ///< its results, not rounded yet: of its parts, then of all ranks
   std::vector<ReductionValue> more;   ///< those of a part that joins one before
-  bool running = false;               ///< a plan is: there is one such room
+  std::vector<DeviceLaunch> interleaved;
+  bool running = false;  ///< a plan is: there is one such room
 
   /// Launches whose time is not asked for yet.
   struct Pending {
@@ -187,7 +189,11 @@ struct Runtime::State {
   void prepare(const Plan& plan);
   // Inlined, which spares a statement a tenth of what it costs here.
   [[gnu::always_inline]] BoundPart prepare(const Launch& launch, std::size_t addresses, std::size_t tables);
+  [[gnu::always_inline]] DeviceLaunch device_launch(const Launch& launch, const BoundPart& part,
+                                                    ReductionValue* results);
   [[gnu::always_inline]] void start(const Launch& launch, const BoundPart& part, ReductionValue* results);
+  [[gnu::always_inline]] void count(const Launch& launch, const BoundPart& part);
+  bool start_interleaved(const Plan& plan);
 
   KernelInfo dropped;  ///< the counters of kernels that have left the table
   void drop_kernels();
@@ -295,15 +301,14 @@ inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addre
   return {.size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
 }
 
-inline void Runtime::State::start(const Launch& launch, const BoundPart& part, ReductionValue* results) {
-  KernelHandle& kernel = *launch.kernel;
+inline DeviceLaunch Runtime::State::device_launch(const Launch& launch, const BoundPart& part,
+                                                  ReductionValue* results) {
+  const KernelHandle& kernel = *launch.kernel;
   const Domain& domain = *launch.domain;
   const std::int64_t groups = domain.end - domain.begin;
-  SizeClass& size = kernel.classes[part.size_class];
-
   DeviceLaunch run;
   run.kernel = &kernel.ir;
-  apply(size, run);
+  apply(kernel.classes[part.size_class], run);
   run.fields = {bound.addresses.data() + part.addresses, kernel.ir.leaves.size()};
   run.tables = {bound.tables.data() + part.tables, kernel.ir.slots.size()};
   run.scalars = launch.scalars;
@@ -314,6 +319,43 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
   run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().first_odd;
   run.parallel = kernel.cost.operations * kNanosecondsPerOperation * static_cast<double>(groups) > kParallelNanoseconds;
   run.results = results;
+  return run;
+}
+
+inline void Runtime::State::count(const Launch& launch, const BoundPart& part) {
+  KernelHandle& kernel = *launch.kernel;
+  ++launches;
+  ++kernel.calls;
+  kernel.bytes += part.bytes;
+  kernel.flops += static_cast<double>(launch.domain->sites) * kernel.cost.flops;
+}
+
+/// False, and nothing has happened: the device does not, or the tuner wants the times of single kernels.
+bool Runtime::State::start_interleaved(const Plan& plan) {
+  if (!plan.side_by_side || plan.parts.size() == 1 || !interleaves) return false;
+  double bytes = 0;
+  interleaved.clear();
+  for (std::size_t p = 0; p < plan.parts.size(); ++p) {
+    const Launch& launch = plan.parts[p];
+    if (launch.kernel->classes[bound.parts[p].size_class].tuner) return false;
+    interleaved.push_back(device_launch(launch, bound.parts[p], found.data() + launch.result));
+    if (!device.interleaves(interleaved.back())) return false;
+    bytes += bound.parts[p].bytes;
+  }
+  const Device::Mark start = device.mark();
+  device.launch_interleaved(interleaved);
+  const double seconds = device.seconds_between(start, device.mark());
+  for (std::size_t p = 0; p < plan.parts.size(); ++p) {
+    count(plan.parts[p], bound.parts[p]);
+    if (bytes > 0) plan.parts[p].kernel->seconds += seconds * bound.parts[p].bytes / bytes;  // about
+  }
+  return true;
+}
+
+inline void Runtime::State::start(const Launch& launch, const BoundPart& part, ReductionValue* results) {
+  KernelHandle& kernel = *launch.kernel;
+  SizeClass& size = kernel.classes[part.size_class];
+  DeviceLaunch run = device_launch(launch, part, results);
 
   const bool trial = size.trial, timed = timing || trial;
   constexpr Device::Mark kNone = ~Device::Mark{0};
@@ -330,11 +372,8 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
     throw;
   }
 
-  ++launches;
+  count(launch, part);
   trials += trial;
-  ++kernel.calls;
-  kernel.bytes += part.bytes;
-  kernel.flops += static_cast<double>(domain.sites) * kernel.cost.flops;
   std::optional<double> seconds;
   if (timed) {
     if (trial || device.marks_are_free()) {
@@ -374,7 +413,8 @@ void Runtime::run(const Plan& plan) {
   if (state.separate && env().spill) Residency::instance().spill_others();
 
   if (state.found.size() < plan.results.size()) state.found.resize(plan.results.size());
-  for (std::size_t p = 0; p < plan.parts.size(); ++p) {
+  const bool started = state.start_interleaved(plan);
+  for (std::size_t p = 0; p < plan.parts.size() && !started; ++p) {
     const Launch& launch = plan.parts[p];
     const std::size_t count = launch.kernel->ir.reductions.size(), first = static_cast<std::size_t>(launch.result);
     if (state.bound.parts[p].new_results) {
@@ -392,6 +432,7 @@ void Runtime::run(const Plan& plan) {
     for (const Launch& launch : plan.parts) state.check_results(launch.kernel->ir, launch);
 }
 
+bool Runtime::interleaves() const { return state_->interleaves; }
 int Runtime::lanes() const { return state_->lanes; }
 int Runtime::threads() const { return state_->device.threads(); }
 void Runtime::set_threads(int n) {

@@ -88,7 +88,7 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
 namespace {
 /// Sums in one kernel: those of a spinor. Each keeps seven registers of a GPU's thread, which has 255, and more make a
 /// kernel slow to compile.
-constexpr int kReductionsPerKernel = 24;
+constexpr int kReductionsPerKernel = PendingSum::kMost;
 
 /// One step of the run time for all domains; false, and nothing has happened, if the value must be computed first.
 bool reduce_at_once(Statement& statement, const LatticeState& lattice, std::span<const jit::Domain* const> domains,
@@ -113,6 +113,48 @@ bool reduce_at_once(Statement& statement, const LatticeState& lattice, std::span
 }
 }  // namespace
 
+void reduce(Statement& statement, const LatticeState& lattice, const jit::Domain& domain, Reduce kind,
+            std::span<double> results) {
+  const jit::Domain* const one[] = {&domain};
+  const int count = static_cast<int>(results.size());
+  if (reduce_at_once(statement, lattice, one, kind, count, results.data())) return;
+  const Shape shape = statement.records()[static_cast<std::size_t>(statement.root())].shape();
+  const auto value = computed_aside(statement, statement.root(), {},
+                                    {.dest = nullptr, .shape = shape, .lattice = lattice, .domain = domain});
+  Statement sum;
+  sum.clear(lattice);
+  sum.walk(*make_field(value, shape));
+  if (!reduce_at_once(sum, lattice, one, kind, count, results.data()))
+    throw jit::InternalError(
+        {.what = "sum of a field", .expected = "one kernel", .got = "a part to be computed aside"});
+}
+
+std::shared_ptr<PendingSum> reduce_later(Expr rhs, const jit::Domain& domain, Reduce kind) {
+  const jit::RuntimeLock lock;
+  refuse_in_site_function("sums over the lattice");
+  auto sum = std::make_shared<PendingSum>(PendingSum{.count = rhs->shape.components()});
+  if (sum->count <= PendingSum::kMost && Queue::instance().reduce_later(*rhs, domain, kind, sum)) return sum;
+  if (sum->count > PendingSum::kMost)
+    throw jit::UserError({.what = "a sum that waits",
+                          .expected = "at most " + std::to_string(PendingSum::kMost) + " components",
+                          .got = std::to_string(sum->count)});
+  const jit::Domain* const one[] = {&domain};
+  reduce(std::move(rhs), one, kind, sum->values);
+  sum->done = true;
+  return sum;
+}
+
+void finish(PendingSum& sum) {
+  const jit::RuntimeLock lock;
+  if (!sum.done && !sum.failure) Queue::instance().finish_sums();
+  if (sum.failure) std::rethrow_exception(sum.failure);
+}
+
+void alongside(int computations) noexcept {
+  const jit::RuntimeLock lock;
+  Queue::instance().alongside(computations);
+}
+
 void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, double* results) {
   const jit::RuntimeLock lock;
   refuse_in_site_function("sums over the lattice");
@@ -122,7 +164,7 @@ void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, 
   Queue& queue = Queue::instance();
   if (domains.size() > 1 || shape.components() > kReductionsPerKernel)
     queue.run_before(*rhs);
-  else if (queue.reduce(*rhs, *domains[0], kind, shape.components(), results))
+  else if (queue.reduce(*rhs, *domains[0], kind, results))
     return;
   if (shape.components() <= kReductionsPerKernel || rhs->op == Op::field) {
     Statement& statement = scratch();

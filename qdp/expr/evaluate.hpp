@@ -1,7 +1,9 @@
 // Statements: from an expression tree to a launch. Every assignment and reduction of the language goes through here.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +35,27 @@ enum class Reduce { sum, max, min };
 /// results[d][c] = sum (max, min) of component c over the sites of domain d, in double precision: one step of the run
 /// time for all domains. Sums are the same bits for any number of threads, lanes or ranks.
 void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, double* results);
+
+/// A sum, maximum or minimum that was asked for, and may have been found or not.
+struct PendingSum {
+  static constexpr int kMost = 24;  ///< components that one kernel sums
+  int count = 0;
+  bool done = false;
+  double values[kMost] = {};
+  std::exception_ptr failure = {};  ///< why there are none
+
+  void set(std::span<const double> results) {
+    std::copy(results.begin(), results.end(), values);
+    done = true;
+  }
+};
+/// reduce() over one domain, which may wait for statements after it; and its end, which throws what the statements threw that it
+/// depends on.
+std::shared_ptr<PendingSum> reduce_later(Expr rhs, const jit::Domain& domain, Reduce kind);
+void finish(PendingSum& sum);
+
+/// How many computations are carried on in turn from now on (queue.hpp). Throws nothing that the statements throw which wait.
+void alongside(int computations) noexcept;
 
 struct HostProgram;
 /// A place of a program that applies an operation of the table to host scalars of certain shapes. It remembers how that is done.

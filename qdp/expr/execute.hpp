@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "jit/runtime.hpp"
+#include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/statement.hpp"
 
 namespace QDP::detail {
@@ -22,6 +24,10 @@ struct Assignment {
 /// The right-hand side may read the destination at the site itself, at other sites not. The statement may be used anew
 /// afterwards.
 void execute(Statement& statement, const Assignment& how);
+
+/// Its components, as many as there are results, reduced over the domain.
+void reduce(Statement& statement, const LatticeState& lattice, const jit::Domain& domain, Reduce kind,
+            std::span<double> results);
 
 /// A part of a statement in a field of its own. Below shifts it is needed at other sites, so at all.
 std::shared_ptr<jit::Field> computed_aside(const Statement& whole, int part, const Statement::Asides& asides,

@@ -22,7 +22,9 @@ namespace {
 
 // What a program may have: its kernel is compiled whole, and its operands are streams.
 constexpr std::size_t kMostStatements = 16, kMostRecords = 200, kMostFields = 32, kMostScalars = 300;
-constexpr std::size_t kMostGroups = 8;
+constexpr std::size_t kMostGroupsAlongside = 64;
+// Groups side by side: their launches are prepared together, and each thread has accumulators for all.
+constexpr std::size_t kMostBeside = 16;
 // Nodes of a tree that is looked through for what waits.
 constexpr std::size_t kMostNodes = 400;
 
@@ -45,11 +47,13 @@ void Queue::Group::begin(const LatticeState& lattice, const jit::Domain& domain)
   program.clear(lattice);
   program.keep_operands();
   lattice_ = &lattice, domain_ = &domain;
-  marked_ = finished_ = 0;
+  marked_ = finished_ = wanted_ = 0;
+  has_run = false;
 }
 
 void Queue::Group::clear() {
   shapes.clear();
+  sums.clear();
   program.clear(*lattice_);  // and the fields that only it held
 }
 
@@ -58,6 +62,10 @@ bool Queue::Group::goes_over(const LatticeState& lattice, const jit::Domain& dom
 }
 
 bool Queue::Group::is_full() const { return shapes.size() >= kMostStatements; }
+
+bool Queue::Group::has_room_for(const PendingSum& sum) const {
+  return !is_full() && number_of_results() + static_cast<std::size_t>(sum.count) <= PendingSum::kMost;
+}
 
 bool Queue::Group::stores(const jit::Field& field) const {
   const int n = number(field);
@@ -68,6 +76,10 @@ bool Queue::Group::comes_before(const Group& later) const {
   return std::ranges::any_of(later.program.fields(), [&](const jit::Field* field) {
     return has(*field) && (stores(*field) || later.stores(*field));
   });
+}
+
+bool Queue::Group::shares_a_field_with(const Group& other) const {
+  return std::ranges::any_of(program.fields(), [&](const jit::Field* field) { return other.has(*field); });
 }
 
 void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs) {
@@ -82,10 +94,25 @@ void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs)
   }
 }
 
+/// Whether what was added reads at other sites, as something before does, and has to do with it by fields alone that both read.
+bool Queue::Group::stands_beside(const Statement::Extent& before, const jit::Field* dest) const {
+  if (before.frames == 1 || (dest != nullptr && static_cast<std::size_t>(number(*dest)) < before.fields)) return false;
+  const auto added = program.records().subspan(before.records);
+  const auto is_earlier = [&](const Record& r) {
+    return std::ranges::any_of(std::array{0, 1, 2}, [&](int k) {
+      return r.operand(k) >= 0 && static_cast<std::size_t>(r.operand(k)) < before.records;
+    });
+  };
+  return std::ranges::any_of(added, [](const Record& r) { return r.op() == Op::shift; }) &&
+         std::ranges::none_of(added, is_earlier) && static_cast<std::size_t>(program.root()) >= before.records;
+}
+
 bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, const Node& rhs) {
   const Statement::Extent before = program.extent();
   add(dest, rhs);
-  if (fits(program) && !program.clashes() && !needs_messages(program, *lattice_)) return true;
+  if (fits(program) && !program.clashes() && !needs_messages(program, *lattice_) &&
+      !stands_beside(before, dest != nullptr ? dest->get() : nullptr))
+    return true;
   program.go_back(before);
   return false;
 }
@@ -93,6 +120,13 @@ bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, const Nod
 void Queue::Group::end(Shape dest) {
   program.end({.dest = dest});
   shapes.push_back(dest);
+  mark_fields();
+}
+
+void Queue::Group::end(Reduce kind, std::shared_ptr<PendingSum> result) {
+  program.end({.dest = {}, .reduction = static_cast<int>(kind), .count = result->count});
+  shapes.emplace_back();
+  sums.push_back(std::move(result));
   mark_fields();
 }
 
@@ -125,70 +159,85 @@ void Queue::Group::execute(Shape dest) {
 }
 
 /// What this queue alone still holds will not be read by anybody else.
-void Queue::Group::drop_dead_stores() {
+void Queue::Group::drop_dead_stores(QueueCounters& counters) {
+  wanted_ = sums.size();
   for (const int i : program.items()) {
     const Record& r = program.records()[static_cast<std::size_t>(i)];
-    if (is_stored(r) && program.owner(field_of(r)).use_count() == 1) program.drop_store(i);
+    if (!is_stored(r)) continue;
+    if (program.owner(field_of(r)).use_count() == 1)
+      program.drop_store(i);
+    else
+      ++wanted_;
   }
+  counters.dropped += static_cast<std::int64_t>(shapes.size() - wanted_);
 }
 
-/// False, and nothing has happened: the program needs more memory for fields than there is, which its statements may not.
-bool Queue::Group::run_together(jit::KernelHandle* kernel, std::span<double> results, QueueCounters& counters) {
-  jit::Launch part = launch_of(kernel, program, *domain_);
-  try {
-    jit::Runtime::instance().run({.parts = {&part, 1}, .whole = domain_->whole, .results = results});
-  } catch (const jit::OutOfMemory&) {
-    return false;
-  }
+bool Queue::Group::as_launch(jit::Launch& launch, bool& whole) {
+  if (shapes.size() == 1 && needs_pieces(program)) return false;
+  const Way way = way_of(program, grouping());
+  if (way.kernel == nullptr) return false;
+  launch = launch_of(way.kernel, program, *domain_);
+  whole = domain_->whole;
+  return true;
+}
+
+std::size_t Queue::Group::number_of_results() const {
+  std::size_t count = 0;
+  for (const auto& sum : sums) count += static_cast<std::size_t>(sum->count);
+  return count;
+}
+
+void Queue::Group::succeeded(std::span<const double> results, QueueCounters& counters) {
   finished_ = shapes.size();
+  for (const auto& sum : sums) {
+    sum->set(results.first(static_cast<std::size_t>(sum->count)));
+    results = results.subspan(static_cast<std::size_t>(sum->count));
+  }
+  if (shapes.size() == 1) return;
   ++counters.programs;
   counters.fused += static_cast<std::int64_t>(program.items().size());
-  return true;
 }
 
 /// In their order, each from what those before it have stored.
 void Queue::Group::run_one_by_one() {
   Statement::Asides stored;
+  std::size_t summed = 0;
   for (; finished_ < shapes.size(); ++finished_) {
-    const auto& dest = program.owner(field_of(item(finished_)));
+    const Record& r = item(finished_);
     Statement one;
+    if (r.op() == kReduce) {
+      PendingSum& sum = *sums[summed++];
+      one.clear(*lattice_);
+      one.copy(program, r.operand(0), stored);
+      double results[PendingSum::kMost];
+      const std::span<double> found(results, static_cast<std::size_t>(sum.count));
+      detail::reduce(one, *lattice_, *domain_, static_cast<Reduce>(purpose_of(r).reduction), found);
+      sum.set(found);
+      continue;
+    }
+    const auto& dest = program.owner(field_of(r));
     one.clear(*lattice_, dest.get());
-    one.copy(program, item(finished_).operand(0), stored);
+    one.copy(program, r.operand(0), stored);
     detail::execute(one, {dest.get(), shapes[finished_], *lattice_, *domain_});
     stored.emplace(program.items()[finished_], Statement::Aside{dest});
   }
 }
 
-void Queue::Group::run(QueueCounters& counters) {
-  drop_dead_stores();
-  std::size_t stored = 0;
-  for (std::size_t i = 0; i < shapes.size(); ++i) stored += is_stored(item(i));
-  counters.dropped += static_cast<std::int64_t>(shapes.size() - stored);
-  if (stored == 0) return;
-  if (shapes.size() == 1) {
+void Queue::Group::run_by_itself(QueueCounters& counters) {
+  if (shapes.size() == 1 && sums.empty()) {
     program.go_back_to_value();
     return execute(shapes[0]);
   }
-  const Way way = way_of(program, grouping());
-  if (way.kernel != nullptr && run_together(way.kernel, {}, counters)) return;
   ++counters.apart;
   run_one_by_one();
 }
 
-bool Queue::Group::run_with(Reduce kind, int count, double* results, const Statement::Extent& before,
-                            QueueCounters& counters) {
-  program.end({.dest = {}, .reduction = static_cast<int>(kind), .count = count});
-  drop_dead_stores();
-  const Way way = way_of(program, grouping());
-  if (way.kernel != nullptr && run_together(way.kernel, {results, static_cast<std::size_t>(count)}, counters))
-    return true;
-  program.go_back(before);
-  return false;
-}
-
-void Queue::Group::lose_the_rest(const std::string& reason) noexcept {
-  if (shapes.size() == 1) return program.owner(0)->lose(reason);  // the first that its statement names
-  for (std::size_t i = finished_; i < shapes.size(); ++i) program.owner(field_of(item(i)))->lose(reason);
+void Queue::Group::lose_the_rest(const std::exception_ptr& failure, const std::string& reason) noexcept {
+  for (const auto& sum : sums)
+    if (!sum->done) sum->failure = failure;
+  if (shapes.size() == 1 && sums.empty()) return program.owner(0)->lose(reason);  // the first that its statement names
+  for (std::size_t i = finished_; i < shapes.size(); ++i)
+    if (item(i).op() == kStore) program.owner(field_of(item(i)))->lose(reason);
 }
 
 // ---- the queue ------------------------------------------------------------------------------------------------------
@@ -260,7 +309,7 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
     return assign_now(*dest, shape, domain, rhs);
   }
   const LatticeState& lattice = lattice_of(*dest);
-  if (groups_.size() >= kMostGroups || !find_awaited(rhs))
+  if (groups_.size() >= most_groups_ || !find_awaited(rhs))
     run();
   else if (dest->is_awaited() || !awaited_.empty())
     if (Group* const group = group_for(lattice, domain, dest.get()); group && group->try_to_add(&dest, rhs)) {
@@ -302,7 +351,7 @@ bool Queue::assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain,
 /// The groups that `needs` names, and those that have to come before them.
 template <class Needs>
 Queue::Groups Queue::take(Needs&& needs) {
-  std::array<bool, kMostGroups> needed;
+  std::array<bool, kMostGroupsAlongside> needed;
   for (std::size_t i = groups_.size(); i-- > 0;) {
     needed[i] = needs(*groups_[i]);
     for (std::size_t j = i + 1; j < groups_.size() && !needed[i]; ++j)
@@ -319,6 +368,10 @@ Queue::Groups Queue::take(Needs&& needs) {
   return now;
 }
 
+void Queue::alongside(int computations) noexcept {
+  most_groups_ = std::min(kMostGroups * static_cast<std::size_t>(computations), kMostGroupsAlongside);
+}
+
 void Queue::run() {
   run(take([](const Group&) { return true; }));
 }
@@ -327,13 +380,43 @@ void Queue::run_before_look(const jit::Field& field) {
   run(take([&](const Group& group) { return group.has(field); }));
 }
 
-void Queue::run(Groups groups) {
-  run(std::move(groups), [&](Group& last) { last.run(counters_); });
+/// Those of beside_, which are one kernel each or one group, whose statements then run one after the other.
+void Queue::run_side_by_side() {
+  parts_.resize(beside_.size());
+  std::size_t count = 0;
+  bool whole = false;
+  for (std::size_t i = 0; i < beside_.size(); ++i) {
+    if (!beside_[i]->as_launch(parts_[i], whole)) {
+      // Those before it, then it alone; others are still to come.
+      beside_.resize(std::max<std::size_t>(i, 1));
+      if (i == 0) return beside_[0]->run_by_itself(counters_);
+      parts_.resize(i);
+      break;
+    }
+    parts_[i].result = static_cast<int>(count);
+    count += beside_[i]->number_of_results();
+  }
+  if (results_.size() < count) results_.resize(count);
+  try {
+    jit::Runtime::instance().run(
+        {.parts = parts_, .whole = whole, .results = {results_.data(), count}, .side_by_side = true});
+  } catch (const jit::OutOfMemory&) {  // all of their fields at once are too many; those of one statement may not be
+    if (beside_.size() > 1)
+      beside_.resize(1), run_side_by_side();
+    else
+      beside_[0]->run_by_itself(counters_);
+    return;
+  }
+  std::span<const double> found(results_.data(), count);
+  for (Group* const group : beside_) {
+    group->succeeded(found, counters_);
+    found = found.subspan(group->number_of_results());
+  }
+  if (beside_.size() > 1) counters_.beside += static_cast<std::int64_t>(beside_.size());
 }
 
 /// What runs now does not wait, whatever looks at its fields; nor does, meanwhile, what stays.
-template <class RunLast>
-void Queue::run(Groups groups, RunLast&& run_last) {
+void Queue::run(Groups groups) {
   if (groups.empty()) {
     room_ = std::move(groups);
     return;
@@ -343,19 +426,12 @@ void Queue::run(Groups groups, RunLast&& run_last) {
     for (jit::Field* field : group->program.fields()) field->wait_no_more();
   for (const auto& group : groups_) group->mark_fields_again();
   std::exception_ptr failure;
-  std::string reason;
-  for (const auto& group : groups) {
-    if (failure) {
-      group->lose_the_rest(reason);
-      continue;
-    }
-    try {
-      group == groups.back() ? run_last(*group) : group->run(counters_);
-    } catch (const std::exception& error) {
-      failure = std::current_exception();
-      reason = error.what();
-      group->lose_the_rest(reason);
-    }
+  try {
+    run_in_order(groups);
+  } catch (const std::exception& error) {
+    failure = std::current_exception();
+    for (const auto& group : groups)
+      if (!group->has_run) group->lose_the_rest(failure, error.what());
   }
   for (auto& group : groups) {
     group->clear();
@@ -367,6 +443,41 @@ void Queue::run(Groups groups, RunLast&& run_last) {
   if (failure) std::rethrow_exception(failure);
 }
 
+/// The order in which they run: as they came, or of computations carried on in turn all first steps, then all second ones.
+const std::vector<Queue::Group*>& Queue::in_order(const Groups& groups) {
+  order_.clear();
+  for (const auto& group : groups) order_.push_back(group.get());
+  if (most_groups_ == kMostGroups) return order_;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    order_[i]->step = 0;
+    for (std::size_t j = 0; j < i; ++j)
+      if (order_[j]->comes_before(*order_[i])) order_[i]->step = std::max(order_[i]->step, order_[j]->step + 1);
+  }
+  std::ranges::stable_sort(order_, {}, &Group::step);
+  return order_;
+}
+
+/// The first that has not run, together with later ones that may run now, too.
+void Queue::run_in_order(const Groups& groups) {
+  for (const auto& group : groups) group->drop_dead_stores(counters_);
+  const std::vector<Group*>& order = in_order(groups);
+  const std::size_t most = jit::Runtime::instance().interleaves() ? kMostBeside : 1;
+  for (auto next = order.begin(); next != order.end(); ++next) {
+    Group& first = **next;
+    if (first.has_run) continue;
+    beside_.assign(1, &first);
+    for (auto i = next + 1; i != order.end() && beside_.size() < most && !first.is_empty(); ++i) {
+      Group& later = **i;
+      const auto comes_before = [&](const Group* group) { return !group->has_run && group->comes_before(later); };
+      if (!later.has_run && !later.is_empty() && later.goes_over_the_same_as(first) &&
+          later.shares_a_field_with(first) && std::none_of(next, i, comes_before))
+        beside_.push_back(&later);
+    }
+    if (!first.is_empty()) run_side_by_side();
+    for (Group* const group : beside_) group->has_run = true;
+  }
+}
+
 bool Queue::reads_what(const Group& group) const {
   return std::ranges::any_of(awaited_, [&](const jit::Field* field) { return group.stores(*field); });
 }
@@ -376,21 +487,54 @@ void Queue::run_before(const Node& value) {
   find_awaited(value) ? run(take([&](const Group& group) { return reads_what(group); })) : run();
 }
 
-bool Queue::reduce(const Node& rhs, const jit::Domain& domain, Reduce kind, int count, double* results) {
+/// False: the sum has to be computed by itself.
+bool Queue::add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind,
+                    const std::shared_ptr<PendingSum>& result) {
+  const LatticeState& lattice = lattice_of(rhs);
+  Group* group = group_for(lattice, domain, nullptr);
+  if (group != nullptr && group->has_room_for(*result) && group->try_to_add(nullptr, rhs)) {
+    group->end(kind, result);
+    return true;
+  }
+  std::unique_ptr<Group> own = new_group();
+  own->begin(lattice, domain);
+  own->add(nullptr, rhs);
+  const bool waits = own->may_wait({}) && !own->program.fields().empty();  // which keep the lattice
+  if (waits) {
+    own->end(kind, result);
+    groups_.push_back(std::move(own));
+    jit::set_deferred_waiting(true);
+  } else {
+    own->clear();
+    spare_.push_back(std::move(own));
+  }
+  return waits;
+}
+
+bool Queue::reduce_later(const Node& rhs, const jit::Domain& domain, Reduce kind,
+                         const std::shared_ptr<PendingSum>& result) {
+  if (!statements_wait()) return false;
+  if (groups_.size() >= most_groups_ || !find_awaited(rhs)) run();
+  return find_awaited(rhs) && add_sum(rhs, domain, kind, result);
+}
+
+void Queue::finish_sums() {
+  run(take([](const Group& group) { return !group.sums.empty(); }));
+}
+
+bool Queue::reduce(const Node& rhs, const jit::Domain& domain, Reduce kind, double* results) {
   if (groups_.empty()) return false;
   if (!find_awaited(rhs)) return run(), false;
   const auto last = std::find_if(groups_.rbegin(), groups_.rend(), [&](const auto& g) { return reads_what(*g); });
   if (last == groups_.rend()) return false;
   Group& group = **last;
-  const Statement::Extent before = group.program.extent();
-  const bool joins = group.goes_over(lattice_of(rhs), domain) && group.try_to_add(nullptr, rhs);
-  bool done = false;
-  // The last of those that have to run is the one that the sum has joined.
-  run(take([&](const Group& g) { return reads_what(g); }), [&](Group& g) {
-    done = joins && g.run_with(kind, count, results, before, counters_);
-    if (!done) g.run(counters_);
-  });
-  return done;
+  PendingSum sum{.count = rhs.shape.components()};
+  const bool joins =
+      group.goes_over(lattice_of(rhs), domain) && group.has_room_for(sum) && group.try_to_add(nullptr, rhs);
+  if (joins) group.end(kind, std::shared_ptr<PendingSum>(std::shared_ptr<void>(), &sum));
+  run(take([&](const Group& g) { return reads_what(g); }));
+  if (joins) std::copy_n(sum.values, sum.count, results);
+  return joins;
 }
 
 }  // namespace QDP::detail

@@ -5,17 +5,23 @@
 // be computed side by side at each site; or else a later one that shares fields with it; or it opens a new group behind all. So
 // `x += a * p;  r -= a * q;  c = norm2(r);  p = r + b * p;` are two kernels, r with its norm, and x with p.
 //
+// Statements that read at other sites, as hopping terms do, stay kernels of their own if they share no more than fields that
+// both read: fused, their kernels were long and many. Groups over the same sites of which none has to come before another one
+// are launched side by side instead, so that they find in the caches what they share: the links, for many right-hand sides.
+//
 // A look at a field (jit/memory/deferred.hpp) runs the groups that its value depends on and those that read what the look may
 // change, and the groups that these need. Where programs are cut follows from the sequence of statements and looks alone, so all
 // ranks cut alike.
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "jit/runtime.hpp"
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/execute.hpp"
 #include "qdp/expr/statement.hpp"
@@ -29,6 +35,7 @@ struct QueueCounters {
   std::int64_t fused = 0;       ///< statements and sums in those
   std::int64_t apart = 0;       ///< programs whose statements ran one by one
   std::int64_t dropped = 0;     ///< values that were not stored
+  std::int64_t beside = 0;      ///< groups launched side by side with others
 };
 
 class Queue {
@@ -39,14 +46,21 @@ class Queue {
   /// dest = rhs, whose type is the destination's. It runs now, or waits. False, and nothing has happened: it reads the destination
   /// at other sites, or in another order than it stores it, so its value has to be computed aside.
   bool assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, const Node& rhs);
-  /// The first `count` components of rhs, reduced in one kernel with statements that wait. False: they cannot be; but what the
-  /// value depends on has run.
-  bool reduce(const Node& rhs, const jit::Domain& domain, Reduce kind, int count, double* results);
+  /// All components of rhs, reduced in one kernel with statements that wait. False: they cannot be; but what the value depends on
+  /// has run.
+  bool reduce(const Node& rhs, const jit::Domain& domain, Reduce kind, double* results);
+  /// The same when it is wanted, by finish(), or with what waits. False: it has to be computed now.
+  bool reduce_later(const Node& rhs, const jit::Domain& domain, Reduce kind, const std::shared_ptr<PendingSum>& result);
+  /// Runs what has to be done before the sums that wait are known.
+  void finish_sums();
   /// Runs all that wait. If a statement fails, its destination and those of later ones have no contents afterwards.
   void run();
   /// Runs what has to be done before the field may be read or written, and what the value of an expression depends on.
   void run_before_look(const jit::Field& field);
   void run_before(const Node& value);
+
+  /// How many computations are carried on in turn from now on: as many groups more may wait.
+  void alongside(int computations) noexcept;
 
   const QueueCounters& counters() const { return counters_; }
 
@@ -60,41 +74,53 @@ class Queue {
     /// The same if it goes together with the others; otherwise the group is as it was.
     bool try_to_add(const std::shared_ptr<jit::Field>* dest, const Node& rhs);
     void end(Shape dest);
+    void end(Reduce kind, std::shared_ptr<PendingSum> result);
     /// Alone, it may be computed together with others.
     bool may_wait(Shape dest) const;
     bool goes_over(const LatticeState& lattice, const jit::Domain& domain) const;
+    bool goes_over_the_same_as(const Group& other) const { return other.goes_over(*lattice_, *domain_); }
     bool is_full() const;
+    bool has_room_for(const PendingSum& sum) const;
     bool has(const jit::Field& field) const { return number(field) >= 0; }
     bool stores(const jit::Field& field) const;
     /// Whether it has to run before the other one, which came later.
     bool comes_before(const Group& later) const;
+    bool shares_a_field_with(const Group& other) const;
     void mark_fields();
     void mark_fields_again();
 
     /// The one statement, whose destination nobody has claimed yet.
     void execute(Shape dest);
-    void run(QueueCounters& counters);
-    /// With a sum of what was added last; false: not as one kernel, the group is as it was before that.
-    bool run_with(Reduce kind, int count, double* results, const Statement::Extent& before, QueueCounters& counters);
-    /// After a failure, the destinations that nothing was stored in.
-    void lose_the_rest(const std::string& reason) noexcept;
+    /// Its launch, if it is one kernel; else it has to run by itself.
+    bool as_launch(jit::Launch& launch, bool& whole);
+    bool is_empty() const { return wanted_ == 0; }
+    std::size_t number_of_results() const;
+    void succeeded(std::span<const double> results, QueueCounters& counters);
+    void run_by_itself(QueueCounters& counters);
+    /// Leaves out what nobody will read.
+    void drop_dead_stores(QueueCounters& counters);
+    /// After a failure: the destinations that nothing was stored in, and sums, have none.
+    void lose_the_rest(const std::exception_ptr& failure, const std::string& reason) noexcept;
     void clear();
 
+    bool has_run = false;
+    int step = 0;  ///< behind those of all that have to run before
     Statement program;
-    std::vector<Shape> shapes;  ///< [statements] of destinations
+    std::vector<Shape> shapes;                      ///< [statements and sums] of destinations
+    std::vector<std::shared_ptr<PendingSum>> sums;  ///< in their order
 
    private:
     int number(const jit::Field& field) const { return program.number(field); }
     const Record& item(std::size_t i) const;
     Grouping grouping() const;
-    bool run_together(jit::KernelHandle* kernel, std::span<double> results, QueueCounters& counters);
+    bool stands_beside(const Statement::Extent& before, const jit::Field* dest) const;
     void run_one_by_one();
-    void drop_dead_stores();
 
     const LatticeState* lattice_ = nullptr;
     const jit::Domain* domain_ = nullptr;
     std::size_t marked_ = 0;    ///< fields that know that they are awaited
-    std::size_t finished_ = 0;  ///< statements of the present run
+    std::size_t finished_ = 0;  ///< statements and sums of the present run
+    std::size_t wanted_ = 0;    ///< that are not dropped
   };
   using Groups = std::vector<std::unique_ptr<Group>>;
 
@@ -103,17 +129,25 @@ class Queue {
   Group* group_for(const LatticeState& lattice, const jit::Domain& domain, const jit::Field* dest) const;
   std::unique_ptr<Group> new_group();
   bool reads_what(const Group& group) const;
+  bool add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind, const std::shared_ptr<PendingSum>& result);
   template <class Needs>
   Groups take(Needs&& needs);
   void run(Groups groups);
-  template <class RunLast>
-  void run(Groups groups, RunLast&& run_last);
+  const std::vector<Group*>& in_order(const Groups& groups);
+  void run_in_order(const Groups& groups);
+  void run_side_by_side();
 
+  static constexpr std::size_t kMostGroups = 8;
+  std::size_t most_groups_ = kMostGroups;
   Groups groups_;  ///< in the order in which they have to run
   Groups spare_;
   Groups room_;                             ///< an empty list, whose memory the next one to run takes
   Statement statement_;                     ///< of one that does not wait
   std::vector<const jit::Field*> awaited_;  ///< operands of the statement at hand that groups have to do with
+  std::vector<Group*> order_;               ///< of those that run now
+  std::vector<Group*> beside_;              ///< side by side
+  std::vector<jit::Launch> parts_;
+  std::vector<double> results_;
   QueueCounters counters_;
 };
 

@@ -89,6 +89,37 @@ template <class X> requires detail::LatticeLike<X> detail::sum_result<X> sum(con
 }
 template <class X> requires detail::LatticeLike<X> detail::sum_result<X> sum(const X& x) { return sum(x, all); }
 template <class X> requires detail::ScalarLike<X> detail::sum_result<X> sum(const X& x) { return x; }
+
+/// A sum that may be computed together with statements after it: when somebody asks for it, or before. Ours, not QDP++'s.
+template <class R> class PendingSum {
+ public:
+  explicit PendingSum(std::shared_ptr<detail::PendingSum> sum) : sum_(std::move(sum)) {}
+  /// Throws what a statement that it depends on has thrown.
+  R get() const {
+    detail::finish(*sum_);
+    R r;
+    detail::from_double(sum_->values, r);
+    return r;
+  }
+
+ private:
+  std::shared_ptr<detail::PendingSum> sum_;
+};
+/// While it lives, this many computations are carried on in turn: their statements wait for each other, as many more as those of one.
+class Alongside {
+ public:
+  explicit Alongside(int computations) { detail::alongside(computations); }
+  ~Alongside() { detail::alongside(1); }
+  Alongside(const Alongside&) = delete;
+  Alongside& operator=(const Alongside&) = delete;
+};
+/// sum(x, s) of at most 24 components, of the values that the fields have now.
+template <class X> requires detail::LatticeLike<X>
+PendingSum<detail::sum_result<X>> pending_sum(const X& x, const Subset& s) {
+  detail::Expr e = detail::to_expr(x);
+  const jit::Domain& domain = s.domain_for(detail::lattice_of(*e));
+  return PendingSum<detail::sum_result<X>>(detail::reduce_later(std::move(e), domain, detail::Reduce::sum));
+}
 template <class T> auto sum(const OSubLattice<T>& x) { return sum(detail::unrestricted(x), x.subset()); }
 
 /// sum_x |f(x)|^2

@@ -59,6 +59,14 @@ std::vector<double> run_program(const SketchFields& fields, const std::vector<Na
       for (int i = 0; i < count; ++i) words[i] = std::sin(1.0 + n + 3.7 * static_cast<int>(kind) + 0.37 * i);
     }
   std::vector<double> results;
+  std::vector<std::shared_ptr<detail::PendingSum>> pending;
+  const auto read_pending = [&] {
+    const int n = any(static_cast<int>(pending.size()));
+    detail::PendingSum& sum = *pending[static_cast<std::size_t>(n)];
+    detail::finish(sum);
+    results.insert(results.end(), sum.values, sum.values + sum.count);
+    pending.erase(pending.begin() + n);
+  };
   const int statements = 4 + any(12), often = any(3);
   const Subset* where = &subsets[static_cast<std::size_t>(any(static_cast<int>(subsets.size())))].subset;
   for (int line = 0; line < statements; ++line) {
@@ -76,6 +84,9 @@ std::vector<double> run_program(const SketchFields& fields, const std::vector<Na
       } else {
         detail::assign(dest, shape, domain, rhs);
       }
+    } else if (any(2) == 0) {
+      pending.push_back(
+          detail::reduce_later(fields.expression(s.rhs), domain, static_cast<detail::Reduce>(s.reduction - 1)));
     } else {
       std::vector<double> sums(static_cast<std::size_t>(shape.components()));
       const jit::Domain* const on = &domain;
@@ -84,11 +95,13 @@ std::vector<double> run_program(const SketchFields& fields, const std::vector<Na
     }
     const Kind kind = kinds[any(3)];
     const auto& seen = fields.field(kind, any(kFieldsOfAKind));
+    if (!pending.empty() && any(3) == 0) read_pending();
     const int look = any(12 + 12 * often);
     if (look == 0) results.push_back(static_cast<const double*>(seen->host_read())[0]);
     if (look == 1) static_cast<double*>(seen->host_write())[0] += 1;
     if (look == 2) seen->swap(*fields.field(kind, 0));
   }
+  while (pending.size() > 1) read_pending();  // one is never asked for
   for (const Kind kind : kinds)
     for (int n = 0; n < kFieldsOfAKind; ++n) {
       const std::vector<double> words = contents(*fields.field(kind, n));
@@ -136,6 +149,8 @@ TEST_CASE("random programs give the bits of their statements one by one") {
 namespace {
 
 double distance(const LatticeComplexD& a, const LatticeComplexD& b) { return toDouble(norm2(LatticeComplexD(a - b))); }
+
+double distance_of(const DComplex& a, const DComplex& b) { return toDouble(norm2(a - b)); }
 
 LatticeComplexD random_field() {
   LatticeComplexD a;
@@ -446,6 +461,125 @@ TEST_CASE("a sum of what several kernels store") {
   x = a + b, y = c + d;
   got = innerProduct(x, shift(y, FORWARD, 0));
   CHECK(toDouble(real(got)) == toDouble(real(shifted)));
+}
+
+TEST_CASE("a sum that waits is that of the values at its place, whenever it is asked for") {
+  create_lattice({4, 4, 4, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const LatticeComplexD ab = a + b;
+  const Double square = norm2(ab);
+  const DComplex product = innerProduct(ab, a), odd = sum(ab, rb[1]);
+  for (const bool fuse : {false, true}) {
+    const Fuse on(fuse);
+    jit::run_deferred();
+    const std::int64_t start = launches();
+    LatticeComplexD x = a + b;
+    const auto pending_square = pending_sum(localNorm2(x), all);
+    const auto pending_product = pending_sum(localInnerProduct(x, a), all);
+    const auto pending_odd = pending_sum(x, rb[1]);
+    x = b;
+    CHECK(distance_of(pending_product.get(), product) == 0);
+    CHECK(toDouble(pending_square.get()) == toDouble(square));
+    for (int twice = 0; twice < 2; ++twice) CHECK(distance_of(pending_odd.get(), odd) == 0);
+    // x with two sums, the sum over other sites, and x once more.
+    CHECK((launches() - start == 3 || !fuse));
+    CHECK(distance(x, b) == 0);
+  }
+  CHECK(contains(message_of([] { pending_sum(LatticePropagatorD(zero), all); }), "at most 24"));
+}
+
+TEST_CASE("a sum that waits and is too large for one kernel, and one of nothing but numbers") {
+  TESSERA_NEEDS_QCD("products of propagators");
+  create_lattice({4, 2, 2, 4});
+  LatticePropagatorD a, b, c;
+  for (LatticePropagatorD* f : {&a, &b, &c}) gaussian(*f);
+  const DComplex expected = sum(trace(adj(a) * b * c * a), rb[0]);
+  const Fuse on(true);
+  LatticePropagatorD d = b;
+  const auto waiting = pending_sum(trace(adj(a) * d * c * a), rb[0]);
+  d = c;
+  CHECK(distance_of(waiting.get(), expected) <= 1e-20 * toDouble(norm2(expected)));
+  CHECK(toDouble(pending_sum(LatticeReal(1.0) + LatticeReal(1.0), all).get()) == 2.0 * Layout::vol());
+}
+
+TEST_CASE("a sum that waits for a statement that fails says so, and others are what they are") {
+  create_lattice({8, 8, 8, 8});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const Double expected = norm2(a);
+  jit::run_deferred();
+  const Fuse on(true);
+  jit::Memory& memory = jit::Memory::instance();
+  LatticeComplexD x, y;
+  x = shift(a, FORWARD, 0);
+  y = shift(x, FORWARD, 0);
+  const auto lost = pending_sum(localNorm2(y), all);
+  memory.release_kept();
+  memory.set_limit(1);
+  CHECK_THROWS_AS(lost.get(), jit::DeviceError);
+  memory.set_limit(0);
+  CHECK_THROWS_AS(lost.get(), jit::DeviceError);
+  CHECK(contains(message_of([&] { y.elem(0); }), "it failed"));
+  CHECK(toDouble(pending_sum(localNorm2(a), all).get()) == toDouble(expected));
+}
+
+TEST_CASE("statements that share links and read at other sites stay kernels of their own, side by side") {
+  create_lattice({8, 4, 4, 8});
+  const LatticeComplexD u = random_field();
+  constexpr std::size_t kSides = 5;
+  std::vector<LatticeComplexD> in, expected, got(kSides);
+  std::vector<double> norms;
+  for (std::size_t i = 0; i < kSides; ++i) in.push_back(random_field());
+  const auto hop = [&](const LatticeComplexD& psi) { return u * shift(psi, FORWARD, 3) + shift(u * psi, BACKWARD, 0); };
+  {
+    const Fuse off(false);
+    for (const LatticeComplexD& psi : in) {
+      LatticeComplexD once = hop(psi);
+      expected.push_back(hop(once));
+      norms.push_back(toDouble(norm2(expected.back())));
+    }
+  }
+  for (const int computations : {1, static_cast<int>(kSides)}) {
+    const Fuse on(true);
+    jit::run_deferred();
+    const Alongside many(computations);
+    const auto before = counters();
+    const auto kernels = jit::Runtime::instance().kernels().size();
+    std::vector<PendingSum<Double>> sums;
+    for (std::size_t i = 0; i < kSides; ++i) {
+      LatticeComplexD once = hop(in[i]);
+      got[i] = hop(once);
+      sums.push_back(pending_sum(localNorm2(got[i]), all));
+    }
+    for (std::size_t i = 0; i < kSides; ++i) {
+      CHECK(toDouble(sums[i].get()) == norms[i]);
+      CHECK(distance(got[i], expected[i]) == 0);
+    }
+    // Those of one side do for all; and the one of distance().
+    CHECK(jit::Runtime::instance().kernels().size() <= kernels + 3);
+    if (computations > 1 && jit::Runtime::instance().interleaves())
+      CHECK(counters().beside - before.beside == 2 * kSides);
+  }
+}
+
+TEST_CASE("what is read at other sites is computed before, piece by piece or not") {
+  create_lattice({8, 8, 8, 8});
+  const LatticeComplexD a = random_field(), b = random_field();
+  for (const int computations : {1, 3}) {
+    const Fuse on(true);
+    jit::run_deferred();
+    const Alongside many(computations);
+    for (int mu = 0; mu < Nd; ++mu)
+      for (int times = 0; times < 3; ++times) {
+        // Other numbers each time: fields get the memory of those before.
+        const Double factor = 1 + times + 3 * mu + 100 * computations;
+        const LatticeComplexD ab = factor * a * b;
+        LatticeComplexD x = factor * a * b, y = shift(x, FORWARD, mu) + a, z = shift(y - a, BACKWARD, mu);
+        const auto waiting = pending_sum(localNorm2(z - ab), all);
+        x = shift(z, BACKWARD, mu), y = shift(x, FORWARD, mu);
+        CHECK(toDouble(waiting.get()) < 1e-20 * toDouble(norm2(ab)));
+        CHECK(distance(y, z) == 0);
+      }
+  }
 }
 
 TEST_CASE("values go through their field's storage, whether they are stored or not") {
