@@ -60,6 +60,7 @@ double median(std::vector<double> values) {
 struct Solve {
   const char* name;
   std::function<SolveResult()> run;
+  int sides = 1;  ///< all times are those of one
   SolveResult result = {};
   std::vector<double> seconds = {};
 };
@@ -95,6 +96,16 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
       {"multi_shift", [&] { return qcd::MultiShiftCG<Double>(asked).solve(x_shifted, system, b, shifts()); }});
   solves.push_back({"bicgstab", [&] { return from_nought(qcd::BiCGStab<Double>(asked)); }});
 
+  constexpr int kSides = 4;  // at a time
+  std::vector<Double> sources, solutions(kSides);
+  for (int i = 0; i < kSides; ++i) gaussian(sources.emplace_back(QDP::zero), s);
+  const auto all_sides = [&](const auto& solver) {
+    for (Double& solution : solutions) solution[s] = QDP::zero;
+    return solver.solve_all(solutions, system, sources).front();
+  };
+  solves.push_back({"cg_4_sides", [&] { return all_sides(qcd::CG<Double>(asked)); }, kSides});
+  solves.push_back({"cg_mixed_4_sides", [&] { return all_sides(qcd::MixedCG<Double>(asked)); }, kSides});
+
   const auto dslash = [&](long repeats) {
     const auto links = qcd::converted_links<qcd::LinksOf<Double>>(u);
     Double chi;
@@ -111,7 +122,7 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
   std::vector<double> dslash_seconds;
   for (int n = 0; n < kRepetitions; ++n) {
     dslash_seconds.push_back(dslash(hops));
-    for (Solve& solve : solves) solve.seconds.push_back(seconds([&] { solve.result = solve.run(); }));
+    for (Solve& solve : solves) solve.seconds.push_back(seconds([&] { solve.result = solve.run(); }) / solve.sides);
   }
 
   double sites = kHoppingTerm.share_of_sites;

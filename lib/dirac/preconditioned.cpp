@@ -149,12 +149,15 @@ class EvenSource : public Preconditioned<F> {
     if (sign == Sign::plus) return Preconditioned<F>::operator()(in, sign);  // two expressions, each for its sites
     return this->d().diagonal(+in, sign) + this->d().hop(+in, sign);
   }
-  FermionExpr<F> normal(const F& in, double* energy) const override {
+  FermionExpr<F> normal(const F& in, PendingReal* energy) const override {
     const DiracOperator<F>& d = this->d();
     const FermionExpr<F> even = d.diagonal(+in, Sign::plus);
     F odd;
     odd[odd_sites()] = d.hop(+in, Sign::plus);
-    if (energy != nullptr) *energy = toDouble(norm2(even, even_sites())) + toDouble(norm2(odd, odd_sites()));
+    if (energy != nullptr) {
+      energy->add(1, pending_sum(localNorm2(even), even_sites()));
+      energy->add(1, pending_sum(localNorm2(odd), odd_sites()));
+    }
     return d.diagonal(even, Sign::minus) + d.hop(+odd, Sign::minus);
   }
   double flops() const override { return this->volume() / 2 * (this->d().hop_flops() + this->d().diagonal_flops()); }

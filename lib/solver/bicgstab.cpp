@@ -13,14 +13,14 @@ template <class S>
 constexpr double kBreakdown = std::is_same_v<RealOf<S>, RealF> ? 1e-14 : 1e-28;
 
 template <class F, class S>
-SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, Sign sign, const F& b,
-                     const StoppingCriterion& criterion, double delta) {
+Solve bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, Sign sign, const F& b,
+               const StoppingCriterion& criterion, double delta) {
   DirectMatrix<F> a(m, sign);
   DirectMatrix<S> a_inner(inner, sign);
   const Subset& s = a.sites();
 
   const RightHandSide rhs(b, s, criterion, "BiCGStab");
-  if (rhs.is_nought()) return solved_by_nought(x, s);
+  if (rhs.is_nought()) co_return solved_by_nought(x, s);
   SolveResult result;
 
   F replaced;  // b - M x
@@ -51,26 +51,31 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
   int breakdowns = 0;
   while (rhs.missed_by(true_rr) && result.iterations < criterion.max_iterations) {
     a_inner.apply(v, p);
-    const HostComplex r0v = product(r0, v, s);
-    bool broken = std::norm(r0v) <= kBreakdown<S> * r0r0 * square(v, s);
+    const PendingReal pending_vv = pending_square(v, s);
+    const HostComplex r0v = co_await PendingProduct(r0, v, s);
+    const double vv = co_await pending_vv;
+    bool broken = std::norm(r0v) <= kBreakdown<S> * r0r0 * vv;
     HostComplex alpha, omega;
     if (!broken) {
       alpha = rho / r0v;
       r[s] -= lattice_scalar<S>(alpha) * v;
       a_inner.apply(t, r);
-      const double tt = square(t, s);
-      omega = tt > 0 ? product(t, r, s) / tt : 0;
+      const PendingReal pending_tt = pending_square(t, s);
+      const HostComplex tr = co_await PendingProduct(t, r, s);
+      const double tt = co_await pending_tt;
+      omega = tt > 0 ? tr / tt : 0;
       y[s] += lattice_scalar<S>(alpha) * p + lattice_scalar<S>(omega) * r;
       r[s] -= lattice_scalar<S>(omega) * t;
-      rr = square(r, s);
       broken = omega == 0.0;
     }
+    const PendingReal pending_rr = pending_square(r, s);
+    HostComplex next = co_await PendingProduct(r0, r, s);
+    rr = co_await pending_rr;
     ++result.iterations;
     result.history.push_back(rhs.relative(rr));
     require_finite(rr, "BiCGStab", result.iterations);
     peak = std::max(peak, rr);
 
-    HostComplex next = broken ? 0 : product(r0, r, s);
     const bool reached = rr <= rhs.target;
     broken = !reached && (broken || std::norm(next) <= kBreakdown<S> * r0r0 * rr);
     breakdowns = broken ? breakdowns + 1 : 0;
@@ -85,7 +90,7 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
       }
       r[s] = replaced;
       rr = peak = true_rr;
-      next = product(r0, r, s);
+      next = co_await PendingProduct(r0, r, s);
     }
     const HostComplex beta = (next / rho) * (alpha / omega);
     rho = next;
@@ -97,19 +102,34 @@ SolveResult bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>
   result.applications = a.applications();
   count_inner<S, F>(result, a_inner.applications());
   result.flops = a.flops() + a_inner.flops() + axpy_flops<F>(s, 20.0 * result.iterations);
-  return result;
+  co_return result;
 }
 
 }  // namespace
 
 template <class F>
 SolveResult BiCGStab<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
-  return bicgstab(x, system.m, system.m, sign, b, criterion_, 0);
+  return bicgstab(x, system.m, system.m, sign, b, criterion_, 0).run();
 }
 
 template <class F>
 SolveResult MixedBiCGStab<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
-  return bicgstab(x, system.m, inner_operator<Single<F>>(system, "MixedBiCGStab"), sign, b, criterion_, delta_);
+  return bicgstab(x, system.m, inner_operator<Single<F>>(system, "MixedBiCGStab"), sign, b, criterion_, delta_).run();
+}
+
+template <class F>
+std::vector<SolveResult> BiCGStab<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
+                                                const std::vector<F>& b) const {
+  return solve_together(
+      x, b, [&](F& x_i, const F& b_i) { return bicgstab(x_i, system.m, system.m, Sign::plus, b_i, criterion_, 0); });
+}
+
+template <class F>
+std::vector<SolveResult> MixedBiCGStab<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
+                                                     const std::vector<F>& b) const {
+  const FermionOperator<Single<F>>& inner = inner_operator<Single<F>>(system, "MixedBiCGStab");
+  return solve_together(
+      x, b, [&](F& x_i, const F& b_i) { return bicgstab(x_i, system.m, inner, Sign::plus, b_i, criterion_, delta_); });
 }
 
 #define QCD_INSTANTIATE(F)                                                                                             \

@@ -18,6 +18,8 @@ class BiCGStab : public DirectSolver<F> {
  public:
   explicit BiCGStab(const StoppingCriterion& criterion) : criterion_(criterion) {}
   SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
+  std::vector<SolveResult> solve_all(std::vector<F>& x, const SystemOperator<F>& system,
+                                     const std::vector<F>& b) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:
@@ -32,6 +34,8 @@ class MixedBiCGStab : public DirectSolver<F> {
   explicit MixedBiCGStab(const StoppingCriterion& criterion, double delta = kDelta)
       : criterion_(criterion), delta_(delta) {}
   SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
+  std::vector<SolveResult> solve_all(std::vector<F>& x, const SystemOperator<F>& system,
+                                     const std::vector<F>& b) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:

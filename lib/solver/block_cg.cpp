@@ -92,13 +92,12 @@ template <class F>
 std::vector<SolveResult> BlockCG<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
                                                const std::vector<F>& b) const {
   const std::size_t n = b.size();
-  if (x.size() != n)
-    throw ShapeError("BlockCG: expected as many solutions as right-hand sides (" + std::to_string(n) + "), got " +
-                     std::to_string(x.size()));
+  require_as_many(x.size(), n);
   if (n == 0) return {};
   NormalMatrix<F> a(system.m);
   const Subset& s = a.sites();
   SolveResult common;
+  const QDP::Alongside many(kSidesTogether);
 
   Block<F> q(n), p(n), ap(n);
   std::vector<double> b_norm(n);
@@ -119,7 +118,7 @@ std::vector<SolveResult> BlockCG<F>::solve_all(std::vector<F>& x, const SystemOp
   };
   for (double residual = largest_residual();
        residual > criterion_.residual && common.iterations < criterion_.max_iterations;) {
-    for (std::size_t j = 0; j < n; ++j) a.apply(ap[j], p[j]);
+    for (std::size_t j = 0; j < n; ++j) ap[j][s] = a(p[j]).value;
     const Matrix energy = gram(p, ap, s);
     for (std::size_t j = 0; j < n; ++j)
       if (!(energy(j, j).real() >= 0)) require_positive(energy(j, j).real(), "block CG", common.iterations);

@@ -6,15 +6,17 @@ namespace qcd {
 
 using namespace QDP;
 
+namespace {
+
 template <class F, class S>
-SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, double shift,
-                                const F& b, const StoppingCriterion& criterion, double delta) {
+Solve shifted_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, double shift, const F& b,
+                 const StoppingCriterion& criterion, double delta) {
   NormalMatrix<F> a(m, shift);
   NormalMatrix<S> a_inner(inner, shift);
   const Subset& s = a.sites();
 
   const RightHandSide rhs(b, s, criterion, "CG");
-  if (rhs.is_nought()) return solved_by_nought(x, s);
+  if (rhs.is_nought()) co_return solved_by_nought(x, s);
   SolveResult result;
 
   F replaced;  // b - A x
@@ -30,11 +32,12 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
   bool stalled = false;
 
   while (rhs.missed_by(true_rr) && result.iterations < criterion.max_iterations) {
-    const auto [ap, energy] = a_inner(p);
+    const auto [ap, pending_energy] = a_inner(p);
+    const double energy = co_await pending_energy;
     require_positive(energy, "CG", result.iterations);
     const double alpha = rr / energy, old = rr;
     r[s] -= RealOf<S>(alpha) * ap;
-    rr = square(r, s);
+    rr = co_await pending_square(r, s);
     y[s] += RealOf<S>(alpha) * p;
     ++result.iterations;
     result.history.push_back(rhs.relative(rr));
@@ -71,7 +74,15 @@ SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const Fermion
   result.applications = a.applications();
   count_inner<S, F>(result, a_inner.applications());
   result.flops = a.flops() + a_inner.flops() + axpy_flops<F>(s, 5.0 * result.iterations);
-  return result;
+  co_return result;
+}
+
+}  // namespace
+
+template <class F, class S>
+SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, double shift,
+                                const F& b, const StoppingCriterion& criterion, double delta) {
+  return shifted_cg(x, m, inner, shift, b, criterion, delta).run();
 }
 
 template <class F>
@@ -82,6 +93,21 @@ SolveResult CG<F>::solve(F& x, const SystemOperator<F>& system, const F& b) cons
 template <class F>
 SolveResult MixedCG<F>::solve(F& x, const SystemOperator<F>& system, const F& b) const {
   return solve_shifted_by_cg(x, system.m, inner_operator<Single<F>>(system, "MixedCG"), 0, b, criterion_, delta_);
+}
+
+template <class F>
+std::vector<SolveResult> CG<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
+                                          const std::vector<F>& b) const {
+  return solve_together(
+      x, b, [&](F& x_i, const F& b_i) { return shifted_cg(x_i, system.m, system.m, 0, b_i, criterion_, 0); });
+}
+
+template <class F>
+std::vector<SolveResult> MixedCG<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
+                                               const std::vector<F>& b) const {
+  const FermionOperator<Single<F>>& inner = inner_operator<Single<F>>(system, "MixedCG");
+  return solve_together(
+      x, b, [&](F& x_i, const F& b_i) { return shifted_cg(x_i, system.m, inner, 0, b_i, criterion_, delta_); });
 }
 
 #define QCD_INSTANTIATE(F)                                                                                             \

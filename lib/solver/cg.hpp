@@ -21,6 +21,8 @@ class CG : public NormalSolver<F> {
  public:
   explicit CG(const StoppingCriterion& criterion) : criterion_(criterion) {}
   SolveResult solve(F& x, const SystemOperator<F>& system, const F& b) const override;
+  std::vector<SolveResult> solve_all(std::vector<F>& x, const SystemOperator<F>& system,
+                                     const std::vector<F>& b) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:
@@ -34,6 +36,8 @@ class MixedCG : public NormalSolver<F> {
   static constexpr double kDelta = 0.1;
   explicit MixedCG(const StoppingCriterion& criterion, double delta = kDelta) : criterion_(criterion), delta_(delta) {}
   SolveResult solve(F& x, const SystemOperator<F>& system, const F& b) const override;
+  std::vector<SolveResult> solve_all(std::vector<F>& x, const SystemOperator<F>& system,
+                                     const std::vector<F>& b) const override;
   const StoppingCriterion& criterion() const override { return criterion_; }
 
  private:

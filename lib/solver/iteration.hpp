@@ -3,16 +3,16 @@
 
 #include "lib/error.hpp"
 #include "lib/solver/dense.hpp"
-#include "lib/solver/solver.hpp"
+#include "lib/solver/pending.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace qcd {
 
@@ -50,44 +50,44 @@ template <class F>
 double square(const F& x, const QDP::Subset& sites) {
   return QDP::toDouble(QDP::norm2(x, sites));
 }
+/// The same, of the value that x has now, when it is asked for.
+template <class F>
+PendingReal pending_square(const F& x, const QDP::Subset& sites) {
+  return PendingReal(QDP::pending_sum(QDP::localNorm2(x), sites));
+}
 template <class F>
 HostComplex product(const F& a, const F& b, const QDP::Subset& sites) {
   return host(QDP::innerProduct(a, b, sites));
 }
 
-/// The matrix <a_i, b_j>, Ns x Ns of its elements per statement: they are the components of a spin matrix. Of a
-/// Hermitian one only half is computed.
+/// <a, b> of the values that a and b have now, when it is asked for.
+class PendingProduct {
+ public:
+  template <class F>
+  PendingProduct(const F& a, const F& b, const QDP::Subset& sites)
+      : sum_(QDP::pending_sum(QDP::localInnerProduct(a, b), sites)) {}
+  HostComplex get() const { return host(sum_.get()); }
+
+ private:
+  QDP::PendingSum<QDP::ComplexD> sum_;
+};
+
+/// The matrix <a_i, b_j>; of a Hermitian one only half is computed. Tile by tile, as many products as one kernel sums.
 template <class F>
 Matrix products(std::type_identity_t<std::span<const F* const>> a, std::type_identity_t<std::span<const F* const>> b,
                 const QDP::Subset& sites, bool hermitian = false) {
-  constexpr std::size_t tile = QDP::Ns;
+  constexpr std::size_t kRows = 3, kColumns = 4;
   Matrix g(a.size(), b.size());
-  const auto at = [](std::size_t i, std::size_t j) {
-    QDP::SpinMatrixD e = QDP::zero;
-    QDP::pokeSpin(e, QDP::ComplexD(1.0), static_cast<int>(i), static_cast<int>(j));
-    return e;
-  };
-  for (std::size_t i0 = 0; i0 < a.size(); i0 += tile)
-    for (std::size_t j0 = hermitian ? i0 : 0; j0 < b.size(); j0 += tile) {
-      const std::size_t rows = std::min(tile, a.size() - i0), columns = std::min(tile, b.size() - j0);
-      if (rows * columns == 1) {
-        g(i0, j0) = product(*a[i0], *b[j0], sites);
-        continue;
-      }
-      using Site = QDP::LatticeSpinMatrixD::Site;
-      std::optional<QDP::QDPExpr<Site, QDP::LatticeSpinMatrixD>> sum;
-      for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j) {
-          const auto term = QDP::localInnerProduct(*a[i0 + i], *b[j0 + j]) * at(i, j);
-          if (sum)
-            sum = *sum + term;
-          else
-            sum = term;
-        }
-      const auto total = QDP::sum(*sum, sites);
-      for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j)
-          g(i0 + i, j0 + j) = host(QDP::peekSpin(total, static_cast<int>(i), static_cast<int>(j)));
+  for (std::size_t i0 = 0; i0 < a.size(); i0 += kRows)
+    for (std::size_t j0 = 0; j0 < b.size(); j0 += kColumns) {
+      std::vector<PendingProduct> tile;
+      const auto each = [&](auto&& at) {
+        for (std::size_t i = i0; i < std::min(i0 + kRows, a.size()); ++i)
+          for (std::size_t j = std::max(j0, hermitian ? i : 0); j < std::min(j0 + kColumns, b.size()); ++j) at(i, j);
+      };
+      each([&](std::size_t i, std::size_t j) { tile.emplace_back(*a[i], *b[j], sites); });
+      auto next = tile.begin();
+      each([&](std::size_t i, std::size_t j) { g(i, j) = next++->get(); });
     }
   if (hermitian)
     for (std::size_t i = 0; i < g.rows(); ++i) {
@@ -155,20 +155,21 @@ class NormalMatrix {
   /// A in, not yet computed.
   struct Image {
     FermionExpr<F> value;
-    double energy;  ///< <in, A in> = |M in|^2 + shift |in|^2
+    PendingReal energy;  ///< <in, A in> = |M in|^2 + shift |in|^2
   };
   Image operator()(const F& in) {
-    double energy;
+    PendingReal energy;
     const FermionExpr<F> value = m_.normal(in, &energy);
     ++applications_;
     if (shift_ == 0) return {value, energy};
-    return {value + RealOf<F>(shift_) * in, energy + shift_ * square(in, sites())};
+    energy.add(shift_, QDP::pending_sum(QDP::localNorm2(in), sites()));
+    return {value + RealOf<F>(shift_) * in, energy};
   }
   /// out = A in; returns <in, A in>.
   double apply(F& out, const F& in) {
     const Image image = (*this)(in);
     out[sites()] = image.value;
-    return image.energy;
+    return image.energy.get();
   }
 
   /// r = b - A x, returns |r|^2.

@@ -250,9 +250,9 @@ SpectralBounds spectral_bounds(const FermionOperator<F>& m, double accuracy, int
     Filtered<F> filter(normal, m.domain(), parameters);
     F polished;
     filter.apply(polished, bottom.vectors[0]);
-    double energy;
+    PendingReal energy;
     m.normal(polished, &energy);
-    const double quotient = energy / square(polished, m.domain());
+    const double quotient = energy.get() / square(polished, m.domain());
     bounds.applications += bottom.applications + filter.applications() + 1;
     bounds.lowest = std::min(before, quotient);
     bounds.lowest_error =

@@ -3,12 +3,29 @@
 
 #include "lib/solver/fermion.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace qcd {
 
 /// M or its adjoint M^+ (QDP++'s PLUS and MINUS).
 enum class Sign { plus, minus };
+
+/// sum_k w_k s_k of sums over the lattice that may not have been computed yet.
+class PendingReal {
+ public:
+  PendingReal() = default;
+  explicit PendingReal(QDP::PendingSum<QDP::Double> sum) { add(1, std::move(sum)); }
+  void add(double weight, QDP::PendingSum<QDP::Double> sum) { terms_.emplace_back(weight, std::move(sum)); }
+  double get() const {
+    double total = 0;
+    for (const auto& [weight, sum] : terms_) total += weight * QDP::toDouble(sum.get());
+    return total;
+  }
+
+ private:
+  std::vector<std::pair<double, QDP::PendingSum<QDP::Double>>> terms_;
+};
 
 /// M: fields on domain() -> fields on range(). F holds values on all sites; those outside are neither read nor written.
 template <class F>
@@ -51,10 +68,10 @@ class FermionOperator : public LinearOperator<F> {
   }
 
   /// M^+ M in on domain(), as an expression for a larger one (see operator()). If asked for, energy = <in, M^+ M in> = |M in|^2.
-  virtual FermionExpr<F> normal(const F& in, double* energy = nullptr) const {
+  virtual FermionExpr<F> normal(const F& in, PendingReal* energy = nullptr) const {
     F half;
     this->apply(half, in, Sign::plus);
-    if (energy != nullptr) *energy = QDP::toDouble(QDP::norm2(half, this->range()));
+    if (energy != nullptr) energy->add(1, QDP::pending_sum(QDP::localNorm2(half), this->range()));
     return (*this)(half, Sign::minus);
   }
 };

@@ -114,7 +114,8 @@ SolveResult iterate(std::vector<F>& x, const FermionOperator<F>& m, const F& b, 
   };
   std::vector<bool> in_batch(systems.size(), true);
   while (any_active() && result.iterations < max_iterations) {
-    const auto [ap, energy] = a(p);
+    const auto [ap, pending_energy] = a(p);
+    const double energy = pending_energy.get();
     require_positive(energy, "multi-shift CG", result.iterations);
     const double alpha = rr / energy, old = rr;
     r[i + 1][s] = r[i] - RealOf<F>(alpha) * ap;

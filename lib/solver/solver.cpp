@@ -11,9 +11,7 @@ namespace {
 template <class F, class Solver>
 std::vector<SolveResult> one_by_one(const Solver& solver, std::vector<F>& x, const SystemOperator<F>& system,
                                     const std::vector<F>& b) {
-  if (x.size() != b.size())
-    throw ShapeError("solve_all: expected as many solutions as right-hand sides (" + std::to_string(b.size()) +
-                     "), got " + std::to_string(x.size()));
+  require_as_many(x.size(), b.size());
   std::vector<SolveResult> results;
   for (std::size_t i = 0; i < b.size(); ++i) results.push_back(solver.solve(x[i], system, b[i]));
   return results;
@@ -31,6 +29,12 @@ template <class F>
 std::vector<SolveResult> DirectSolver<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
                                                     const std::vector<F>& b) const {
   return one_by_one(*this, x, system, b);
+}
+
+void require_as_many(std::size_t solutions, std::size_t sides) {
+  if (solutions != sides)
+    throw ShapeError("solve_all: expected as many solutions as right-hand sides (" + std::to_string(sides) + "), got " +
+                     std::to_string(solutions));
 }
 
 void require_converged(const SolveResult& result, const StoppingCriterion& asked, const std::string& what) {

@@ -3,6 +3,7 @@
 
 #include "lib/solver/linear_operator.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -75,6 +76,8 @@ class MultiShiftSolver {
   virtual const StoppingCriterion& criterion() const = 0;
 };
 
+/// Throws ShapeError unless there are as many.
+void require_as_many(std::size_t solutions, std::size_t sides);
 /// Throws NumericsError saying what did not converge (`what`), the residual reached and asked for, unless it converged.
 void require_converged(const SolveResult& result, const StoppingCriterion& asked, const std::string& what);
 

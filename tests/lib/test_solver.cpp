@@ -553,6 +553,55 @@ TEST_CASE("breakdowns of direct iterations end with what was reached") {
   }
 }
 
+namespace {
+
+/// An operator whose apply() gives nought once: what a breakdown looks like to an iteration. As an expression it is right.
+template <class F>
+class LapsingOperator : public FermionOperator<F> {
+ public:
+  LapsingOperator(const FermionOperator<F>& m, long good) : m_(m), good_(good) {}
+  const Subset& domain() const override { return m_.domain(); }
+  void apply(F& out, const F& in, Sign sign) const override {
+    m_.apply(out, in, sign);
+    if (good_-- == 0) out[m_.domain()] = zero;
+  }
+  FermionExpr<F> operator()(const F& in, Sign sign) const override { return m_(in, sign); }
+  void add_derivative(LinksOf<F>&, const F&, const F&, double) const override {}
+  double flops() const override { return m_.flops(); }
+
+ private:
+  const FermionOperator<F>& m_;
+  mutable long good_;
+};
+
+}  // namespace
+
+TEST_CASE("BiCGStab goes on from a breakdown with what it had found, as if it began there") {
+  using F = LatticeFermionD;
+  const Fixture<F> f = hopping<F>();
+  const F b = tests::random_vector<F>(all);
+  const StoppingCriterion c{1e-10, 200};
+  F straight = zero;
+  const SolveResult undisturbed = BiCGStab<F>(c).solve(straight, f.system(), b);
+  REQUIRE(undisturbed.converged);
+  REQUIRE(undisturbed.iterations > 6);
+  for (int before = 1; before < 5; ++before)      // iterations without a lapse
+    for (const bool in_second : {false, true}) {  // of the two applications of the next one
+      CAPTURE(before);
+      CAPTURE(in_second);
+      F x = zero, as_new = zero;
+      const LapsingOperator<F> lapsing(*f.m, 2 * before + in_second);
+      const SolveResult result = BiCGStab<F>(c).solve(x, {lapsing, {}}, b);
+      CHECK(result.converged);
+      CHECK(tests::direct_residual(*f.m, x, b) < 1.02e-10);
+      BiCGStab<F>({1e-30, before}).solve(as_new, f.system(), b);
+      if (in_second) continue;  // after half a step more
+      const SolveResult rest = BiCGStab<F>(c).solve(as_new, f.system(), b);
+      CHECK(result.iterations == before + 1 + rest.iterations);
+      CHECK(toDouble(norm2(x - as_new)) == 0);
+    }
+}
+
 TEST_CASE("solvers refuse systems that they cannot solve") {
   const Fixture<LatticeFermionD> f = hopping<LatticeFermionD>();
   const auto b = tests::random_vector<LatticeFermionD>(all);

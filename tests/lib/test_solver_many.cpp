@@ -1,11 +1,15 @@
 // Several systems at once: shifts, right-hand sides, and guesses from the past.
 
+#include "jit/runtime.hpp"
+#include "jit/support/env.hpp"
 #include "lib/error.hpp"
+#include "lib/solver/bicgstab.hpp"
 #include "lib/solver/block_cg.hpp"
 #include "lib/solver/cg.hpp"
 #include "lib/solver/compose.hpp"
 #include "lib/solver/multi_shift.hpp"
 #include "lib/solver/predictor.hpp"
+#include "qdp/expr/queue.hpp"
 #include "tests/lib/solver.hpp"
 
 #include <doctest/doctest.h>
@@ -181,6 +185,61 @@ TEST_CASE("multi-shift: nought, too few iterations, numbers that are not finite,
     CHECK(solver->solve(x, f.system(), b, {}).converged);
     CHECK(x.empty());
   }
+}
+
+namespace {
+
+/// Each of some right-hand sides by itself and all together: the same bits, counts and histories.
+template <class Solver>
+void check_as_alone(const Solver& solver, const Fixture& f) {
+  const Subset& s = f.sites();
+  std::vector<F> b, x;
+  for (int j = 0; j < 7; ++j) {
+    b.push_back(tests::random_vector<F>(s));
+    x.push_back(tests::random_vector<F>(s));
+  }
+  b[1] *= Real(1e-8);
+  b[3] = zero;                                            // nothing to do
+  CHECK(solver.solve(x[4], f.system(), b[4]).converged);  // little to do
+  std::vector<F> alone = x;
+  std::vector<SolveResult> expected;
+  for (std::size_t j = 0; j < b.size(); ++j) expected.push_back(solver.solve(alone[j], f.system(), b[j]));
+  const auto kernels = jit::Runtime::instance().kernels().size();
+  const auto before = detail::Queue::instance().counters();
+  const std::vector<SolveResult> results = solver.solve_all(x, f.system(), b);
+  const bool beside = detail::Queue::instance().counters().beside > before.beside;
+  CHECK(beside == (jit::env().fuse && jit::Runtime::instance().interleaves()));
+  REQUIRE(results.size() == b.size());
+  const auto more = jit::Runtime::instance().kernels().size() - kernels;
+  MESSAGE(more, " kernels more than for one at a time");
+  CHECK(more <= 2);
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    CAPTURE(j);
+    CHECK(results[j].converged);
+    CHECK(results[j].iterations == expected[j].iterations);
+    CHECK(results[j].history == expected[j].history);
+    CHECK(results[j].residual == expected[j].residual);
+    CHECK(results[j].applications == expected[j].applications);
+    CHECK(results[j].single_applications == expected[j].single_applications);
+    CHECK(results[j].flops == expected[j].flops);
+    CHECK(toDouble(norm2(x[j] - alone[j], s)) == 0);
+  }
+  std::vector<F> nothing;
+  CHECK(solver.solve_all(nothing, f.system(), {}).empty());
+  b[5] *= Real(std::numeric_limits<double>::quiet_NaN());
+  CHECK_THROWS_WITH_AS(solver.solve_all(x, f.system(), b), doctest::Contains("finite"), NumericsError);
+}
+
+}  // namespace
+
+TEST_CASE("right-hand sides that are solved together are solved as alone, to the last bit") {
+  const Fixture f = wilson({4, 4, 2, 4}, 0.13);
+  const StoppingCriterion c{1e-9, 400};
+  check_as_alone(CG<F>(c), f);
+  check_as_alone(MixedCG<F>(c), f);
+  check_as_alone(BiCGStab<F>(c), f);
+  check_as_alone(MixedBiCGStab<F>(c), f);
+  check_as_alone(BiCGStab<F>(c), wilson({2, 2, 2, 6}));
 }
 
 TEST_CASE("block CG gives the solutions of elimination, in fewer iterations than one right-hand side needs") {

@@ -1,0 +1,42 @@
+#include "lib/solver/pending.hpp"
+
+#include <iterator>
+
+namespace qcd {
+
+bool Solve::advance() {
+  handle_.resume();
+  if (!handle_.done()) return true;
+  if (const std::exception_ptr failure = handle_.promise().failure) std::rethrow_exception(failure);
+  return false;
+}
+
+SolveResult Solve::take() {
+  SolveResult result = std::move(handle_.promise().result);
+  std::exchange(handle_, {}).destroy();
+  return result;
+}
+
+SolveResult Solve::run() {
+  while (advance()) {
+  }
+  return take();
+}
+
+std::vector<SolveResult> Solve::run_all(std::vector<Solve>& solves, int together) {
+  const QDP::Alongside many(together);
+  std::vector<SolveResult> results(solves.size());
+  std::vector<std::size_t> running;
+  std::size_t begun = 0;
+  do {
+    while (std::ssize(running) < together && begun < solves.size()) running.push_back(begun++);
+    std::erase_if(running, [&](std::size_t i) {
+      if (solves[i].advance()) return false;
+      results[i] = solves[i].take();
+      return true;
+    });
+  } while (!running.empty() || begun < solves.size());
+  return results;
+}
+
+}  // namespace qcd
