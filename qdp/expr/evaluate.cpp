@@ -146,7 +146,13 @@ std::shared_ptr<PendingSum> reduce_later(Expr rhs, const jit::Domain& domain, Re
 
 void finish(PendingSum& sum) {
   const jit::RuntimeLock lock;
-  if (!sum.done && !sum.failure) Queue::instance().finish_sums();
+  if (!sum.done && !sum.failure) {
+    try {
+      Queue::instance().finish_sums();
+    } catch (...) {  // whose failure it is, says it when it is asked
+      if (!sum.done && !sum.failure) throw;
+    }
+  }
   if (sum.failure) std::rethrow_exception(sum.failure);
 }
 

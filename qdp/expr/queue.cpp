@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "jit/comm/communicator.hpp"
 #include "jit/memory/deferred.hpp"
 #include "jit/memory/field.hpp"
 #include "jit/runtime.hpp"
@@ -48,7 +49,6 @@ void Queue::Group::begin(const LatticeState& lattice, const jit::Domain& domain)
   program.keep_operands();
   lattice_ = &lattice, domain_ = &domain;
   marked_ = finished_ = wanted_ = 0;
-  has_run = false;
 }
 
 void Queue::Group::clear() {
@@ -94,25 +94,10 @@ void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs)
   }
 }
 
-/// Whether what was added reads at other sites, as something before does, and has to do with it by fields alone that both read.
-bool Queue::Group::stands_beside(const Statement::Extent& before, const jit::Field* dest) const {
-  if (before.frames == 1 || (dest != nullptr && static_cast<std::size_t>(number(*dest)) < before.fields)) return false;
-  const auto added = program.records().subspan(before.records);
-  const auto is_earlier = [&](const Record& r) {
-    return std::ranges::any_of(std::array{0, 1, 2}, [&](int k) {
-      return r.operand(k) >= 0 && static_cast<std::size_t>(r.operand(k)) < before.records;
-    });
-  };
-  return std::ranges::any_of(added, [](const Record& r) { return r.op() == Op::shift; }) &&
-         std::ranges::none_of(added, is_earlier) && static_cast<std::size_t>(program.root()) >= before.records;
-}
-
 bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, const Node& rhs) {
   const Statement::Extent before = program.extent();
   add(dest, rhs);
-  if (fits(program) && !program.clashes() && !needs_messages(program, *lattice_) &&
-      !stands_beside(before, dest != nullptr ? dest->get() : nullptr))
-    return true;
+  if (fits(program) && !program.clashes() && !needs_messages(program, *lattice_)) return true;
   program.go_back(before);
   return false;
 }
@@ -160,7 +145,8 @@ void Queue::Group::execute(Shape dest) {
 
 /// What this queue alone still holds will not be read by anybody else.
 void Queue::Group::drop_dead_stores(QueueCounters& counters) {
-  wanted_ = sums.size();
+  wanted_ = static_cast<std::size_t>(
+      std::ranges::count_if(sums, [](const auto& sum) { return sum.use_count() != 1; }));  // or nobody can ask for it
   for (const int i : program.items()) {
     const Record& r = program.records()[static_cast<std::size_t>(i)];
     if (!is_stored(r)) continue;
@@ -265,6 +251,7 @@ std::unique_ptr<Queue::Group> Queue::new_group() {
 bool Queue::find_awaited(const Node& root) {
   static std::vector<const Node*> open;  // one statement at a time
   awaited_.clear();
+  shifts_ = false;
   open.assign(1, &root);
   for (std::size_t seen = 0; !open.empty(); ++seen) {
     if (seen == kMostNodes) return false;
@@ -274,10 +261,16 @@ bool Queue::find_awaited(const Node& root) {
       const jit::Field* field = n.load.field.get();
       if (field->is_awaited() && std::ranges::find(awaited_, field) == awaited_.end()) awaited_.push_back(field);
     }
+    shifts_ |= n.op == Op::shift;
     for (const Expr& kid : n.kid)
       if (kid) open.push_back(kid.get());
   }
   return true;
+}
+
+/// Whether the statement and the group both read at other sites, and have to do with each other by fields alone that both read.
+bool Queue::stands_beside(const Group& group, const jit::Field* dest) const {
+  return shifts_ && group.shifts() && !(dest != nullptr && group.has(*dest)) && !reads_what(group);
 }
 
 /// The group that a statement with the awaited operands should join; nullptr: none.
@@ -287,7 +280,7 @@ Queue::Group* Queue::group_for(const LatticeState& lattice, const jit::Domain& d
     const bool shares = (dest != nullptr && g.has(*dest)) ||
                         std::ranges::any_of(awaited_, [&](const jit::Field* f) { return g.has(*f); });
     if (!shares) continue;
-    if (g.goes_over(lattice, domain) && !g.is_full()) return &g;
+    if (g.goes_over(lattice, domain) && !g.is_full() && !stands_beside(g, dest)) return &g;
     const bool comes_before = (dest != nullptr && g.has(*dest)) ||
                               std::ranges::any_of(awaited_, [&](const jit::Field* f) { return g.stores(*f); });
     if (comes_before) return nullptr;
@@ -369,7 +362,8 @@ Queue::Groups Queue::take(Needs&& needs) {
 }
 
 void Queue::alongside(int computations) noexcept {
-  most_groups_ = std::min(kMostGroups * static_cast<std::size_t>(computations), kMostGroupsAlongside);
+  most_groups_ = std::min(kMostGroups * static_cast<std::size_t>(std::max(computations, 1)), kMostGroupsAlongside);
+  if (groups_.size() > most_groups_) jit::run_deferred_noexcept();
 }
 
 void Queue::run() {
@@ -380,14 +374,14 @@ void Queue::run_before_look(const jit::Field& field) {
   run(take([&](const Group& group) { return group.has(field); }));
 }
 
-/// Those of beside_, which are one kernel each or one group, whose statements then run one after the other.
+/// Those of beside_, which are one kernel each; those behind one that is not are left for later, and it runs by itself if it is the
+/// first.
 void Queue::run_side_by_side() {
   parts_.resize(beside_.size());
   std::size_t count = 0;
   bool whole = false;
   for (std::size_t i = 0; i < beside_.size(); ++i) {
     if (!beside_[i]->as_launch(parts_[i], whole)) {
-      // Those before it, then it alone; others are still to come.
       beside_.resize(std::max<std::size_t>(i, 1));
       if (i == 0) return beside_[0]->run_by_itself(counters_);
       parts_.resize(i);
@@ -400,12 +394,9 @@ void Queue::run_side_by_side() {
   try {
     jit::Runtime::instance().run(
         {.parts = parts_, .whole = whole, .results = {results_.data(), count}, .side_by_side = true});
-  } catch (const jit::OutOfMemory&) {  // all of their fields at once are too many; those of one statement may not be
-    if (beside_.size() > 1)
-      beside_.resize(1), run_side_by_side();
-    else
-      beside_[0]->run_by_itself(counters_);
-    return;
+  } catch (const jit::OutOfMemory&) {  // all of its fields at once are too many; those of one statement may not be
+    if (beside_.size() > 1) throw;
+    return beside_[0]->run_by_itself(counters_);
   }
   std::span<const double> found(results_.data(), count);
   for (Group* const group : beside_) {
@@ -425,14 +416,7 @@ void Queue::run(Groups groups) {
   for (const auto& group : groups)
     for (jit::Field* field : group->program.fields()) field->wait_no_more();
   for (const auto& group : groups_) group->mark_fields_again();
-  std::exception_ptr failure;
-  try {
-    run_in_order(groups);
-  } catch (const std::exception& error) {
-    failure = std::current_exception();
-    for (const auto& group : groups)
-      if (!group->has_run) group->lose_the_rest(failure, error.what());
-  }
+  const std::exception_ptr failure = run_in_order(groups);
   for (auto& group : groups) {
     group->clear();
     spare_.push_back(std::move(group));
@@ -443,39 +427,71 @@ void Queue::run(Groups groups) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// The order in which they run: as they came, or of computations carried on in turn all first steps, then all second ones.
-const std::vector<Queue::Group*>& Queue::in_order(const Groups& groups) {
+/// What has to run before each, and the order in which they run: as they came, or of computations carried on in turn all first
+/// steps, then all second ones.
+void Queue::put_in_order(const Groups& groups) {
   order_.clear();
-  for (const auto& group : groups) order_.push_back(group.get());
-  if (most_groups_ == kMostGroups) return order_;
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    order_[i]->step = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    Group& group = *groups[i];
+    order_.push_back(&group);
+    group.bit = std::uint64_t{1} << i;
+    group.after = 0;
+    group.step = 0;
     for (std::size_t j = 0; j < i; ++j)
-      if (order_[j]->comes_before(*order_[i])) order_[i]->step = std::max(order_[i]->step, order_[j]->step + 1);
+      if (groups[j]->comes_before(group)) {
+        group.after |= groups[j]->bit;
+        group.step = std::max(group.step, groups[j]->step + 1);
+      }
   }
-  std::ranges::stable_sort(order_, {}, &Group::step);
-  return order_;
+  if (most_groups_ > kMostGroups) std::ranges::stable_sort(order_, {}, &Group::step);
 }
 
-/// The first that has not run, together with later ones that may run now, too.
-void Queue::run_in_order(const Groups& groups) {
+/// The first that has not run, together with later ones that may run now, too. What does not depend on a failure goes on; the
+/// first failure.
+std::exception_ptr Queue::run_in_order(const Groups& groups) {
   for (const auto& group : groups) group->drop_dead_stores(counters_);
-  const std::vector<Group*>& order = in_order(groups);
+  put_in_order(groups);
   const std::size_t most = jit::Runtime::instance().interleaves() ? kMostBeside : 1;
-  for (auto next = order.begin(); next != order.end(); ++next) {
+  std::uint64_t done = 0, failed = 0;
+  std::exception_ptr failure;
+  std::string reason;
+  const auto run_these = [&] {  // false: nothing has happened
+    try {
+      run_side_by_side();
+      for (const Group* const group : beside_) done |= group->bit;
+      return true;
+    } catch (const std::exception& error) {
+      if (beside_.size() > 1) return false;  // one of them, perhaps
+      if (!failure) failure = std::current_exception(), reason = error.what();
+      beside_[0]->lose_the_rest(std::current_exception(), error.what());
+      failed |= beside_[0]->bit;
+      return true;
+    }
+  };
+  for (auto next = order_.begin(); next != order_.end(); ++next) {
     Group& first = **next;
-    if (first.has_run) continue;
+    if (((done | failed) & first.bit) != 0) continue;
+    if ((first.after & failed) != 0) {
+      first.lose_the_rest(failure, reason);
+      failed |= first.bit;
+      continue;
+    }
+    if (first.is_empty()) {
+      done |= first.bit;
+      continue;
+    }
     beside_.assign(1, &first);
-    for (auto i = next + 1; i != order.end() && beside_.size() < most && !first.is_empty(); ++i) {
+    for (auto i = next + 1; i != order_.end() && beside_.size() < most; ++i) {
       Group& later = **i;
-      const auto comes_before = [&](const Group* group) { return !group->has_run && group->comes_before(later); };
-      if (!later.has_run && !later.is_empty() && later.goes_over_the_same_as(first) &&
-          later.shares_a_field_with(first) && std::none_of(next, i, comes_before))
+      const bool is_ready = ((done | failed) & later.bit) == 0 && (later.after & ~done) == 0;
+      if (is_ready && !later.is_empty() && later.goes_over_the_same_as(first) && later.shares_a_field_with(first))
         beside_.push_back(&later);
     }
-    if (!first.is_empty()) run_side_by_side();
-    for (Group* const group : beside_) group->has_run = true;
+    if (run_these()) continue;
+    beside_.assign(1, &first);
+    run_these();
   }
+  return failure;
 }
 
 bool Queue::reads_what(const Group& group) const {
@@ -513,7 +529,8 @@ bool Queue::add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind,
 
 bool Queue::reduce_later(const Node& rhs, const jit::Domain& domain, Reduce kind,
                          const std::shared_ptr<PendingSum>& result) {
-  if (!statements_wait()) return false;
+  // Not where ranks would have to combine it: a look on one rank alone would do that there.
+  if (!statements_wait() || jit::process_communicator().size() > 1) return false;
   if (groups_.size() >= most_groups_ || !find_awaited(rhs)) run();
   return find_awaited(rhs) && add_sum(rhs, domain, kind, result);
 }

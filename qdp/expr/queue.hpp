@@ -81,6 +81,7 @@ class Queue {
     bool goes_over_the_same_as(const Group& other) const { return other.goes_over(*lattice_, *domain_); }
     bool is_full() const;
     bool has_room_for(const PendingSum& sum) const;
+    bool shifts() const { return program.maps().size() > 1; }
     bool has(const jit::Field& field) const { return number(field) >= 0; }
     bool stores(const jit::Field& field) const;
     /// Whether it has to run before the other one, which came later.
@@ -103,8 +104,8 @@ class Queue {
     void lose_the_rest(const std::exception_ptr& failure, const std::string& reason) noexcept;
     void clear();
 
-    bool has_run = false;
-    int step = 0;  ///< behind those of all that have to run before
+    std::uint64_t bit = 0, after = 0;  ///< among those that run now: its own, and those that have to run before it
+    int step = 0;                      ///< behind theirs
     Statement program;
     std::vector<Shape> shapes;                      ///< [statements and sums] of destinations
     std::vector<std::shared_ptr<PendingSum>> sums;  ///< in their order
@@ -113,7 +114,6 @@ class Queue {
     int number(const jit::Field& field) const { return program.number(field); }
     const Record& item(std::size_t i) const;
     Grouping grouping() const;
-    bool stands_beside(const Statement::Extent& before, const jit::Field* dest) const;
     void run_one_by_one();
 
     const LatticeState* lattice_ = nullptr;
@@ -129,12 +129,13 @@ class Queue {
   Group* group_for(const LatticeState& lattice, const jit::Domain& domain, const jit::Field* dest) const;
   std::unique_ptr<Group> new_group();
   bool reads_what(const Group& group) const;
+  bool stands_beside(const Group& group, const jit::Field* dest) const;
   bool add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind, const std::shared_ptr<PendingSum>& result);
   template <class Needs>
   Groups take(Needs&& needs);
   void run(Groups groups);
-  const std::vector<Group*>& in_order(const Groups& groups);
-  void run_in_order(const Groups& groups);
+  void put_in_order(const Groups& groups);
+  std::exception_ptr run_in_order(const Groups& groups);
   void run_side_by_side();
 
   static constexpr std::size_t kMostGroups = 8;
@@ -144,6 +145,7 @@ class Queue {
   Groups room_;                             ///< an empty list, whose memory the next one to run takes
   Statement statement_;                     ///< of one that does not wait
   std::vector<const jit::Field*> awaited_;  ///< operands of the statement at hand that groups have to do with
+  bool shifts_ = false;                     ///< it reads at other sites
   std::vector<Group*> order_;               ///< of those that run now
   std::vector<Group*> beside_;              ///< side by side
   std::vector<jit::Launch> parts_;

@@ -208,7 +208,7 @@ void check_as_alone(const Solver& solver, const Fixture& f) {
   const auto before = detail::Queue::instance().counters();
   const std::vector<SolveResult> results = solver.solve_all(x, f.system(), b);
   const bool beside = detail::Queue::instance().counters().beside > before.beside;
-  CHECK(beside == (jit::env().fuse && jit::Runtime::instance().interleaves()));
+  if (tests::job_ranks() == 1) CHECK(beside == (jit::env().fuse && jit::Runtime::instance().interleaves()));
   REQUIRE(results.size() == b.size());
   const auto more = jit::Runtime::instance().kernels().size() - kernels;
   MESSAGE(more, " kernels more than for one at a time");
