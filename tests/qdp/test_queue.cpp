@@ -559,7 +559,9 @@ TEST_CASE("statements that share links and read at other sites stay kernels of t
   std::vector<LatticeComplexD> in, expected, got(kSides);
   std::vector<double> norms;
   for (std::size_t i = 0; i < kSides; ++i) in.push_back(random_field());
-  const auto hop = [&](const LatticeComplexD& psi) { return u * shift(psi, FORWARD, 3) + shift(u * psi, BACKWARD, 0); };
+  const auto hop = [&](const LatticeComplexD& psi) {
+    return u * shift(psi, FORWARD, Nd - 1) + shift(u * psi, BACKWARD, 0);
+  };
   {
     const Fuse off(false);
     for (const LatticeComplexD& psi : in) {
