@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -116,6 +117,130 @@ TEST_CASE("variables are read as typed values") {
   CHECK(jit::env().tune == jit::Env::Tune::eager);
   CHECK_FALSE(jit::env().prefetch.has_value());
   CHECK(jit::env().mem_max == 512ull << 20);
+}
+
+namespace {
+
+/// Each value of Env as text, by the variable's name.
+std::map<std::string, std::string> values_of(const jit::Env& e) {
+  const auto list = [](const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+    return text;
+  };
+  const auto number = [](auto n) { return std::to_string(n); };
+  const auto maybe = [&](const auto& n) { return n ? number(static_cast<int>(*n)) : std::string("auto"); };
+  return {{"TESSERA_LOG", e.log},
+          {"TESSERA_DUMP", list(e.dump)},
+          {"TESSERA_DUMP_DIR", e.dump_dir},
+          {"TESSERA_CACHE_DIR", e.cache_dir},
+          {"TESSERA_CACHE_MAX", number(e.cache_max)},
+          {"TESSERA_CACHE", number(e.cache)},
+          {"TESSERA_KERNEL_MAX", number(e.kernel_max)},
+          {"TESSERA_SYNC", number(e.sync)},
+          {"TESSERA_CHECK", number(e.check)},
+          {"TESSERA_DEVICE", list(e.device)},
+          {"TESSERA_PROFILE", e.profile},
+          {"TESSERA_TUNE", number(static_cast<int>(e.tune))},
+          {"TESSERA_STREAM", maybe(e.stream)},
+          {"TESSERA_PREFETCH", maybe(e.prefetch)},
+          {"TESSERA_LANES", maybe(e.lanes)},
+          {"TESSERA_MEM_MAX", number(e.mem_max)},
+          {"TESSERA_SPILL", number(e.spill)},
+          {"TESSERA_LIBCUDA", e.libcuda},
+          {"TESSERA_LIBDEVICE", e.libdevice},
+          {"TESSERA_SIM_MEMORY", number(e.sim_memory)},
+          {"TESSERA_SIM_FAULT", e.sim_fault},
+          {"TESSERA_SIM_DELAY", number(e.sim_delay)},
+          {"TESSERA_FUSE", number(e.fuse)},
+          {"TESSERA_OVERLAP", number(e.overlap)},
+          {"TESSERA_KEEP_HALOS", number(e.keep_halos)},
+          {"TESSERA_MPI", maybe(e.mpi)},
+          {"TESSERA_MPI_LIBRARY", e.mpi_library},
+          {"TESSERA_TIMEOUT", number(e.timeout)}};
+}
+
+}  // namespace
+
+TEST_CASE("each variable sets its own value and no other; without it that is the table's default") {
+  std::vector<std::unique_ptr<WithVariable>> unset;
+  for (const auto& variable : jit::env_table()) unset.push_back(std::make_unique<WithVariable>(variable.name, ""));
+  const WithVariable home("XDG_CACHE_HOME", "/var/me");
+  jit::reload_env();
+  const auto defaults = values_of(jit::env());
+  REQUIRE(defaults.size() == jit::env_table().size());
+  const std::map<std::string, std::string> as_numbers = {
+      {"1GiB", "1073741824"}, {"256MiB", "268435456"}, {"64MiB", "67108864"}};
+  for (const auto& variable : jit::env_table()) {
+    CAPTURE(variable.name);
+    std::string expected = variable.fallback;
+    if (as_numbers.contains(expected)) expected = as_numbers.at(expected);
+    if (std::string(variable.name) == "TESSERA_CACHE_DIR") expected = "/var/me/tessera";
+    if (std::string(variable.name) == "TESSERA_DEVICE") expected = "";  // auto: no preference
+    CHECK(defaults.at(variable.name) == expected);
+  }
+  CHECK(jit::env().timeout == 600);
+
+  // One other value for each.
+  std::map<std::string, std::pair<std::string, std::string>> others;  // what is set, and what that is
+  int n = 3;
+  for (const auto& variable : jit::env_table()) {
+    const std::string type = variable.type, name = variable.name;
+    std::string value = "other" + std::to_string(n), found;
+    if (type.starts_with("bytes")) value = std::to_string(n) + "M", found = std::to_string(n << 20);
+    if (type == "0|1" || type == "auto|0|1") value = std::string(variable.fallback) == "1" ? "0" : "1";
+    if (name == "TESSERA_LOG") value = "error";
+    if (name == "TESSERA_DUMP") value = "asm,ptx";
+    if (name == "TESSERA_DEVICE") value = "sim,cuda:12";
+    if (name == "TESSERA_TUNE") value = "eager", found = std::to_string(static_cast<int>(jit::Env::Tune::eager));
+    if (name == "TESSERA_PREFETCH" || name == "TESSERA_LANES" || name == "TESSERA_TIMEOUT") value = std::to_string(n);
+    others[name] = {value, found.empty() ? value : found};
+    ++n;
+  }
+  for (const auto& [name, other] : others) {
+    CAPTURE(name);
+    const WithVariable set(name.c_str(), other.first.c_str());
+    jit::reload_env();
+    auto expected = defaults;
+    expected[name] = other.second;
+    CHECK(values_of(jit::env()) == expected);
+  }
+}
+
+TEST_CASE("bytes may be given in each unit, bounds belong to what is allowed") {
+  const std::pair<const char*, std::uint64_t> sizes[] = {{"0", 0},
+                                                         {"7", 7},
+                                                         {"7K", 7ull << 10},
+                                                         {"7KiB", 7ull << 10},
+                                                         {"7M", 7ull << 20},
+                                                         {"7G", 7ull << 30},
+                                                         {"7T", 7ull << 40},
+                                                         {"7TiB", 7ull << 40},
+                                                         {"18446744073709551615", UINT64_MAX},
+                                                         {"16777215T", 16777215ull << 40}};
+  for (const auto& [text, bytes] : sizes) {
+    CAPTURE(text);
+    WithVariable set("TESSERA_MEM_MAX", text);
+    CHECK(reload_error() == "no error");
+    CHECK(jit::env().mem_max == bytes);
+  }
+  for (const char* bad : {"7k", "7B", "7MB", "7iB", "M", "7 M", "16777216T", "18446744073709551616"}) {
+    CAPTURE(bad);
+    WithVariable set("TESSERA_MEM_MAX", bad);
+    CHECK(contains(reload_error(), "TESSERA_MEM_MAX"));
+  }
+  for (const auto& [text, groups] : {std::pair{"0", 0}, std::pair{"64", 64}}) {
+    WithVariable set("TESSERA_PREFETCH", text);
+    jit::reload_env();
+    CHECK(jit::env().prefetch == groups);
+  }
+  for (const auto& [text, seconds] : {std::pair{"0", 0}, std::pair{"2147483647", 2147483647}}) {
+    WithVariable set("TESSERA_TIMEOUT", text);
+    jit::reload_env();
+    CHECK(jit::env().timeout == seconds);
+  }
+  WithVariable set("TESSERA_DEVICE", "cuda:999");
+  CHECK(reload_error() == "no error");
 }
 
 TEST_CASE("an empty variable counts as not set") {
