@@ -103,6 +103,31 @@ TEST_CASE("on a GPU the best block wins and a block that is a third slower ends 
   }
 }
 
+TEST_CASE("up to a third slower a block goes on, above it and all smaller ones are out, whatever they would take") {
+  for (const auto& [ratio, slow] : {std::pair{1.33, false}, std::pair{1.34, true}}) {
+    CAPTURE(ratio);
+    Tuner tuner({.start = {.block = 256}, .blocks = {256, 128, 64}});
+    std::map<int, int> launches;
+    const int all = settle(tuner, [&, r = ratio](const Configuration& o) {
+      ++launches[o.block];
+      return o.block == 256 ? 1.0 : o.block == 128 ? r : 0.5;  // the smallest is the fastest
+    });
+    CHECK(tuner.options().block == (slow ? 256 : 64));
+    CHECK(launches[128] == (slow ? 3 : 6));
+    CHECK(launches[256] == 6);
+    CHECK(all == launches[256] + launches[128] + launches[64]);
+  }
+}
+
+TEST_CASE("what drops out before it ran stands in the report without a time") {
+  Tuner tuner({.start = {.block = 512}, .blocks = {512, 256}});
+  CHECK(tuner.refuse());
+  CHECK(tuner.report() == "block 512 no sample");
+  settle(tuner, [](const Configuration&) { return 2.5e-6; });
+  CHECK(tuner.report() == "block 512 no sample; block 256 2.5 us");
+  CHECK(tuner.progress() == TuningProgress{{.block = 256}, 1, 2.5e-6});
+}
+
 TEST_CASE("one disturbed launch of a block does not end the trial of smaller ones") {
   for (int disturbed = 0; disturbed < 20; ++disturbed) {
     CAPTURE(disturbed);
