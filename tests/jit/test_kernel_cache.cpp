@@ -502,6 +502,34 @@ TEST_CASE("what is over the bound goes down to nine tenths of it") {
   CHECK(shrunk <= 9000);
 }
 
+TEST_CASE("an entry as large as the bound is kept, and goes for the next one; one byte more is none") {
+  Folder folder;
+  constexpr std::size_t kAround = 24 + 3 + 16;  // sizes, the key and the checksum
+  KernelCache cache(folder.path, 1000);
+  cache.store("one", std::string(1000 - kAround + 1, 'x'));
+  CHECK(entries(folder.path) == 0);
+  cache.store("one", std::string(1000 - kAround, 'x'));
+  CHECK(fs::file_size(cache.path("one")) == 1000);
+  CHECK(cache.load("one"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  cache.store("two", "y");
+  CHECK(!cache.load("one"));
+  CHECK(cache.load("two") == "y");
+  cache.remove("two");
+  CHECK(!cache.load("two"));
+  cache.remove("two");  // it is gone already
+  CHECK(entries(folder.path) == 0);
+}
+
+TEST_CASE("what was stored again counts once") {
+  Folder folder;
+  KernelCache cache(folder.path, 5000);
+  cache.store("kept", std::string(1000, 'k'));
+  for (int i = 0; i < 20; ++i) cache.store("again", std::string(static_cast<std::size_t>(1000 + i), 'a'));
+  CHECK(cache.load("kept"));
+  CHECK(cache.load("again") == std::string(1019, 'a'));
+}
+
 TEST_CASE("a folder that cannot be made costs the entry, not the run") {
   Folder folder;
   fs::create_directories(folder.path);
