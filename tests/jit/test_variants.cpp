@@ -486,3 +486,73 @@ TEST_CASE("on the processor TESSERA_TUNE=0 takes the model's choice") {
   CHECK(run.handle.variants.size() == 1);
   CHECK(run.launch().options.code.streaming);  // the operands exceed every cache
 }
+
+namespace {
+
+/// The choice that the model makes for y = 2 x on a device of `threads` threads whose caches are known to hold `cache` bytes.
+struct Model {
+  bool listed = false, reads_written = false, structured = false;
+
+  CodeOptions choice(CpuDevice& cpu, double bytes) const {
+    KernelHandle handle({}, kernel(3, listed));
+    handle.classes.resize(1);
+    handle.cost.structured = structured;
+    handle.cost.reads_written = reads_written;
+    Variants variants(cpu);
+    variants.prepare(handle, 0, bytes);
+    return handle.classes[0].options.code;
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "the model streams and prefetches what leaves the caches, which are remembered per model and number of threads") {
+  const Cache cache;
+  const Setting off("TESSERA_TUNE", "0");
+  CpuDevice cpu;
+  cpu.set_threads(2);
+  const auto remember = [&](const std::string& threads, double bytes) {
+    KernelCache(cache.folder.path, 1 << 20)
+        .store("caches 1\ndevice " + cpu.model() + "\nthreads " + threads, std::to_string(bytes));
+  };
+  constexpr double kHeld = 4e12;  // no field of this process is as large
+  remember("2", kHeld);
+  remember("1", 2 * kHeld);
+  const CodeOptions plain{}, streaming{.streaming = true}, both{.streaming = true, .prefetch = 4};
+  CHECK(Model{}.choice(cpu, kHeld) == plain);
+  CHECK(Model{}.choice(cpu, 1.01 * kHeld) == streaming);
+  CHECK(Model{.structured = true}.choice(cpu, kHeld) == plain);
+  CHECK(Model{.structured = true}.choice(cpu, 1.01 * kHeld) == both);
+  CHECK(Model{.reads_written = true, .structured = true}.choice(cpu, 1.01 * kHeld) == CodeOptions{.prefetch = 4});
+  CHECK(Model{.listed = true, .structured = true}.choice(cpu, 1.01 * kHeld) == plain);
+  cpu.set_threads(1);
+  CHECK(Model{}.choice(cpu, 1.5 * kHeld) == plain);
+  CHECK(Model{}.choice(cpu, 2.1 * kHeld) == streaming);
+  cpu.set_threads(2);
+
+  // What the environment says holds, whatever leaves the caches.
+  {
+    const Setting no("TESSERA_STREAM", "0"), far("TESSERA_PREFETCH", "8");
+    CHECK(Model{.structured = true}.choice(cpu, 1.01 * kHeld) == CodeOptions{.prefetch = 8});
+  }
+  const Setting yes("TESSERA_STREAM", "1"), near("TESSERA_PREFETCH", "0");
+  CHECK(Model{.structured = true}.choice(cpu, 1.01 * kHeld) == streaming);
+  CHECK(Model{}.choice(cpu, 100) == streaming);
+}
+
+TEST_CASE("what the caches hold is measured once, and kept for the next run") {
+  const Cache cache;
+  const Setting off("TESSERA_TUNE", "0");
+  CpuDevice cpu;
+  cpu.set_threads(2);
+  const std::string key = "caches 1\ndevice " + cpu.model() + "\nthreads 2";
+  CHECK(Model{}.choice(cpu, 1 << 20) == CodeOptions{});  // near each thread: nobody asks
+  CHECK(!KernelCache(cache.folder.path, 1 << 20).load(key));
+  CHECK(Model{}.choice(cpu, 1e15).streaming);
+  const auto kept = KernelCache(cache.folder.path, 1 << 20).load(key);
+  REQUIRE(kept.has_value());
+  const double bytes = std::stod(*kept);
+  CHECK(bytes >= 1 << 20);
+  CHECK(bytes < 1 << 29);
+}
