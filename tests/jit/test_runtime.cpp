@@ -449,6 +449,62 @@ TEST_CASE("costs count operands once, neighbours of the other checkerboard apart
   CHECK(cost(kernel).structured);
 }
 
+TEST_CASE("each operation costs what the table of costs says, on floating-point words only") {
+  using enum ir::Op;
+  ir::Kernel none;
+  none.leaves = {{Type::f64, 1, true, false}, {Type::f64, 1, false, true}};
+  none.nodes = {{.op = load, .type = Type::f64}};
+  none.stores = {{place(1, 0, 0), 0}};
+  const KernelCost empty = cost(none);
+  CHECK(empty.flops == 0);
+  CHECK(empty.operations == 2);  // a load and a store
+  for (const auto& [op, flops] : std::vector<std::pair<ir::Op, double>>{
+           {add, 1},  {sub, 1},     {mul, 1},    {div, 1},     {rem, 1},      {fma, 2},     {min, 1},
+           {max, 1},  {sqrt, 1},    {floor, 1},  {ceil, 1},    {sin, 1},      {atan, 1},    {tanh, 1},
+           {exp, 1},  {log10, 1},   {pow, 1},    {atan2, 1},   {fmod, 1},     {neg, 0},     {abs, 0},
+           {load, 0}, {permute, 0}, {select, 0}, {convert, 0}, {constant, 0}, {argument, 0}}) {
+    CAPTURE(static_cast<int>(op));
+    for (const Type type : {Type::f32, Type::f64, Type::i32}) {
+      ir::Kernel kernel = none;
+      kernel.nodes.push_back({.op = op, .type = type, .a = 0, .b = 0, .c = 0});
+      const KernelCost with = cost(kernel);
+      CHECK(with.flops == (type == Type::i32 ? 0 : flops));
+      CHECK(with.operations == empty.operations + (op == constant || op == argument ? 0 : 1));
+    }
+  }
+  ir::Kernel summing = none;
+  summing.reductions = {{ir::Reduction::Kind::sum, 0}, {ir::Reduction::Kind::max, 0}};
+  CHECK(cost(summing).flops == 2);
+  CHECK(cost(summing).operations == empty.operations + 2 * 6);
+}
+
+TEST_CASE("every number of a profile stands in its row, and what cannot be known is a dash") {
+  const auto row = [](const char* name, std::int64_t calls, double seconds, double bytes, double flops, double build) {
+    KernelInfo info;
+    info.name = name;
+    info.calls = calls;
+    info.seconds = seconds;
+    info.bytes = bytes;
+    info.flops = flops;
+    info.compile_seconds = build;
+    return info;
+  };
+  std::vector<KernelInfo> kernels = {row("quick", 7, 0.125, 5e8, 1e9, 0.0015), row("slow", 3, 0.5, 1.5e9, 5e8, 0.25)};
+  kernels[0].hash = "0123456789";
+  const std::string head = "     calls     seconds      %      GB/s  /triad   GFLOP/s  build ms  kernel\n";
+  CHECK(format_profile(kernels, 10e9, "title") ==
+        "title\ntriad: 10.00 GB/s\n" + head +
+            "         3    0.500000   80.0      3.00    0.30      1.00     250.0  slow\n"
+            "         7    0.125000   20.0      4.00    0.40      8.00       1.5  quick 01234567\n"
+            "        10    0.625000  100.0      3.20    0.32      2.40     251.5  all kernels\n");
+  CHECK(format_profile({&kernels[1], 1}, 0, "t") ==
+        "t\n" + head +
+            "         3    0.500000  100.0      3.00       -      1.00     250.0  slow\n"
+            "         3    0.500000  100.0      3.00       -      1.00     250.0  all kernels\n");
+  CHECK(format_profile({}, 0, "t") ==
+        "t\n" + head + "         0    0.000000    0.0      0.00       -      0.00       0.0  all kernels\n");
+}
+
 TEST_CASE("the profile is sorted by time and adds up") {
   const auto row = [](const char* name, std::int64_t calls, double seconds, double bytes, double flops) {
     KernelInfo info;
