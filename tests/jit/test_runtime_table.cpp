@@ -103,6 +103,20 @@ TEST_CASE("many different statements: few kernels stay, and one that has gone is
   for (int i = 0; i < 40; ++i) CHECK(s.run(i) == i + 0.5);              // these went
   for (int i = kMany - 10; i < kMany; ++i) CHECK(s.run(i) == i + 0.5);  // these did not
   CHECK(runtime().compilations() == compiled);                          // they came from the disk
+  int known = 0;
+  for (const KernelInfo& info : runtime().kernels()) {
+    if (!info.name.starts_with("plus_")) continue;
+    const int number = std::stoi(info.name.substr(5));
+    CAPTURE(number);
+    if (number >= 40 && number < kMany - 10) continue;
+    ++known;
+    CHECK(info.from_cache == (number < 40));
+    CHECK(info.variants == 1);
+    CHECK(info.calls == (number < 40 ? 1 : 2));
+    CHECK(info.compile_seconds > 0);
+    CHECK(info.compile_seconds < 10);
+  }
+  CHECK(known == 50);
   CHECK(runtime().launches() >= launches + 50);
 }
 
