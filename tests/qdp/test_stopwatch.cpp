@@ -163,11 +163,17 @@ TEST_CASE("byte_swap reverses each element") {
   std::uint16_t half = 0x0102;
   QDPUtil::byte_swap(&half, 2, 1);
   CHECK(half == 0x0201);
-  double x = 1.5;
-  QDPUtil::byte_swap(&x, 8, 1);
-  CHECK(x != 1.5);
-  QDPUtil::byte_swap(&x, 8, 1);
-  CHECK(x == 1.5);
+  std::uint64_t longs[2] = {0x0102030405060708u, 0x1112131415161718u};
+  QDPUtil::byte_swap(longs, 8, 2);
+  CHECK(longs[0] == 0x0807060504030201u);
+  CHECK(longs[1] == 0x1817161514131211u);
+  std::uint16_t halves[3] = {0x0102, 0x0304, 0x0506};
+  QDPUtil::byte_swap(halves, 2, 2);  // and no further
+  CHECK(halves[1] == 0x0403);
+  CHECK(halves[2] == 0x0506);
+  char single[3] = "ab";
+  QDPUtil::byte_swap(single, 1, 2);
+  CHECK(std::string(single) == "ab");
   char odd[7] = "abcdef";
   QDPUtil::byte_swap(odd, 3, 2);
   CHECK(std::string(odd) == "cbafed");
@@ -182,12 +188,12 @@ TEST_CASE("bfwrite stores big-endian and bfread restores") {
   std::rewind(file);
   unsigned char bytes[4] = {};
   CHECK(std::fread(bytes, 1, 4, file) == 4);
-  CHECK(bytes[0] == 1);
-  CHECK(bytes[3] == 4);
+  for (unsigned char i = 0; i < 4; ++i) CHECK(bytes[i] == i + 1);
   std::rewind(file);
   std::uint32_t back[2] = {};
   CHECK(QDPUtil::bfread(back, 4, 2, file) == 1);
   CHECK(back[0] == word);
+  CHECK(back[1] == 0);
   std::fclose(file);
 }
 
