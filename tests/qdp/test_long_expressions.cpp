@@ -47,9 +47,12 @@ TEST_CASE("a sum of 300000 terms of three fields") {
   };
   const auto launches = jit::Runtime::instance().launches();
   const auto kernels = jit::Runtime::instance().kernels().size();
+  const std::size_t before = jit::Runtime::instance().field_bytes();
   r = sum;
   CHECK(jit::Runtime::instance().launches() - launches < kTerms / 100);
   CHECK(jit::Runtime::instance().kernels().size() - kernels < 10);
+  // Three fields, and some 75 pieces, each of which goes when the next one has read it.
+  CHECK(jit::Runtime::instance().peak_field_bytes() <= before / 3 * 10);
   check_sites(r, plain);
 
   // From the right, on a part of the lattice, and into one of the operands.
