@@ -265,6 +265,191 @@ TEST_CASE("tuning finds the wanted acceptance from too few and from too many ste
   }
 }
 
+TEST_CASE("the predicted variance of dH is 2 h^(2p) w^(2p-4) Var(R) with the mean h that a level's steps have") {
+  const double l = 0.17, tau = 0.8;
+  StepModel::Level outer(find_scheme("LCM_TST_MIN_NORM_2").stages({l}));
+  outer.variance = 3;
+  outer.frequency2 = 7;
+  // Drifts of 2 l (those of two steps in one) and 1 - 2 l: h^p over their time, the longer ones weigh more.
+  const auto mean_power = [&](int p) { return std::pow(2 * l, p + 1) + std::pow(1 - 2 * l, p + 1); };
+  for (const auto& [name, order] : {std::pair{"LCM_STS_LEAPFROG", 2}, std::pair{"LCM_4MN5FV", 4}}) {
+    CAPTURE(order);
+    StepModel::Level inner(stages_of(name));
+    inner.variance = 5;
+    inner.frequency2 = 11;
+    const StepModel model(tau, {outer, inner});
+    const double of_outer = 2 * std::pow(tau / 3, 4) * 3;
+    const double power = std::pow(tau / (3 * 2), order) * mean_power(order);
+    const double of_inner = 2 * power * power * std::pow(11, order - 2) * 5;
+    CHECK(model.variance({3, 2}, 0) == doctest::Approx(of_outer).epsilon(1e-12));
+    CHECK(model.variance({3, 2}, 1) == doctest::Approx(of_inner).epsilon(1e-12));
+    CHECK(model.variance({3, 2}) == doctest::Approx(of_outer + of_inner).epsilon(1e-12));
+  }
+}
+
+namespace {
+
+/// The forces of one level in a trajectory, run by run.
+struct Seen {
+  double time, squares, power, seconds;
+};
+using Runs = std::vector<std::vector<Seen>>;
+
+/// Mean over trajectories of Var(R) and of (dR/dt)^2 within them, R between forces of one run.
+struct Fluctuations {
+  double variance = 0, rate2 = 0, seconds = 0;
+  void add(const Runs& runs, const SchemeError& error) {
+    std::vector<std::pair<double, double>> r;  // time, value
+    double sum = 0, time = 0, forces = 0;
+    for (const auto& run : runs) {
+      for (std::size_t i = 1; i < run.size(); ++i) {
+        const Seen &a = run[i - 1], &b = run[i];
+        const double squares = (a.squares + b.squares) / 2,
+                     half_second_derivative = (a.power - b.power) / (b.time - a.time);
+        r.emplace_back((a.time + b.time) / 2,
+                       error.momentum * (squares + half_second_derivative) + error.position * squares);
+        sum += r.back().second;
+      }
+      for (const Seen& force : run) time += force.seconds, ++forces;
+    }
+    const double n = static_cast<double>(r.size());
+    double squares = 0, rates = 0;
+    for (std::size_t i = 0; i < r.size(); ++i) squares += std::pow(r[i].second - sum / n, 2);
+    for (std::size_t i = 1; i < r.size(); ++i)
+      rates += std::pow((r[i].second - r[i - 1].second) / (r[i].first - r[i - 1].first), 2);
+    variance += squares / (n - 1);
+    rate2 += rates / (n - 1);
+    seconds += time / forces;
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "variances, frequencies, costs, calibration and the steps that follow are those of the forces that were seen") {
+  tests::use_lattice({2, 2, 2, 2});
+  const double tau = 0.7, target = 0.9;
+  Integrator integrator = make(level("LCM_STS_LEAPFROG", 6, "rectangles", level("LCM_STS_MIN_NORM_2", 2, "plaquettes")),
+                               two_scales(), "0.7");
+  const std::vector<Stage> stages[] = {stages_of("LCM_STS_LEAPFROG"), stages_of("LCM_STS_MIN_NORM_2")};
+  StepTuner::Options options;
+  options.target_acceptance = target;
+  options.rounds = 2;
+  options.trajectories = 3;
+  StepTuner tuner(options, integrator);
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  Fluctuations seen[2];
+  double dh2[2] = {}, sigma2[2] = {};
+  std::vector<int> steps[3] = {{6, 2}};
+  for (int round = 0; round < 2; ++round) {
+    for (int trajectory = 0; trajectory < 3; ++trajectory) {
+      // A force of the outer level, a run of three of the inner one, and so on, at uneven times.
+      const auto drawn = [&](int of_level, double time, double scale) {
+        const Seen one{time, scale * (5 + uniform(random)), scale * uniform(random),
+                       0.01 * (1 + of_level + uniform(random))};
+        tuner.force(of_level, one.squares, one.power, one.seconds);
+        return one;
+      };
+      Runs outer(1), inner;
+      double time = 0;
+      tuner.begin_run(0);
+      outer[0].push_back(drawn(0, time, 40));
+      for (int k = 0; k < 3; ++k) {
+        tuner.begin_run(1);
+        inner.push_back({drawn(1, time, 900)});
+        for (int i = 0; i < 2; ++i) {
+          const double dt = 0.08 + 0.05 * uniform(random);
+          tuner.drift(dt);
+          time += dt;
+          inner.back().push_back(drawn(1, time, 900));
+        }
+        outer[0].push_back(drawn(0, time, 40));
+      }
+      seen[0].add(outer, scheme_error(stages[0]));
+      seen[1].add(inner, scheme_error(stages[1]));
+      const double dh = (trajectory - 0.4) * (round + 0.7);
+      dh2[round] += dh * dh / 3;
+      XMLBufferWriter text;
+      push(text, "log");
+      tuner.end_trajectory(dh, Log{&text});
+      pop(text);
+      if (trajectory < 2) continue;
+
+      std::istringstream stream(text.str());
+      XMLReader xml(stream);
+      const double trajectories = 3.0 * (round + 1);
+      std::vector<StepModel::Level> levels;
+      for (int l = 0; l < 2; ++l) {
+        const std::string here = "//Levels/elem[" + std::to_string(l + 1) + "]/";
+        const double variance = seen[l].variance / trajectories, w2 = seen[l].rate2 / (4 * seen[l].variance);
+        CHECK(number(xml, here + "variance") == doctest::Approx(variance).epsilon(1e-10));
+        CHECK(number(xml, here + "frequency") == doctest::Approx(std::sqrt(w2)).epsilon(1e-10));
+        CHECK(number(xml, here + "seconds_per_force") ==
+              doctest::Approx(seen[l].seconds / trajectories).epsilon(1e-10));
+        levels.emplace_back(stages[l]);
+        levels.back().variance = variance;
+        levels.back().frequency2 = w2;
+        levels.back().seconds = seen[l].seconds / trajectories;
+      }
+      const StepModel model(tau, levels);
+      sigma2[round] = 2 * (std::sqrt(1 + dh2[round]) - 1);
+      double weights = 0, calibration = 0;
+      for (int r = 0; r <= round; ++r) {
+        const double weight = 1 / (1 + sigma2[r] * sigma2[r]);
+        weights += weight;
+        calibration += weight * sigma2[r] / model.variance(steps[r]);
+      }
+      calibration /= weights;
+      CHECK(number(xml, "//calibration") == doctest::Approx(calibration).epsilon(1e-10));
+      for (std::size_t l = 0; l < 2; ++l)
+        CHECK(number(xml, "//Levels/elem[" + std::to_string(l + 1) + "]/variance_dH") ==
+              doctest::Approx(calibration * model.variance(steps[round], l)).epsilon(1e-10));
+      // The cheapest between half of the steps and twice as many.
+      double best = 1e300;
+      for (int a = (steps[round][0] + 1) / 2; a <= 2 * steps[round][0]; ++a)
+        for (int b = (steps[round][1] + 1) / 2; b <= 2 * steps[round][1]; ++b)
+          if (const double cost = (a + 1) * levels[0].seconds + a * (2 * b + 1) * levels[1].seconds;
+              cost < best && acceptance_of_sigma(std::sqrt(calibration * model.variance({a, b}))) >= target) {
+            best = cost;
+            steps[round + 1] = {a, b};
+          }
+      REQUIRE(best < 1e300);
+      for (std::size_t l = 0; l < 2; ++l) CHECK(integrator.time_scales()[l]->steps == steps[round + 1][l]);
+      const double sigma = std::sqrt(calibration * model.variance(steps[round + 1]));
+      CHECK(number(xml, "//predicted_sigma_dH") == doctest::Approx(sigma).epsilon(1e-10));
+      CHECK(number(xml, "//predicted_acceptance") == doctest::Approx(acceptance_of_sigma(sigma)).epsilon(1e-10));
+    }
+  }
+  CHECK(steps[1] != steps[0]);
+}
+
+TEST_CASE("a dH that is no number counts as very large, and three forces of the outermost level stay") {
+  tests::use_lattice({2, 2, 2, 2});
+  for (const auto& [name, least] : {std::pair{"LCM_STS_LEAPFROG", 2}, std::pair{"LCM_TST_LEAPFROG", 3}}) {
+    CAPTURE(least);
+    Integrator integrator = make(level(name, 5, "plaquettes"), two_scales());
+    StepTuner::Options options;
+    options.trajectories = 2;
+    options.costs = {1};
+    StepTuner tuner(options, integrator);
+    XMLBufferWriter text;
+    push(text, "log");
+    for (const double dh : {std::nan(""), 3.0, -1e9, 1.0, 0.5, 0.25}) tuner.end_trajectory(dh, Log{&text});
+    pop(text);
+    std::istringstream stream(text.str());
+    XMLReader xml(stream);
+    const double squares[] = {(1e12 + 9) / 2, (1e12 + 1) / 2, (0.25 + 0.0625) / 2};
+    for (int round = 0; round < 3; ++round) {
+      const std::string here = "/log/StepTuning[" + std::to_string(round + 1) + "]/";
+      CHECK(number(xml, here + "sigma_dH") ==
+            doctest::Approx(std::sqrt(2 * (std::sqrt(1 + squares[round]) - 1))).epsilon(1e-10));
+      CHECK(number(xml, here + "calibration") == 1);  // no forces were seen
+      CHECK(number(xml, here + "n_steps_new") == std::max(least, round == 0 ? 3 : 2));
+    }
+  }
+}
+
 TEST_CASE("each round reports its own steps and the dH of its own trajectories") {
   tests::use_lattice({2, 2, 2, 2});
   Integrator integrator = make(level("LCM_STS_LEAPFROG", 32, "plaquettes"), two_scales());
