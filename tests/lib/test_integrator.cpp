@@ -421,3 +421,83 @@ TEST_CASE("kicks and drifts alone, several of them, with the steps of one direct
           base_tol(1e-11));
   }
 }
+
+namespace {
+
+/// The same force everywhere and always.
+class Steady : public Monomial {
+ public:
+  explicit Steady(GaugeField f) : f_(std::move(f)) {}
+  Double action(const GaugeField&, const Log&) override { return Double(0); }
+  void force(GaugeField& f, const GaugeField&, const Log&) override { f = f_; }
+  std::string log_tag() const override { return "Steady"; }
+
+ private:
+  GaugeField f_;
+};
+
+/// What an observer is told.
+class Told : public DynamicsObserver {
+ public:
+  struct Force {
+    int level, run;
+    double time, squares, power, seconds;
+  };
+  std::vector<Force> forces;
+  double time = 0;
+  int runs[2] = {};
+
+  void force(int level, double squares, double power, double seconds) override {
+    forces.push_back({level, runs[level], time, squares, power, seconds});
+  }
+  void begin_run(int level) override { ++runs[level]; }
+  void drift(double dt) override { time += dt; }
+};
+
+}  // namespace
+
+TEST_CASE("an observer is told of each force its size, and its power with the momenta of the links' time") {
+  tests::use_lattice({2, 4, 2, 2});
+  PhaseSpace start;
+  start.u = tests::random_field();
+  start.p = tests::random_algebra();
+  const GaugeField f[] = {tests::random_algebra(0.3), tests::random_algebra(0.7)};
+  const MonomialMap monomials = {{"gauge", std::make_shared<Steady>(f[0])}, {"inner", std::make_shared<Steady>(f[1])}};
+  const double xi = 2.5, tau = 0.2;
+  for (const Scheme& outer : schemes()) {
+    if (outer.step_from_delta_tau || outer.name == "LCM_STS_FORCE_GRAD") continue;
+    CAPTURE(outer.name);
+    for (const bool nested : {false, true}) {
+      CAPTURE(nested);
+      const std::string inner =
+          "<SubIntegrator><Name>LCM_TST_LEAPFROG</Name><n_steps>2</n_steps><monomial_ids><elem>inner</elem>"
+          "</monomial_ids></SubIntegrator>";
+      Told told;
+      PhaseSpace state = start;
+      make("<tau0>0.2</tau0><anisoP>true</anisoP><t_dir>1</t_dir><xi_mom>2.5</xi_mom><Integrator>" +
+               scheme(outer.name, 3, nested ? inner : "") + "</Integrator>",
+           monomials)
+          .run(state, {}, false, &told);
+      CHECK(told.time == doctest::Approx(tau));
+      CHECK(told.runs[0] == 1);
+      double of_inner = 0;
+      for (const Told::Force& one : told.forces) {
+        double squares = 0, power = 0;
+        for (int mu = 0; mu < Nd; ++mu) {
+          const double factor = mu == 1 ? 1 / xi : 1, size = toDouble(norm2(f[one.level][mu]));
+          squares += factor * factor * size;
+          power += factor * (toDouble(innerProductReal(start.p[mu], f[one.level][mu])) + one.time * factor * size);
+        }
+        CHECK(one.squares == doctest::Approx(squares).epsilon(base_tol(1e-12)));
+        // With two levels the momenta hold the kicks of the other one, too.
+        if (!nested) CHECK(one.power == doctest::Approx(power).epsilon(base_tol(1e-12)).scale(squares));
+        CHECK(one.seconds > 0);
+        CHECK(one.seconds < 10);
+        of_inner += one.level;
+        if (one.level == 1) CHECK(one.run >= 1);
+      }
+      CHECK((of_inner > 0) == nested);
+      if (nested) CHECK(of_inner == 2 * told.runs[1]);  // two whole steps per run of the inner level
+    }
+  }
+}
