@@ -105,18 +105,27 @@ TEST_CASE("the SU(2) heatbath draws the components of its weight") {
     }
 }
 
-TEST_CASE("one trial leaves alone what it rejects") {
+TEST_CASE("a few trials leave alone what they reject") {
   tests::use_lattice({4, 4, 4, 8});
   LatticeReal weight;
   weight = Real(8);
-  HeatbathParameters parameters;
-  parameters.max_trials = 1;
-  const HeatbathDraw h = draw_heatbath(weight, parameters, rb[1]);
   const double tried = static_cast<double>(globalSites(rb[1]));
-  const double accepted = toDouble(sum(where(h.accepted, LatticeReal(1), LatticeReal(0)), rb[1])) / tried;
-  // The integral of sqrt(1 - a^2) exp(w a) over that of exp(w a).
-  const double expected = 3.14159265358979 / 8 * std::cyl_bessel_i(1, 8.0) / (std::sinh(8.0) / 4);
-  CHECK(std::fabs(accepted - expected) < 4 * std::sqrt(expected * (1 - expected) / tried));
+  const double i1 = std::cyl_bessel_i(1, 8.0);
+  for (const int trials : {1, 2}) {
+    CAPTURE(trials);
+    const auto check = [&](HeatbathTrial trial, double accepted_by_one) {
+      const HeatbathDraw h = draw_heatbath(weight, {.max_trials = trials, .trial = trial}, rb[1]);
+      const double accepted = toDouble(sum(where(h.accepted, LatticeReal(1), LatticeReal(0)), rb[1])) / tried;
+      const double expected = 1 - std::pow(1 - accepted_by_one, trials);
+      CHECK(std::fabs(accepted - expected) < 4 * std::sqrt(expected * (1 - expected) / tried));
+    };
+    // The integral of sqrt(1 - a^2) exp(w a) over that of exp(w a), and over sqrt(2) that of sqrt(1 - a) exp(w a) for
+    // all a < 1, that is sqrt(pi)/2 exp(w) w^(-3/2).
+    const double weighed = 3.14159265358979 / 8 * i1;
+    check(HeatbathTrial::creutz, weighed / (std::sinh(8.0) / 4));
+    check(HeatbathTrial::kennedy_pendleton,
+          weighed / (std::sqrt(2.0) * std::sqrt(3.14159265358979) / 2 * std::exp(8.0) * std::pow(8.0, -1.5)));
+  }
 }
 
 TEST_CASE("over-relaxation moves links far and keeps the action and the group") {
@@ -142,6 +151,36 @@ TEST_CASE("over-relaxation moves links far and keeps the action and the group") 
     CHECK(tests::distance(before, u[0]) < base_tol(1e-11));
   }
   CHECK_THROWS_AS(overrelax(u[0], w[0], su2_subgroups(), all), ShapeError);
+}
+
+TEST_CASE("links in no loop are left alone by over-relaxation, and drawn from the whole group by the heatbath") {
+  if (Nc == 1 || Nd < 3) TESSERA_SKIP("needs SU(2) subgroups and a direction beside a plane");
+  tests::use_lattice({4, 6, 4, 8});
+  const GaugeField u = tests::random_field();
+  Heatbath heatbath(plane_action(5), {}, {.over_relaxation = 1});
+  GaugeField v = u;
+  heatbath.overrelax_sweep(v);
+  CHECK(toDouble(norm2(v[0] - u[0])) > 10);
+  CHECK(toDouble(norm2(v[Nd - 1] - u[Nd - 1])) == 0);
+  v = zero;
+  for (int mu = 0; mu < Nd; ++mu) v[mu] = Real(1);
+  for (int i = 0; i < 2; ++i) heatbath.heat_sweep(v);
+  // <|tr U|^2> = 1, <|tr U|^4> = 2, and 1 and 2 for SU(2) too, of which tr U is real.
+  const LatticeReal squares = localNorm2(trace(v[Nd - 1]));
+  CHECK(std::fabs(mean(squares) - 1) < 4 / std::sqrt(static_cast<double>(Layout::vol())));
+  CHECK_NOTHROW(check_unitarity(v[Nd - 1], "after the heatbath"));
+
+  // Too small a k tells no direction: the least one, times the unit matrix.
+  LatticeColorMatrix w;
+  w = zero;
+  LatticeReal k;
+  Quaternion q;
+  for (int subgroup = 0; subgroup < su2_subgroups(); ++subgroup) {
+    extract_quaternion(k, q, u[0], w, subgroup, all);
+    CHECK(toDouble(globalMax(k)) == doctest::Approx(sizeof(REAL) == 4 ? 1e-3 : 1e-6));
+    CHECK(toDouble(norm2(q.alpha - Complex(1))) == 0);
+    CHECK(toDouble(norm2(q.beta)) == 0);
+  }
 }
 
 TEST_CASE("plaquettes of independent planes have the average of a single one") {

@@ -118,6 +118,32 @@ TEST_CASE("a heatbath of one colour is refused, and what does it instead is name
   CHECK(errors_of(purgaug(folder.file("run"), 1, 1)).find("Use hmc") != std::string::npos);
 }
 
+TEST_CASE("a heatbath keeps its links and those before an update that fails, and its measurements work beside them") {
+  TESSERA_NEEDS_SUBGROUPS();
+  const ScratchFolder folder("purgaug_memory");
+  const PurgaugParameters p = read_purgaug_parameters(input(purgaug(folder.file("run"), 1, 1)).root());
+  CHECK(p.memory.kept == 2 * 2.0 * Nd * Nc * Nc * sizeof(REAL));
+  CHECK(p.memory.working == 0);
+}
+
+TEST_CASE("the parameters of the heatbath are those of the input") {
+  TESSERA_NEEDS_SUBGROUPS();
+  const ScratchFolder folder("purgaug_parameters");
+  const auto read = [&](const std::string& text) {
+    return read_purgaug_parameters(input(purgaug(folder.file("run"), 1, 1, kWilson, text)).root())
+        .heatbath->parameters();
+  };
+  const HeatbathParameters given = read("<nOver>3</nOver><NmaxHB>2</NmaxHB><Trial>KENNEDY_PENDLETON</Trial>");
+  CHECK(given.over_relaxation == 3);
+  CHECK(given.max_trials == 2);
+  CHECK(given.trial == HeatbathTrial::kennedy_pendleton);
+  const HeatbathParameters least = read("<nOver>0</nOver><NmaxHB>-4</NmaxHB>");
+  CHECK(least.over_relaxation == 0);
+  CHECK(least.max_trials == 0);
+  CHECK(least.trial == HeatbathTrial::creutz);
+  CHECK(read("<nOver>0</nOver><NmaxHB>1</NmaxHB><Trial>CREUTZ</Trial>").max_trials == 1);
+}
+
 TEST_CASE("inputs that a heatbath cannot do are refused with the reason") {
   TESSERA_NEEDS_SUBGROUPS();
   const ScratchFolder folder("purgaug_errors");
