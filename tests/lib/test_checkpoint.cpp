@@ -2,6 +2,8 @@
 
 #include "lib/gauge/su3.hpp"
 #include "lib/hmc/checkpoint.hpp"
+#include "lib/io/program_info.hpp"
+#include "qdp/init/about.hpp"
 #include "tests/lib/hmc_run.hpp"
 
 #include <doctest/doctest.h>
@@ -9,6 +11,7 @@
 #include <cmath>
 #include <random>
 #include <set>
+#include <sstream>
 
 using namespace QDP;
 using namespace qcd;
@@ -228,6 +231,82 @@ TEST_CASE("a folder that is missing or too small is reported before the start fi
   parameters.control.keep_checkpoints = 3;
   load_start(parameters, [&](const std::string& text) { warning = text; });
   CHECK(warning.empty());
+}
+
+TEST_CASE("the bytes that a checkpoint is taken to need are those of its two files, and a little more") {
+  const ScratchFolder folder("checkpoint_bytes");
+  run_here(folder, params(folder.file("run"), 1, 1));
+  const std::uintmax_t bytes = tests::together(
+      [&] { return fs::file_size(folder.file("run_cfg_1.lime")) + fs::file_size(folder.file("run_restart_1.xml")); });
+  const std::vector<int> lattice = parameters_of(params(folder.file("run"), 1, 1)).lattice();
+  CHECK(checkpoint_bytes(lattice) >= bytes);
+  CHECK(checkpoint_bytes(lattice) < bytes + (64 << 10));
+}
+
+TEST_CASE("the number of checkpoints that a run will leave counts saves by the interval, those kept and the archive") {
+  const ScratchFolder folder("checkpoint_count");
+  const auto to_come = [&](unsigned long start, unsigned long updates, unsigned long interval, unsigned long keep,
+                           unsigned long archive) {
+    HmcParameters parameters = parameters_of(params(folder.file("run"), 2, 1));
+    McControl& c = parameters.control;
+    c.start_update = start;
+    c.warm_up_updates = 0;
+    c.production_updates = start + updates;
+    c.updates_this_run = updates;
+    c.save_interval = interval;
+    c.keep_checkpoints = keep;
+    c.archive_interval = archive;
+    std::string warning;
+    load_start(parameters, [&](const std::string& text) { warning = text; });
+    const auto of = warning.find("of the "), that = warning.find(" that this run");
+    REQUIRE(that != std::string::npos);
+    return std::stoull(warning.substr(of + 7, that - of - 7));
+  };
+  const unsigned long many = 1ul << 40;
+  // Updates start + 1 ... start + many: those that the interval divides, and the last one.
+  for (const unsigned long start : {0ul, 5ul, 6ul})
+    for (const unsigned long interval : {1ul, 3ul, 7ul}) {
+      CAPTURE(start);
+      CAPTURE(interval);
+      const unsigned long last = start + many, due = last / interval - start / interval;
+      CHECK(to_come(start, many, interval, 0, 0) == due + (last % interval == 0 ? 0 : 1));
+      // Of a rolling set one more for a moment, and those of the archive, which stay.
+      CHECK(to_come(start, many, 1, 4, interval + 1) == last / (interval + 1) - start / (interval + 1) + 4 + 1);
+    }
+}
+
+TEST_CASE("documents say on what they were made: program, machine and lattice") {
+  tests::use_lattice({4, 2, 2, 6});
+  XMLBufferWriter xml;
+  write_program_info(xml);
+  std::istringstream stream(xml.str());
+  XMLReader read_back(stream);
+  const auto number = [&](const std::string& path) {
+    int value = -1;
+    QDP::read(read_back, "/ProgramInfo/" + path, value);
+    return value;
+  };
+  const auto text = [&](const std::string& path) {
+    std::string value;
+    QDP::read(read_back, "/ProgramInfo/" + path, value);
+    return value;
+  };
+  const ProgramAbout about = about_program();
+  CHECK(text("code_version/tessera") == about.version);
+  CHECK(text("code_version/commit") == about.commit);
+  CHECK(number("code_version/basePrecision") == static_cast<int>(8 * sizeof(REAL)));
+  CHECK(number("code_version/Nd") == Nd);
+  CHECK(number("code_version/Nc") == Nc);
+  CHECK(text("machine/host") == about.host);
+  CHECK(text("machine/device") == about.device);
+  CHECK(text("machine/device_model") == about.device_model);
+  CHECK(number("machine/threads") == qdpNumThreads());
+  CHECK(number("Setgeom/total_volume") == static_cast<int>(Layout::vol()));
+  multi1d<int> extents, box;
+  QDP::read(read_back, "/ProgramInfo/Setgeom/latt_size", extents);
+  QDP::read(read_back, "/ProgramInfo/Setgeom/subgrid_latt_size", box);
+  CHECK(extents == Layout::lattSize());
+  CHECK(box == Layout::subgridLattSize());
 }
 
 TEST_CASE("what a killed run left half written is removed, and nothing else") {
