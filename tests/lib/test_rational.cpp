@@ -246,6 +246,38 @@ TEST_CASE("values approximate the power, and the same request gives the same num
   for (std::size_t i = 0; i < 10; ++i) CHECK(precise.function.residues[i] == relative(r.function.residues[i], 1e-15));
 }
 
+TEST_CASE("each part of a request counts, whatever was asked for before") {
+  struct Request {
+    Power power;
+    double lower, upper;
+    int degree;
+  };
+  const Request base = {{-1, 4}, 1e-3, 1, 4};
+  const std::vector<Request> requests = {base,
+                                         {{1, 4}, 1e-3, 1, 4},
+                                         {{-1, 3}, 1e-3, 1, 4},
+                                         {{-3, 4}, 1e-3, 1, 4},
+                                         {{-1, 4}, 2e-3, 1, 4},
+                                         {{-1, 4}, 1e-3, 3, 4},
+                                         {{-1, 4}, 1e-3, 1, 5},
+                                         base};
+  for (const Request& r : requests) {
+    const RationalApproximation found = remez(r.power, r.lower, r.upper, r.degree);
+    CAPTURE(found.as_text());
+    CHECK(found.power == r.power);
+    CHECK(found.lower == r.lower);
+    CHECK(found.upper == r.upper);
+    CHECK(found.degree() == r.degree);
+    CHECK(largest(extrema(found.function, r.power, r.lower, r.upper)) == relative(found.max_relative_error, 1e-5));
+    CHECK(largest(extrema(found.inverse, -r.power, r.lower, r.upper)) < 1.1 * found.max_relative_error);
+  }
+  // Of the method as well: other numbers in the last digits.
+  const RationalApproximation exchange = remez({-1, 2}, 1e-3, 1, 4), formula = zolotarev({-1, 2}, 1e-3, 1, 4);
+  CHECK(zolotarev({1, 2}, 1e-3, 1, 4).power == Power{1, 2});
+  CHECK(zolotarev({-1, 2}, 1e-3, 2, 4).upper == 2);
+  CHECK(exchange.max_relative_error == relative(formula.max_relative_error, 1e-9));
+}
+
 TEST_CASE("the estimate of the error is close to what is reached") {
   for (const Power p : {Power{-1, 2}, Power{1, 4}, Power{-1, 8}})
     for (const int degree : {8, 12}) {
@@ -305,6 +337,23 @@ TEST_CASE("READ_COEFFS in an input: the coefficients of Chroma's test") {
   CHECK(bare.approximation.function.poles == r.approximation.function.poles);
 }
 
+TEST_CASE("READ_COEFFS with ApproxInfo, under the names of REMEZ, is READ_COEFFS with Param") {
+  const auto info = [](const std::string& num, const std::string& lower, const std::string& upper,
+                       const std::string& degree) {
+    return element("ApproxInfo", element("numPower", num) + element("denPower", "8") + element("lowerMin", lower) +
+                                     element("upperMax", upper) + element("degree", degree) + element("error", "1"));
+  };
+  const Read r = read(coefficients(info("-1", "8", "40", "10")));
+  CHECK(r.errors.empty());
+  CHECK(r.approximation.power == Power{-1, 8});
+  CHECK(r.approximation.lower == 8);
+  CHECK(r.approximation.upper == 40);
+  CHECK(r.approximation.max_relative_error ==
+        relative(read(coefficients(param("-1", "8", "40", "10"))).approximation.max_relative_error, 1e-12));
+  CHECK(contains(read(coefficients(info("-1", "8", "4", "10"))).errors, "above lowerMin"));
+  CHECK(contains(read(coefficients(info("1", "8", "40", "10"))).errors, "what Param says"));
+}
+
 TEST_CASE("coefficients that do not fit are refused") {
   const auto errors = [](const std::string& elements) { return read(elements).errors; };
   const std::string good = param("-1", "8", "40", "10");
@@ -349,6 +398,37 @@ TEST_CASE("a spectrum inside, outside, and next to unknown coefficients") {
   CHECK(check_spectrum(bare, {1, 2}).verdict == SpectrumCheck::unknown);
   CHECK_THROWS_WITH_AS(check_spectrum(r, {std::nan(""), 1}), doctest::Contains("did not converge"), NumericsError);
   CHECK_THROWS_AS(check_spectrum(r, {2, 1}), NumericsError);
+}
+
+TEST_CASE("a spectrum that ends where the interval does is inside; outside, the advice is worked out") {
+  const RationalApproximation r = remez({-1, 4}, 1e-4, 1, 8);
+  CHECK(check_spectrum(r, {1e-4, 1}).verdict == SpectrumCheck::inside);
+  CHECK(check_spectrum(r, {std::nextafter(1e-4, 0), 1}).verdict == SpectrumCheck::outside);
+  CHECK(check_spectrum(r, {1e-4, std::nextafter(1, 2)}).verdict == SpectrumCheck::outside);
+  CHECK(contains(check_spectrum(r, {0, 1}).message, "must be positive"));
+
+  const auto number_after = [](const std::string& text, const std::string& words) {
+    const auto at = text.find(words);
+    REQUIRE(at != std::string::npos);
+    return std::stod(text.substr(at + words.size()));
+  };
+  for (const auto& [lower, upper] : {std::pair{2e-5, 0.8}, std::pair{3e-4, 7.0}, std::pair{1e-5, 3.0}}) {
+    CAPTURE(lower);
+    const std::string text = check_spectrum(r, {lower, upper}).message;
+    const double at_lower = std::fabs(static_cast<double>(relative_error(r.function, r.power, lower))),
+                 at_upper = std::fabs(static_cast<double>(relative_error(r.function, r.power, upper)));
+    CHECK(number_after(text, "error reaches ") == relative(std::max(at_lower, at_upper), 1e-4));
+    // The spectrum with a margin of 1.2, and what the approximation has already.
+    const double low = std::min(1e-4, lower / 1.2), high = std::max(1.0, upper * 1.2);
+    CHECK(number_after(text, "lowerMin ") == relative(low, 1e-5));
+    CHECK(number_after(text, "upperMax ") == relative(high, 1e-5));
+    CHECK(number_after(text, "error of about ") == relative(estimated_relative_error(r.power, low, high, 8), 1e-4));
+    int degree = 8;
+    while (estimated_relative_error(r.power, low, high, degree) > estimated_relative_error(r.power, 1e-4, 1, 8))
+      ++degree;
+    REQUIRE(degree > 8);
+    CHECK(contains(text, ", degree " + std::to_string(degree) + " keeps"));
+  }
 }
 
 TEST_CASE("a widened approximation covers the spectrum with a margin, at the same degree") {
