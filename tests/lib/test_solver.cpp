@@ -320,6 +320,35 @@ TEST_CASE("a solve reports the operations that it did") {
   }
 }
 
+TEST_CASE("the operations of a solver's vectors are those of its updates and norms, beside an operator of none") {
+  using F = LatticeFermionD;
+  const Fixture<F> f = hopping<F>();
+  const F b = tests::random_vector<F>(all);
+  // An update y += a x with real a, or a norm; with complex a twice as much.
+  const double real_update = 4.0 * Ns * Nc * static_cast<double>(Layout::vol());
+  const StoppingCriterion c{1e-30, 7};
+  const auto updates = [&](const auto& solver) {
+    F x = zero;
+    const SolveResult result = solver.solve(x, f.system(), b);
+    CHECK(result.iterations == 7);
+    return result.flops / real_update;
+  };
+  CHECK(updates(CG<F>(c)) == 7 * (3 + 2));  // r, x, p; <p, A p> = |M p|^2, |r|^2
+  const auto direct = [](auto solver) { return solver; };
+  CHECK(updates(direct(BiCGStab<F>(c))) ==
+        7 * (2 * 6 + 2 * 3 + 2));                           // x twice, r twice, p twice; three products, |t|, |r|
+  CHECK(updates(direct(MR<F>(c))) == 7 * (2 * 2 + 2 + 2));  // x, r; a product; |M r|, |r|
+  // In a cycle of three directions the second and third are made orthogonal to those before: q and z, a product each.
+  CHECK(updates(direct(GCR<F>(c, 3))) == 7 * 9 + 8 * (0 + 1 + 2) * 2);
+  for (const auto& [name, solver] : normal_solvers<F>(c)) {
+    CAPTURE(name);
+    if (name != "MixedCG") continue;
+    F x = zero;
+    const SolveResult result = solver->solve(x, f.system(), b);
+    CHECK(result.flops == 5.0 * result.iterations * real_update);
+  }
+}
+
 TEST_CASE("single precision reaches what single precision can") {
   const Fixture<LatticeStaggeredFermionF> f = hopping<LatticeStaggeredFermionF>();
   const auto b = tests::random_vector<LatticeStaggeredFermionF>(all);
@@ -472,6 +501,30 @@ TEST_CASE("a residual below what rounding allows ends the solve instead of going
     CHECK(result.iterations < 1000);
     CHECK(result.residual < 1e-13);
   }
+}
+
+TEST_CASE("what rounding allows no closer counts as converged up to ten times the target") {
+  using Narrow = LatticeFermionF;
+  const Fixture<Narrow> f = hopping<Narrow>();
+  const Narrow b = tests::random_vector<Narrow>(all);
+  int reached = 0, near = 0, far = 0;
+  for (double residual = 4e-7; residual > 2e-9; residual /= 1.25) {
+    CAPTURE(residual);
+    const StoppingCriterion c{residual, 2000};
+    Narrow x = zero, y = zero;
+    for (const SolveResult& result :
+         {CG<Narrow>(c).solve(x, f.system(), b), GCR<Narrow>(c, 5).solve(y, f.system(), b)}) {
+      const double ratio = result.residual / residual;
+      CHECK(result.iterations < 2000);
+      CHECK(result.converged == (ratio <= 10));
+      reached += ratio <= 1.01;
+      near += ratio > 1.01 && ratio <= 10;
+      far += ratio > 10;
+    }
+  }
+  CHECK(reached > 0);
+  CHECK(near > 0);
+  CHECK(far > 0);
 }
 
 TEST_CASE("numbers that are not finite and operators that are not positive are errors") {
