@@ -150,6 +150,33 @@ TEST_CASE("a multi-shift solve reports the operations that it did") {
     }
 }
 
+TEST_CASE("the operations of the vectors of many systems: two updates per shift that goes on, blocks of n x n") {
+  tests::use_lattice({2, 4, 2, 2});
+  const tests::HoppingOperator<F> m(tests::random_links<F>(), 2.5, -0.3, -0.1);  // of no operations
+  const F b = tests::random_vector<F>(all);
+  const double real_update = 4.0 * Ns * Nc * static_cast<double>(Layout::vol());
+  const auto updates = [&](const StoppingCriterion& c, const std::vector<double>& residuals) {
+    std::vector<F> x;
+    const SolveResult result = MultiShiftCG<F>(c, residuals).solve(x, {m, {}}, b, {0.1, 5});
+    return std::pair{result.flops / real_update, result.iterations};
+  };
+  // r, p, and two norms per iteration; of each shift x and p.
+  CHECK(updates({1e-30, 5}, {}) == std::pair{5.0 * (4 + 2 * 2), 5});
+  // The heavier shift is there after the first step of its own, and is left alone.
+  const auto [flops, iterations] = updates({1, 6}, {1e-30, 0.9});
+  CHECK(iterations == 6);
+  CHECK(flops == 6 * (4 + 2) + 2 * 1);
+
+  std::vector<F> many(3), x(3, F(zero));
+  for (F& v : many) v = tests::random_vector<F>(all);
+  for (const SolveResult& result : BlockCG<F>({1e-30, 4}).solve_all(x, {m, {}}, many)) {
+    CHECK(result.iterations == 4);
+    CHECK(result.history.size() == 4);
+    CHECK(result.flops == 4 * (2 * 7 * 3 * 3) * real_update);  // about seven complex updates of each by each
+    CHECK(result.applications == 4 * 3 + 1);                   // those of the block, and its own residual at the end
+  }
+}
+
 TEST_CASE("a shift that misses its target goes on alone") {
   // In single precision the recursion says 2e-7 long before b - A x does.
   tests::use_lattice({4, 4, 4, 4});
