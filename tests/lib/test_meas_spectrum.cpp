@@ -824,6 +824,83 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("spectra name the sources, sinks and displacements of both quarks, and write the norms of both") {
+  tests::use_lattice({2, 4, 3, 2});
+  GaugeField u(Nd);
+  unit_start(u);
+  RandomQuarks quarks(u, "1 3 2 1", 1);
+  const std::string moved = "<Displacement><DisplacementType>SIMPLE_DISPLACEMENT</DisplacementType></Displacement>",
+                    nowhere = "<Displacement><DisplacementType>NONE</DisplacementType></Displacement>";
+  // Nothing about the two quarks is the same but their slice.
+  const auto add = [&](const std::string& id, const LatticePropagator& field, const std::string& source,
+                       const std::string& sink) {
+    QuarkRecord record;
+    record.source = "<version>6</version><Source>" + source + "<j_decay>1</j_decay></Source>";
+    record.forward = xml_element("FermionAction", "<Mass>0.5</Mass>");
+    if (!sink.empty()) record.sink = "<Sink>" + sink + "</Sink>";
+    const InputFile ids = tests::input("<ids>" + xml_element("id", id) + "</ids>");
+    quarks.plan.makes<LatticePropagator>(ids.root(), "id");
+    quarks.objects.create(id, LatticePropagator(field), {"<file/>", record.xml()});
+  };
+  add("shell", quarks.first, "<SourceType>SHELL_SOURCE</SourceType><t_srce>1 3 2 1</t_srce>" + moved, "");
+  add("wall", quarks.second, "<SourceType>RAND_Z2_WALL_SOURCE</SourceType><t_source>3</t_source>",
+      "<SinkType>SHELL_SINK</SinkType>" + moved);
+  add("still", quarks.second, "<SourceType>POINT_SOURCE</SourceType><t_srce>0 3 0 0</t_srce>" + nowhere,
+      "<SinkType>WALL_SINK</SinkType>" + nowhere);
+  struct End {
+    std::string source, source_displacement, sink, sink_displacement;
+    const LatticePropagator& field;
+  };
+  const std::map<std::string, End> ends = {
+      {"shell", {"SHELL_SOURCE", "SIMPLE_DISPLACEMENT", "POINT_SINK", "NONE", quarks.first}},
+      {"wall", {"RAND_Z2_WALL_SOURCE", "NONE", "SHELL_SINK", "SIMPLE_DISPLACEMENT", quarks.second}},
+      {"still", {"POINT_SOURCE", "NONE", "WALL_SINK", "NONE", quarks.second}}};
+  struct Pair {
+    std::string first, second, group;
+  };
+  for (const Pair& pair : {Pair{"shell", "wall", "Shell_Point"}, Pair{"wall", "shell", "Wall_Shell"},
+                           Pair{"still", "shell", "Point_Wall"}}) {
+    CAPTURE(pair.first);
+    const std::string ids = xml_element("first_id", pair.first) + xml_element("second_id", pair.second);
+    const std::string param = "<mom2_max>0</mom2_max><avg_equiv_mom>false</avg_equiv_mom>",
+                      gauge = "<gauge_id>default_gauge_field</gauge_id>",
+                      none = "<SpinInsertionType>NONE</SpinInsertionType>";
+    Output hadrons(
+        quarks.measure("HADRON_SPECTRUM", "<Param><version>1</version><MesonP>true</MesonP><BaryonP>false</BaryonP>" +
+                                              param + "</Param><NamedObject>" + gauge + "<sink_pairs><elem>" + ids +
+                                              "</elem></sink_pairs></NamedObject>"));
+    Output mesons(quarks.measure(
+        "MESON_SPECTRUM",
+        "<Param><version>1</version>" + param + "</Param><NamedObject>" + gauge +
+            "<correlators><elem><source_particle>a</source_particle><source_wavetype>1</source_wavetype>"
+            "<sink_particle>b</sink_particle><sink_wavetype>2</sink_wavetype><correlator_terms><elem>" +
+            ids + "<factor>1</factor><SourceSpinInsertion>" + none + "</SourceSpinInsertion><SinkSpinInsertion>" +
+            none + "</SinkSpinInsertion></elem></correlator_terms></elem></correlators></NamedObject>"));
+    CHECK(hadrons.count("//" + pair.group + "_Wilson_Mesons") == 1);
+    for (Output* xml : {&hadrons, &mesons})
+      for (int n = 1; n <= 2; ++n) {
+        const End& end = ends.at(n == 1 ? pair.first : pair.second);
+        const std::string number = "_" + std::to_string(n);
+        CHECK(xml->text("//SourceSinkType/source_type" + number) == end.source);
+        CHECK(xml->text("//SourceSinkType/source_disp_type" + number) == end.source_displacement);
+        CHECK(xml->text("//SourceSinkType/sink_type" + number) == end.sink);
+        CHECK(xml->text("//SourceSinkType/sink_disp_type" + number) == end.sink_displacement);
+        const std::vector<double> norms = xml->numbers("//Forward_prop_correlator/forward_prop_corr" + number);
+        REQUIRE(norms.size() == 4);
+        for (int t = 0; t < 4; ++t) {
+          double expected = 0;
+          for (int i = 0; i < tests::all_sites(); ++i)
+            if (tests::coordinates_of(i)[1] == t)
+              expected += toDouble(norm2(peekSite(end.field, tests::coordinates_of(i))));
+          CHECK(norms[static_cast<std::size_t>(t)] == doctest::Approx(expected).epsilon(base_tol(1e-10)));
+        }
+      }
+    for (const auto& [label, word] : {std::pair{"source_particle", "a"}, std::pair{"source_wavetype", "1"},
+                                      std::pair{"sink_particle", "b"}, std::pair{"sink_wavetype", "2"}})
+      CHECK(mesons.text(std::string("//Wilson_hadron_measurements/elem/") + label) == word);
+  }
+}
+
 TEST_CASE("the record of a quark tells its mass, boundary, ends and displacements, and survives being written") {
   tests::use_lattice({2, 2, 2, 2});
   const auto source = [](const std::string& place, const std::string& more = "") {
