@@ -8,6 +8,7 @@
 #include "lib/meas/flow.hpp"
 #include "lib/meas/gauge_fix.hpp"
 #include "lib/meas/glue.hpp"
+#include "lib/meas/parameters.hpp"
 #include "lib/meas/propagator.hpp"
 #include "lib/meas/source.hpp"
 #include "lib/smear/ape.hpp"
@@ -23,6 +24,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -62,6 +64,54 @@ GaugeField field(const std::vector<int>& extents) {
 }
 
 }  // namespace
+
+TEST_CASE("measurements start with the generator's seed, the projected links of Cfg, and what was found of both") {
+  tests::use_lattice({2, 4, 2, 6});
+  const tests::ScratchFolder folder("measure_start");
+  const GaugeField in_group = tests::random_field();
+  GaugeField u = in_group;
+  const LatticeBoolean some = Layout::latticeCoordinate(3) == 1;
+  for (const int mu : {1, 2, 3}) u[mu] = where(some, Real(1.001) * u[mu], u[mu]);
+  {
+    XMLBufferWriter file_xml, record_xml;
+    for (XMLBufferWriter* xml : {&file_xml, &record_xml}) {
+      push(*xml, "gauge");
+      pop(*xml);
+    }
+    QDPFileWriter file(file_xml, folder.file("u.lime"), QDPIO_SINGLEFILE, QDPIO_SERIAL, QDPIO_OPEN);
+    write(file, record_xml, u);
+    close(file);
+  }
+  const std::string cfg = tag("Cfg", tag("cfg_type", "SZINQIO") + tag("cfg_file", folder.file("u.lime")));
+  for (const auto& [rng, seed] :
+       {std::pair<std::string, std::array<int, 4>>{"", {11, 0, 0, 0}},
+        {tag("RNG", tag("Seed", "<elem>5</elem><elem>6</elem><elem>7</elem><elem>8</elem>")), {5, 6, 7, 8}}}) {
+    CAPTURE(rng);
+    const InputFile file = tests::input(tag("chroma", tag("Param", tag("nrow", "2 4 2 6")) + rng + cfg));
+    const MeasureParameters parameters = read_measure_parameters(file.root());
+    file.require_valid();
+    CHECK(parameters.lattice == std::vector<int>{2, 4, 2, 6});
+    CHECK(parameters.memory.kept == 2.0 * 2 * Nd * Nc * Nc * sizeof(REAL));
+    CHECK(parameters.memory.working == 0);
+    RNG::setrn(make_seed({1, 2, 3, 4}));
+    XMLBufferWriter text;
+    push(text, "out");
+    const GaugeField start = start_measurements(parameters, Log{&text});
+    pop(text);
+    Seed now;
+    RNG::savern(now);
+    CHECK(toBool(now == make_seed(seed)));
+    Output out(text.str());
+    for (int i = 0; i < 4; ++i)
+      CHECK(out.number("/out/RNG/Seed/elem[" + std::to_string(i + 1) + "]") == seed[static_cast<std::size_t>(i)]);
+    CHECK(out.number("/out/Config_check/reunitarized_links") == 3.0 * 2 * 4 * 2);
+    CHECK(out.count("/out/Config_check/checksum") == 1);
+    CHECK(out.text("/out/Config_info/Cfg/cfg_type") == "SZINQIO");
+    CHECK(tests::distance(start, in_group) < base_tol(1e-10));
+    CHECK(near(out.number("/out/Observables/w_plaq"), toDouble(average_plaquette(start))));
+    CHECK(near(out.number("/out/Observables/link"), toDouble(average_link(start))));
+  }
+}
 
 TEST_CASE("LINK_SMEAR does what its function does with each of its parameters") {
   const GaugeField u = field({2, 4, 2, 4});
