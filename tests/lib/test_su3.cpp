@@ -107,6 +107,33 @@ TEST_CASE("reunitarize repairs what is off the group and keeps the bits of the r
   CHECK(toDouble(norm2(untouched, rb[1])) == 0);
 }
 
+TEST_CASE(
+    "the defect is the length of U^+ U - 1 and of what projection changes, and links count from the tolerance on") {
+  tests::use_lattice({2, 4, 2, 2});
+  const auto defect = [](const LatticeColorMatrix& u) { return toDouble(globalMax(LatticeReal(su3_defect(u)))); };
+  for (const double d : {0.25, 0.01, -0.5}) {
+    CAPTURE(d);
+    const double length = std::sqrt(Nc * (std::pow(2 * d + d * d, 2) + d * d));
+    CHECK(defect(LatticeColorMatrix(Real(1 + d) * phase(0))) == doctest::Approx(length).epsilon(base_tol(1e-12)));
+  }
+  // For a small d that is sqrt(5 Nc) |d|.
+  CHECK(unitarity_tolerance() == (tests::kDoubles ? 1e-10 : 1e-5));
+  for (const auto& [share, counts] : {std::pair{0.7, false}, std::pair{1.4, true}}) {
+    CAPTURE(share);
+    GaugeField u(Nd);
+    unit_start(u);
+    const Real factor = 1 + share * unitarity_tolerance() / std::sqrt(5.0 * Nc);
+    for (const int mu : {0, 1}) u[mu] = where(Layout::latticeCoordinate(1) == 2, factor * u[mu], u[mu]);
+    const LatticeColorMatrix first = u[0];
+    CHECK(reunitarize(u) == (counts ? 2 * Layout::vol() / 4 : 0));
+    CHECK((tests::distance(u[0], phase(0)) == 0) == counts);
+    if (counts)
+      CHECK_THROWS_AS(check_unitarity(first, "test"), NumericsError);
+    else
+      CHECK_NOTHROW(check_unitarity(first, "test"));  // though the links together are further off
+  }
+}
+
 TEST_CASE("links off the group or not finite are reported with the moment they were found") {
   tests::use_lattice({2, 2, 2, 2});
   CHECK_NOTHROW(check_unitarity(phase(0), "test"));
