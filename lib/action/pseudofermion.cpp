@@ -462,6 +462,16 @@ void SumMonomial::copy_fields_from(const Monomial& other) {
   for (std::size_t k = 0; k < terms_.size(); ++k) terms_[k]->copy_fields_from(*sum.terms_[k]);
 }
 
+MemoryNeed SumMonomial::memory() const {
+  MemoryNeed need;
+  for (const auto& term : terms_) {
+    const MemoryNeed one = term->memory();
+    need.kept += one.kept;
+    need.working = std::max(need.working, one.working);
+  }
+  return need;
+}
+
 const GaugeField& FixedRandomMonomial::weights() {
   if (x_.size() == 0) {
     x_.resize(Nd);

@@ -195,6 +195,8 @@ class SumMonomial : public Monomial {
   }
   void copy_fields_from(const Monomial& other) override;
   std::string log_tag() const override { return tag_; }
+  /// The terms keep theirs all the time, and work one after the other.
+  MemoryNeed memory() const override;
 
  private:
   using Force = void (Monomial::*)(GaugeField&, const GaugeField&, const Log&);

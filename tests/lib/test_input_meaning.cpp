@@ -489,6 +489,14 @@ TEST_CASE("the nearest word") {
   CHECK(QDP::nearest_word("x", words) == "");
   CHECK(QDP::did_you_mean("CLOVR", words) == "; did you mean CLOVER?");
   CHECK(QDP::did_you_mean("DWF", words) == "");
+  // A third of the letters may differ, and always one; the first of those that are equally near.
+  CHECK(QDP::nearest_word("abcdef", {"abcdxy"}) == "abcdxy");
+  CHECK(QDP::nearest_word("abcdef", {"abcxyz"}) == "");
+  CHECK(QDP::nearest_word("abcde", {"abcdx"}) == "abcdx");
+  CHECK(QDP::nearest_word("abcde", {"abcxy"}) == "");
+  CHECK(QDP::nearest_word("ab", {"ax"}) == "ax");
+  CHECK(QDP::nearest_word("ab", {"xy"}) == "");
+  CHECK(QDP::nearest_word("abcdef", {"abcdxy", "abcdex", "xbcdef"}) == "abcdex");
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------
@@ -526,6 +534,68 @@ TEST_CASE("the need of a lattice is that of the product of its extents") {
     CHECK(memory_fault(lattice, 8, 3072) == "");
     CHECK(memory_fault(lattice, 8, 3071) != "");
   }
+}
+
+TEST_CASE("bytes per site are those of the fields that monomials keep, and of the most that one of them works with") {
+  using namespace QDP;
+  const double links = 2.0 * Nd * Nc * Nc * sizeof(REAL), quark = 2.0 * Ns * Nc * sizeof(REAL);
+  CHECK(bytes_of_gauge_field() == links);
+  const auto inputs = tests::monomial_inputs();
+  const auto memory = [](const std::string& monomials, const std::vector<std::string>& ids) {
+    const InputFile file = tests::input(hmc_input("2 4 2 4", monomials, id_list(ids), md(leapfrog(id_list(ids)))));
+    const HmcParameters p = read_hmc_parameters(file.root());
+    file.require_valid();
+    return p.memory;
+  };
+  const auto listed = [&](const char* name, const char* id) { return list_element(name, inputs.at(name), id); };
+  // Of even-odd Wilson quarks: pseudofermions that stay, and how many fields a solve has besides.
+  struct Case {
+    const char* name;
+    int kept, working;
+  };
+  const int degree = 16;
+  for (const Case& c :
+       {Case{"TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", 1, 6}, Case{"TWO_FLAVOR_EOPREC_LOGDET_FERM_MONOMIAL", 1, 6},
+        Case{"TWO_FLAVOR_EOPREC_CONSTDET_RATIO_CONV_CONV_MULTIHASEN_FERM_MONOMIAL", 2, 6},
+        Case{"ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL", 1, 6 + 2 * degree},
+        Case{"ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", 2, 6 + 2 * degree}}) {
+    CAPTURE(c.name);
+    const MemoryNeed need = memory(listed(c.name, "m"), {"m"});
+    CHECK(need.kept == 6 * links + c.kept * quark);
+    CHECK(need.working == c.working * quark + 2 * links);
+  }
+  const MemoryNeed staggered = memory(listed("FOUR_TASTE_STAGGERED_FERM_MONOMIAL", "m"), {"m"});
+  CHECK(staggered.kept == 6 * links + quark / Ns);
+  CHECK(staggered.working == 6 * quark / Ns + 2 * links);
+  const MemoryNeed several = memory(listed("ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL", "a") +
+                                        listed("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", "b") + gauge("g") +
+                                        listed("TWO_FLAVOR_SEOPREC_LOGDET_FERM_MONOMIAL", "c"),
+                                    {"a", "b", "c", "g"});
+  CHECK(several.kept == 6 * links + 4 * quark);
+  CHECK(several.working == (6 + 2 * degree) * quark + 2 * links);
+
+  // What measurements of the run work with, if that is more than what its monomials do.
+  const auto with_measurements = [&](const std::string& list) {
+    std::string text = hmc_input("2 4 2 4", gauge("m"));
+    const std::string end = "</MCControl>";
+    text.insert(text.find(end), tag("InlineMeasurements", list));
+    const InputFile file = tests::input(text);
+    const HmcParameters p = read_hmc_parameters(file.root());
+    file.require_valid();
+    return p.memory;
+  };
+  const std::string point = source(tag("SourceType", "WALL_SOURCE") + tag("j_decay", "3") + tag("t_source", "0"));
+  CHECK(with_measurements(point).working == Ns * Nc * quark);
+  CHECK(with_measurements(point).kept == 6 * links);
+
+  const InputFile leapfrog_test = tests::input(
+      tag("LeapfrogTest", tag("nrow", "2 4 2 4") + tag("GaugeStartup", tag("cfg_type", "UNIT")) +
+                              tag("Monomials", listed("TWO_FLAVOR_EOPREC_CONSTDET_FERM_MONOMIAL", "m")) +
+                              tag("Hamiltonian", id_list({"m"})) + tag("MDIntegrator", md(leapfrog(id_list({"m"}))))));
+  const LeapfrogParameters one = read_leapfrog_parameters(leapfrog_test.root());
+  leapfrog_test.require_valid();
+  CHECK(one.memory.kept == 6 * links + quark);
+  CHECK(one.memory.working == 6 * quark + 2 * links);
 }
 
 TEST_CASE("what a lattice needs at least: 64^4 does not fit in 23 GB, 16^4 does") {
