@@ -131,6 +131,65 @@ TEST_CASE("energies, plaquettes and decisions of each update are those of the co
   }
 }
 
+TEST_CASE("what stays the same during a run is drawn after its start field, before the seed of the input is set") {
+  const tests::ScratchFolder folder("run_constants");
+  const std::string ids = tests::id_list({"plaquettes", "fixed"}),
+                    fixed = tests::list_element("FIXED_RANDOM_X_FERM_MONOMIAL", tag("boundary", "1 1 -1 1"), "fixed"),
+                    plaquettes = tests::list_element(
+                        "GAUGE_MONOMIAL", tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", "4.5")),
+                        "plaquettes");
+  const std::string text =
+      tag("Params",
+          control(folder.file("run"), {0, 0, 2, 2, 2}, "") +
+              tag("HMCTrj", tag("nrow", tests::extents_text(tests::run_extents())) +
+                                tag("Monomials", plaquettes + fixed) + tag("Hamiltonian", ids) +
+                                tag("MDIntegrator", tag("tau0", "0.1") + tag("Integrator", tests::leapfrog(ids)))));
+  tests::run(tests::input(text), folder.file("out.xml"), folder.file("log.xml"));
+
+  tests::use_lattice(tests::run_extents());
+  GaugeField u(Nd);
+  disordered_start(u);
+  double expected = 0;  // 2 sum Re tr(V X), V antiperiodic in direction 2
+  for (int mu = 0; mu < Nd; ++mu) {
+    LatticeColorMatrix x;
+    gaussian(x);
+    x = su3_unitarize(x);
+    LatticeReal sign = Real(1);
+    if (mu == 2) sign = where(Layout::latticeCoordinate(2) == Layout::lattSize()[2] - 1, Real(-1), Real(1));
+    expected += 2 * toDouble(sum(sign * real(trace(u[mu] * x))));
+  }
+  tests::Output log(tests::read_text(folder.file("log.xml")));
+  CHECK(near(log.number("(//mesPE/PEByMonomials/elem[monomial_id = 'fixed']/*/S)[1]"), expected));
+}
+
+TEST_CASE("links of a start field that are not in the group are counted, and projected") {
+  const tests::ScratchFolder folder("run_projected");
+  tests::use_lattice(tests::run_extents());
+  GaugeField u = tests::random_field(), in_group = u;
+  const LatticeBoolean some = Layout::latticeCoordinate(1) == 1;
+  for (const int mu : {0, 2}) u[mu] = where(some, Real(1.001) * u[mu], u[mu]);
+  const double expected = 2.0 * static_cast<double>(Layout::vol()) / tests::run_extents()[1];
+  const double plaquette = toDouble(average_plaquette(in_group));
+  {
+    XMLBufferWriter file_xml, record_xml;
+    for (XMLBufferWriter* xml : {&file_xml, &record_xml}) {
+      push(*xml, "gauge");
+      pop(*xml);
+    }
+    QDPFileWriter file(file_xml, folder.file("start.lime"), QDPIO_SINGLEFILE, QDPIO_SERIAL, QDPIO_OPEN);
+    write(file, record_xml, u);
+    close(file);
+  }
+  std::string text = hmc_of(folder.file("run"), {0, 1, 0, 1, 1}, "");
+  const std::string disordered = tag("cfg_type", "DISORDERED");
+  text.replace(text.find(disordered), disordered.size(),
+               tag("cfg_type", "SZINQIO") + tag("cfg_file", folder.file("start.lime")));
+  tests::run(tests::input(text), folder.file("out.xml"), folder.file("log.xml"));
+  tests::Output data(tests::read_text(folder.file("out.xml")));
+  CHECK(data.number("//Config_info/reunitarized_links") == expected);
+  CHECK(near(data.number("//Config_info/w_plaq"), plaquette, 1e-10));
+}
+
 namespace {
 
 /// The numbers of the updates that have this in their record.
