@@ -188,6 +188,65 @@ TEST_CASE("headers of other programs are read: any order, missing lines, every b
   }
 }
 
+TEST_CASE("what lines of other programs' headers mean, each by itself") {
+  const tests::OwnFolder folder;
+  const auto header = [&](const std::string& lines) {
+    return read_nersc_header(write_foreign(folder, kDimensions + lines, {}, Word::float64, ByteOrder::big));
+  };
+  // Half a unit of the last digit that is given.
+  for (const auto& [text, value, step] : {std::tuple{"0.5876", 0.5876, 5e-5},
+                                          {"1.25e-03", 1.25e-3, 5e-6},
+                                          {"1.25E+02", 125.0, 0.5},
+                                          {"-.5", -0.5, 0.05},
+                                          {"1", 1.0, 0.0},
+                                          {"3e-1", 0.3, 0.0}}) {
+    CAPTURE(text);
+    const NerscHeader plaquette = header(std::string("PLAQUETTE = ") + text + "\n"),
+                      link = header(std::string("LINK_TRACE = ") + text + "\n");
+    CHECK(plaquette.w_plaq == value);
+    CHECK(plaquette.w_plaq_step == doctest::Approx(step).epsilon(1e-12).scale(1e-9));
+    CHECK(plaquette.has_plaquette);
+    CHECK_FALSE(plaquette.has_link_trace);
+    CHECK(link.link == value);
+    CHECK(link.link_step == doctest::Approx(step).epsilon(1e-12).scale(1e-9));
+    CHECK(link.has_link_trace);
+    CHECK_FALSE(link.has_plaquette);
+  }
+  const NerscHeader bare = header("");
+  CHECK(bare.nrow == std::vector<int>{2, 3, 4, 5});
+  CHECK(bare.mat_size == 18);
+  CHECK(bare.boundary == std::vector<int>{1, 1, 1, 1});
+  CHECK_FALSE(bare.has_checksum);
+  CHECK(bare.sequence_number == 0);
+  CHECK(header("DATATYPE = 4D_SU3_GAUGE\n").mat_size == 12);
+  CHECK(header("DATATYPE = 4D_SU3_GAUGE_3X3\n").mat_size == 18);
+  CHECK(header("BOUNDARY_1 = -1\nBOUNDARY_3 = ANTIPERIODIC\n").boundary == std::vector<int>{-1, 1, -1, 1});
+  CHECK(header("SEQUENCE_NUMBER =\n").sequence_number == 0);
+  CHECK(header("SEQUENCE_NUMBER = -7\n").sequence_number == -7);
+  CHECK(header("CREATOR = a\nCREATOR_MACHINE = b\n").creator_hardware == "b");
+  CHECK(header("CREATOR = a\nCREATOR_MACHINE = b\n").creator == "a");
+  CHECK(header("CHECKSUM = 0Xaf01\n").checksum == 0xaf01);
+  const NerscHeader sums = header("SITE_CHECKSUM = 12ab  0x34cd\n");
+  REQUIRE(sums.site_checksum.has_value());
+  CHECK(sums.site_checksum->suma == 0x12ab);
+  CHECK(sums.site_checksum->sumb == 0x34cd);
+  CHECK(contains(
+      header_error(write_foreign(folder, kDimensions + "SITE_CHECKSUM = 1 2 3\n", {}, Word::float64, ByteOrder::big)),
+      "two numbers of 32 bits"));
+  for (const auto& [text, size, order] : {std::tuple{"IEEE32", 4u, ByteOrder::big},
+                                          {"IEEE32BIG", 4u, ByteOrder::big},
+                                          {"IEEE32LITTLE", 4u, ByteOrder::little},
+                                          {"IEEE64", 8u, ByteOrder::big},
+                                          {"IEEE64BIG", 8u, ByteOrder::big},
+                                          {"IEEE64LITTLE", 8u, ByteOrder::little}}) {
+    CAPTURE(text);
+    const NerscHeader found = header(std::string("FLOATING_POINT = ") + text + "\n");
+    CHECK(found.float_size == size);
+    CHECK(found.byte_order == order);
+    CHECK(found.floating_point == text);
+  }
+}
+
 TEST_CASE("a flipped bit in NERSC data is a checksum mismatch, and the links are still read") {
   const tests::OwnFolder folder;
   const std::string path = folder.file("gauge.nersc");
