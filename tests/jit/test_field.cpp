@@ -15,6 +15,7 @@
 #include "jit/memory/relayout.hpp"
 #include "jit/support/error.hpp"
 #include "tests/jit/separate_device.hpp"
+#include "tests/jit/settings.hpp"
 #include "tests/jit/site_orders.hpp"
 
 using namespace jit;
@@ -433,6 +434,101 @@ TEST_CASE("what is held stays within the most that lived at once") {
   }
   CHECK(memory.peak_bytes() == 8 * unit);
   for (void* block : others) memory.free(block, 3 * unit / 2);
+}
+
+TEST_CASE("blocks take whole lines, from a page on whole pages, and that much of the limit") {
+  constexpr std::size_t kLine = Device::kAlignment;
+  for (const auto& [bytes, taken] : std::vector<std::pair<std::size_t, std::size_t>>{{0, kLine},
+                                                                                     {1, kLine},
+                                                                                     {kLine, kLine},
+                                                                                     {kLine + 1, 2 * kLine},
+                                                                                     {4096 - kLine, 4096 - kLine},
+                                                                                     {4095, 4096},
+                                                                                     {4096, 4096},
+                                                                                     {4097, 8192},
+                                                                                     {8192, 8192}}) {
+    CAPTURE(bytes);
+    CHECK(Memory::block_bytes(bytes) == taken);
+    CpuDevice device;
+    Memory memory(device, taken);
+    void* block = memory.allocate(bytes);
+    CHECK(memory.live_bytes() == taken);
+    CHECK(memory.live_blocks() == 1);
+    CHECK(memory.try_allocate(1) == nullptr);
+    memory.free(block, bytes);
+    CHECK(memory.kept_bytes() == taken);
+    memory.set_limit(taken - 1);
+    memory.release_kept();
+    CHECK(memory.try_allocate(bytes) == nullptr);
+  }
+}
+
+TEST_CASE("64 MiB may be kept whatever lived; then the block that was freed first goes first") {
+  tests::SeparateDevice device;
+  Memory memory(device);
+  const auto use = [&](int mib) {
+    void* block = memory.allocate(static_cast<std::size_t>(mib) << 20);
+    memory.free(block, static_cast<std::size_t>(mib) << 20);
+  };
+  const auto mib = [](int n) { return static_cast<std::size_t>(n) << 20; };
+  use(20);
+  use(30);
+  use(14);
+  CHECK(memory.kept_bytes() == mib(64));
+  use(20);  // that of 30 is the oldest now
+  CHECK(device.allocations == 3);
+  use(1);
+  CHECK(memory.kept_bytes() == mib(14 + 20 + 1));
+  use(14);
+  use(20);
+  CHECK(device.allocations == 4);
+  use(30);  // 65 would be held: that of 1 goes
+  CHECK(device.allocations == 5);
+  CHECK(memory.kept_bytes() == mib(64));
+  CHECK(device.used == mib(64));
+  CHECK(memory.peak_bytes() == mib(30));
+}
+
+TEST_CASE("running out of memory says whose limit it is and what would help") {
+  const auto text_of = [](Memory& memory) {
+    void* kept = memory.allocate(3 << 20);
+    void* live = memory.allocate(5 << 20);
+    memory.free(kept, 3 << 20);
+    std::string text;
+    try {
+      (void)memory.allocate(6 << 20);
+    } catch (const OutOfMemory& error) {
+      text = error.what();
+    }
+    memory.free(live, 5 << 20);
+    return text;
+  };
+  const auto has = [](const std::string& text, const char* words) {
+    CAPTURE(text);
+    CAPTURE(words);
+    CHECK(text.find(words) != std::string::npos);
+  };
+  tests::SeparateDevice small(10 << 20);
+  {
+    Memory memory(small);
+    const std::string text = text_of(memory);
+    has(text, "limit: memory of the device");
+    has(text, "at most 10.0 MiB in all");
+    has(text, "a request for 6.00 MiB beyond 5.00 MiB in 1 blocks of fields, 3.00 MiB kept for reuse");
+    has(text, "Keep fewer fields or use a smaller local lattice");
+  }
+  {
+    const tests::Setting ten("TESSERA_MEM_MAX", "10M");
+    Memory memory(small, env().mem_max);
+    has(text_of(memory), "limit from TESSERA_MEM_MAX");
+    memory.release_kept();
+    Memory other(small, (10 << 20) - 1);
+    has(text_of(other), "limit: memory of the device");
+  }
+  Memory memory(small, 20 << 20);
+  const std::string text = text_of(memory);
+  has(text, "the device refused it; do other programs use its memory?");
+  has(text, "beyond 5.00 MiB in 1 blocks of fields (");  // what was kept has been given up in vain
 }
 
 TEST_CASE("a GPU is not asked for memory again by what has run before, though sizes change") {
