@@ -1,7 +1,9 @@
 // Measurements by name: what they write, the objects they hand to each other, and wrong inputs. Reference numbers are
 // those of Chroma's regression tests of the same inputs, in single precision.
 
+#include "lib/gauge/su3.hpp"
 #include "lib/meas/field_strength.hpp"
+#include "lib/meas/source.hpp"
 #include "tests/lib/measurements.hpp"
 
 #include <doctest/doctest.h>
@@ -285,10 +287,110 @@ TEST_CASE("what is known of a propagator goes through files with it, and of gaug
   CHECK(tests::distance(links, u) == 0);
 }
 
+namespace {
+
+/// A field of a SciDAC file, in doubles.
+template <class Field>
+void read_object(const std::string& file, Field& field) {
+  XMLReader file_xml, record_xml;
+  QDPFileReader reader(file_xml, file, QDPIO_SERIAL);
+  read(reader, record_xml, field);
+  CHECK(reader.verdict() == "verified");
+}
+
+}  // namespace
+
+TEST_CASE("objects go through files with their values, in the precision of the type that is asked for") {
+  tests::ScratchFolder folder("precisions");
+  tests::use_lattice({2, 4, 2, 6});
+  const double volume = 2 * 4 * 2 * 6;
+  const GaugeField u = tests::random_field();
+  const auto io = [&](const std::string& what, const std::string& id, const std::string& type,
+                      const std::string& name) {
+    return measurement(what, "<NamedObject><object_id>" + id + "</object_id>" +
+                                 (type.empty() ? "" : "<object_type>" + type + "</object_type>") +
+                                 "</NamedObject><File><file_name>" + folder.file(name) + "</file_name>" +
+                                 (what.find("QIO_WRITE") == 0 ? "<file_volfmt>SINGLEFILE</file_volfmt>" : "") +
+                                 "</File>");
+  };
+  const auto source = [](const std::string& name, const std::string& id) {
+    return measurement(name,
+                       "<Param><version>6</version><Source><SourceType>RAND_U1_WALL_SOURCE</SourceType><ran_seed><Seed>"
+                       "<elem>1</elem><elem>2</elem><elem>3</elem><elem>4</elem></Seed></ran_seed><j_decay>3</j_decay>"
+                       "<t_source>-1</t_source></Source></Param><NamedObject><gauge_id>default_gauge_field</gauge_id>"
+                       "<source_id>" +
+                           id + "</source_id></NamedObject>");
+  };
+  std::string list = source("MAKE_SOURCE", "wall") + source("MAKE_SOURCE_STAG", "stag");
+  struct Kind {
+    std::string type, id;
+    double words;  ///< per site
+  };
+  const std::vector<Kind> kinds = {{"Multi1dLatticeColorMatrix", "default_gauge_field", Nd * 2.0 * Nc * Nc},
+                                   {"LatticePropagator", "wall", 2.0 * Ns * Ns * Nc * Nc},
+                                   {"LatticeStaggeredPropagator", "stag", 2.0 * Nc * Nc}};
+  for (const Kind& kind : kinds)
+    for (const std::string suffix : {"", "F", "D"}) {
+      const std::string type = kind.type + suffix, again = "again_" + type;
+      list += io("QIO_WRITE_NAMED_OBJECT", kind.id, type, type) + io("QIO_READ_NAMED_OBJECT", again, type, type) +
+              io("QIO_WRITE_ERASE_NAMED_OBJECT", again, kind.type + "D", again);
+    }
+  list += io("NERSC_WRITE_NAMED_OBJECT", "default_gauge_field", "", "nersc") +
+          io("NERSC_READ_NAMED_OBJECT", "from_nersc", "", "nersc") +
+          io("QIO_WRITE_NAMED_OBJECT", "from_nersc", "Multi1dLatticeColorMatrixD", "from_nersc");
+  Output out(run_measurements(list, u, 7));
+  CHECK(out.count("//qio_read_named_obj[checksum = 'verified'][update_no = 7]") == 9);
+  CHECK(out.count("//qio_write_erase_named_obj[object_id = 'again_LatticePropagatorF']") == 1);
+  CHECK(out.text("//nersc_read_named_obj/checksum") == "verified");
+  CHECK(out.number("//nersc_read_named_obj/reunitarized_links") == (tests::kDoubles ? Nd * volume : 0));
+  CHECK(out.text("//nersc_read_named_obj/object_id") == "from_nersc");
+
+  constexpr double kSingle = 1e-7, kProgram = tests::kDoubles ? 1e-15 : kSingle;
+  for (const Kind& kind : kinds)
+    for (const auto& [suffix, bytes, error] :
+         {std::tuple{"", sizeof(REAL), kProgram}, {"F", std::size_t{4}, kSingle}, {"D", std::size_t{8}, kProgram}}) {
+      const std::string type = kind.type + suffix;
+      CAPTURE(type);
+      const double data = volume * kind.words * static_cast<double>(bytes);
+      const auto size = static_cast<double>(std::filesystem::file_size(folder.file(type)));
+      CHECK(size > data);
+      CHECK(size < data + 4096);
+      const auto check = [&]<class Field>(Field& found, const Field& expected) {
+        for (const std::string& name : {type, "again_" + type}) {
+          read_object(folder.file(name), found);
+          const double squares = toDouble(norm2(expected));
+          CHECK(toDouble(norm2(found - expected)) <= error * error * squares);
+        }
+      };
+      if (kind.id == "default_gauge_field") {
+        for (const std::string& name : {type, "again_" + type}) {
+          GaugeField found(Nd);
+          read_object(folder.file(name), found);
+          CHECK(distance(found, u) <= error * std::sqrt(Nd * Nc * volume));
+        }
+      } else if (kind.id == "wall") {
+        RNG::setrn(make_seed({1, 2, 3, 4}));
+        LatticePropagator found, expected;
+        expected = noise(Noise::u1);
+        check(found, expected);
+      } else {
+        RNG::setrn(make_seed({1, 2, 3, 4}));
+        LatticeStaggeredPropagator found, expected;
+        expected = noise(Noise::u1);
+        check(found, expected);
+      }
+    }
+  GaugeField projected(Nd);
+  read_object(folder.file("from_nersc"), projected);
+  CHECK(distance(projected, u) < 3e-7 * std::sqrt(Nd * Nc * volume));
+  for (int mu = 0; mu < Nd; ++mu) CHECK_NOTHROW(check_unitarity(projected[mu], "read from a NERSC file"));
+}
+
 TEST_CASE("SET_RNG starts the random numbers of what follows anew") {
   const GaugeField u = unit_field();
   const std::string seed = "<RNG><Seed><elem>5</elem><elem>6</elem><elem>7</elem><elem>8</elem></Seed></RNG>";
-  run_measurements(measurement("SET_RNG", seed), u);
+  Output out(run_measurements(measurement("SET_RNG", seed), u));
+  for (int i = 0; i < 4; ++i) CHECK(out.number("//SetRNG/RNG/Seed/elem[" + std::to_string(i + 1) + "]") == 5 + i);
   LatticeReal a, b;
   random(a);
   RNG::setrn(make_seed({5, 6, 7, 8}));
