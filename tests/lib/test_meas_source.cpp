@@ -474,6 +474,32 @@ TEST_CASE("smearing and displacement of sources and sinks are their formulas on 
   }
 }
 
+TEST_CASE("a wall sink sums over the slices across its own direction") {
+  tests::use_lattice({3, 4, 2, 5});
+  const GaugeField u = tests::random_field();
+  Q psi;
+  gaussian(psi);
+  const Plain before = plain_of(psi);
+  for (int j = 0; j < Nd; ++j) {
+    CAPTURE(j);
+    const InputFile file =
+        tests::input("<Sink><SinkType>WALL_SINK</SinkType><j_decay>" + std::to_string(j) + "</j_decay></Sink>");
+    Q wall = psi;
+    read_quark_sink<Q>(file.root())(wall, u);
+    file.require_valid();
+    std::map<int, reference::SiteValue> sums;
+    const auto slice = [&](int i) { return tests::coordinates_of(i)[j]; };
+    for (int i = 0; i < tests::all_sites(); ++i) {
+      const reference::SiteValue& here = before[static_cast<std::size_t>(i)];
+      const auto [sum, first] = sums.try_emplace(slice(i), here);
+      if (!first) sum->second = add(sum->second, here);
+    }
+    Plain expected;
+    for (int i = 0; i < tests::all_sites(); ++i) expected.push_back(sums.at(slice(i)));
+    CHECK(largest_difference(plain_of(wall), expected) < base_tol(1e-11));
+  }
+}
+
 TEST_CASE("noise of N roots has each of them equally often, anywhere, and everywhere for t_source -1") {
   tests::use_lattice({8, 8, 8, 8});
   for (const int n : {2, 3, 4, 5}) {
