@@ -511,9 +511,10 @@ TEST_CASE("what rounding allows no closer counts as converged up to ten times th
   for (double residual = 4e-7; residual > 2e-9; residual /= 1.25) {
     CAPTURE(residual);
     const StoppingCriterion c{residual, 2000};
-    Narrow x = zero, y = zero;
+    Narrow x = zero, y = zero, z = zero, w = zero;
     for (const SolveResult& result :
-         {CG<Narrow>(c).solve(x, f.system(), b), GCR<Narrow>(c, 5).solve(y, f.system(), b)}) {
+         {CG<Narrow>(c).solve(x, f.system(), b), GCR<Narrow>(c, 5).solve(y, f.system(), b),
+          BiCGStab<Narrow>(c).solve(z, f.system(), b), MR<Narrow>(c).solve(w, f.system(), b)}) {
       const double ratio = result.residual / residual;
       CHECK(result.iterations < 2000);
       CHECK(result.converged == (ratio <= 10));
