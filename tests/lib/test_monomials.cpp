@@ -2,14 +2,17 @@
 #include "lib/action/gauge_actions.hpp"
 #include "lib/action/gauge_monomial.hpp"
 #include "lib/action/pseudofermion.hpp"
+#include "lib/dirac/quark_operator.hpp"
 #include "lib/dirac/wilson.hpp"
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/hmc/integrator.hpp"
 #include "lib/io/fermion_state.hpp"
 #include "lib/meas/glue.hpp"
 #include "lib/rational/rational.hpp"
+#include "lib/rational/spectrum_check.hpp"
 #include "lib/smear/stout.hpp"
 #include "lib/solver/cg.hpp"
+#include "lib/solver/lanczos.hpp"
 #include "lib/solver/multi_shift.hpp"
 #include "tests/lib/monomials.hpp"
 #include "tests/skip.hpp"
@@ -17,6 +20,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <sstream>
 
 using namespace QDP;
@@ -451,6 +455,92 @@ TEST_CASE("rational monomial: a spectrum outside the approximation is an error, 
   CHECK_THROWS_AS(tests::make_monomial(name, elements("20", "80", check))->refresh(u), NumericsError);
   const auto widened = tests::make_monomial(name, elements("0.01", "20", check + tag("WidenBounds", "true")));
   CHECK_NOTHROW(widened->refresh(u));
+}
+
+namespace {
+
+const std::string kOneFlavour = "ONE_FLAVOR_EOPREC_CONSTDET_FERM_RAT_MONOMIAL";
+
+/// With this interval of action and force.
+std::shared_ptr<Monomial> one_flavour(const std::string& more, const std::string& lower, const std::string& upper) {
+  return tests::make_monomial(kOneFlavour,
+                              tag("num_pf", "1") + more +
+                                  tag("Action", tests::wilson_action("WILSON", "0.3") +
+                                                    tag("ActionApprox", tests::approximation("-1", "4", lower, upper)) +
+                                                    tag("ForceApprox", tests::approximation("-1", "2", lower, upper))));
+}
+
+/// The extreme eigenvalues of its M^+ M.
+SpectrumBounds spectrum_of_one_flavour(const GaugeField& u) {
+  const InputFile input = tests::input(tag("m", tests::wilson_action("WILSON", "0.3")));
+  const Input group = input.root().group("FermionAction");
+  const QuarkOperator<LatticeFermion> quark(fermion_action_table<LatticeFermion>().find(group, "FermAct")->make(group),
+                                            u);
+  const auto end = [&](SpectrumEnd which) {
+    LanczosParameters p;
+    p.end = which;
+    p.tolerance = 1e-12;
+    const auto pairs = lanczos(quark.m(), p);
+    CHECK(pairs.converged);
+    return pairs.values[0];
+  };
+  return {end(SpectrumEnd::lowest), end(SpectrumEnd::highest)};
+}
+
+}  // namespace
+
+TEST_CASE("rational monomial: a widened interval is the spectrum's with a margin, as exactly known as asked for") {
+  TESSERA_NEEDS_DOUBLES("accurate eigenvalues");
+  tests::use_lattice({4, 2, 4, 2});
+  const GaugeField u = tests::random_field();
+  const SpectrumBounds exact = spectrum_of_one_flavour(u);
+  for (const auto& [asked, accuracy] : {std::pair{"", 1e-2}, {"0.1", 0.1}, {"1e-7", 1e-7}}) {
+    CAPTURE(accuracy);
+    const std::string more =
+        tag("BoundsCheckFrequency", "1") + tag("WidenBounds", "true") + (*asked ? tag("BoundsAccuracy", asked) : "");
+    const auto monomial = one_flavour(more, "10", "12");
+    monomial->refresh(u);
+    int refreshes = 0;
+    double ends[4];
+    REQUIRE(std::sscanf(monomial->state().c_str(), "%d,%lf,%lf,%lf,%lf", &refreshes, &ends[0], &ends[1], &ends[2],
+                        &ends[3]) == 5);
+    CHECK(refreshes == 1);
+    for (const int k : {0, 2}) {  // of the action, of the force
+      CHECK(1.2 * ends[k] <= exact.lower * (1 + 1e-9));
+      CHECK(1.2 * ends[k] >= exact.lower * (1 - 2 * accuracy));
+      CHECK(ends[k + 1] / 1.2 >= exact.upper * (1 - 1e-9));
+      CHECK(ends[k + 1] / 1.2 <= exact.upper * (1 + 2 * accuracy));
+    }
+  }
+}
+
+TEST_CASE("rational monomial: bounds are checked at the first refresh and every few after it, or never") {
+  tests::use_lattice({4, 2, 4, 2});
+  const GaugeField good = tests::random_field();
+  GaugeField bad(Nd);
+  unit_start(bad);
+  const double low = spectrum_of_one_flavour(good).lower, lower = spectrum_of_one_flavour(bad).lower;
+  REQUIRE(lower < 0.9 * low);
+  std::ostringstream between;
+  between << std::sqrt(low * lower);
+  const auto fails = [&](Monomial& monomial, const GaugeField& u) {
+    try {
+      monomial.refresh(u);
+    } catch (const NumericsError&) {
+      return 1;
+    }
+    return 0;
+  };
+  for (const int interval : {0, 1, 2, 3}) {
+    CAPTURE(interval);
+    const auto monomial =
+        one_flavour(interval > 0 ? tag("BoundsCheckFrequency", std::to_string(interval)) : "", between.str(), "90");
+    CHECK(fails(*monomial, good) == 0);
+    for (int n = 1; n < 5; ++n) CHECK(fails(*monomial, bad) == (interval > 0 && n % interval == 0 ? 1 : 0));
+    const auto another =
+        one_flavour(interval > 0 ? tag("BoundsCheckFrequency", std::to_string(interval)) : "", between.str(), "90");
+    CHECK(fails(*another, bad) == (interval > 0 ? 1 : 0));
+  }
 }
 
 TEST_CASE("rational monomial: an interval too short below or above is made wide enough for action and force alike") {
