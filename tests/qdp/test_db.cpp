@@ -207,6 +207,96 @@ TEST_CASE("user data: room is chosen for a new file; too long ones are refused")
   CHECK(contains(message_of([&] { again.insertUserdata(std::string(20002, 'u')); }), "at most 20001 bytes"));
 }
 
+namespace {
+
+/// What all classes have, through the one that is given.
+template <class Db>
+void check_bytes(Db& db, const std::string& file) {
+  std::string data = "untouched";
+  db.open(file, O_RDWR | O_CREAT, 0664);
+  CHECK(db.storageName() == file);
+  CHECK(db.getMaxNumberConfigs() == 1);
+  CHECK(db.getMaxUserInfoLen() == 4000);
+  db.insertBinary("a", "1");
+  db.insertBinary(std::string("b\0", 2), std::string("2\0", 2));
+  db.insertBinary("a", "33");
+  db.insert(Text("c"), Text("444"));
+  CHECK(db.getBinary("a", data) == 0);
+  CHECK(data == "33");
+  CHECK(db.getBinary("b", data) == 1);
+  CHECK(data == "33");
+  CHECK(db.exist(Text("a")));
+  CHECK(db.exist(Text(std::string("b\0", 2))));
+  CHECK_FALSE(db.exist(Text("b")));
+  Text found("untouched");
+  CHECK(db.get(Text("d"), found) == 1);
+  CHECK(found.text == "untouched");
+  CHECK(db.get(Text("c"), found) == 0);
+  CHECK(found.text == "444");
+
+  // Lists are added to; a key and its data have the same place in both.
+  std::vector<std::string> keys = {"before"}, values = {"this"};
+  db.binaryKeysAndData(keys, values);
+  std::vector<Text> texts(1), of_both(1), data_of_both(1);
+  db.keys(texts);
+  db.keysAndData(of_both, data_of_both);
+  REQUIRE(keys.size() == 4);
+  REQUIRE(values.size() == 4);
+  REQUIRE(texts.size() == 4);
+  REQUIRE(of_both.size() == 4);
+  REQUIRE(data_of_both.size() == 4);
+  CHECK(keys[0] == "before");
+  CHECK(values[0] == "this");
+  for (std::size_t i = 1; i < 4; ++i) {
+    CHECK(texts[i].text == keys[i]);
+    CHECK(of_both[i].text == keys[i]);
+    CHECK(data_of_both[i].text == values[i]);
+    CHECK(values[i] == (keys[i] == "a" ? "33" : keys[i] == "c" ? "444" : std::string("2\0", 2)));
+  }
+  db.flush();
+  db.close();
+  CHECK(db.storageName() == "");
+  CHECK_FALSE(db.exist(Text("a")));
+  CHECK(db.get(Text("a"), found) == -1);
+  db.close();  // once more is nothing
+}
+
+}  // namespace
+
+TEST_CASE("bytes and objects, keys that are there or not, files that are open or not, of the job's class") {
+  TemporaryFolder folder;
+  Texts db;
+  check_bytes(db, folder.file("job"));
+  Texts again;
+  again.open(folder.file("job"), O_RDONLY, 0);
+  CHECK(get(again, "c") == "444");
+  // A copy has the same file.
+  Texts copy = again;
+  again.close();
+  CHECK(get(copy, "c") == "none, untouched");
+}
+
+TEST_CASE("bytes and objects, keys that are there or not, files that are open or not, of a process's class") {
+  TemporaryFolder folder;
+  const std::string file = folder.file("process_" + std::to_string(Layout::nodeNumber()));
+  for (const bool init : {false, true}) {
+    LocalTexts db(init);
+    if (init) {
+      CHECK(db.getMaxNumberConfigs() == 1);
+      db.setMaxUserInfoLen(300);
+      CHECK(db.getMaxUserInfoLen() == 301);
+      db.setMaxUserInfoLen(3999);
+    }
+    CHECK_FALSE(db.fileExists(file + (init ? "i" : "")));
+    check_bytes(db, file + (init ? "i" : ""));
+    CHECK(db.fileExists(file + (init ? "i" : "")));
+    CHECK(contains(message_of([&] { db.insert(Text("a"), Text("b")); }), "LocalBinaryStoreDB"));
+    std::string text;
+    CHECK(contains(message_of([&] { db.getUserdata(text); }), "an open file"));
+    CHECK(contains(message_of([&] { db.insertUserdata(text); }), "an open file"));
+  }
+}
+
 TEST_CASE("wrong use is refused: files, flags, keys") {
   TemporaryFolder folder;
   const std::string file = folder.file("db");
