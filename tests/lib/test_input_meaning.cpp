@@ -13,6 +13,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 using namespace qcd;
 using tests::hmc_errors;
@@ -322,6 +323,282 @@ TEST_CASE("values that cannot be meant") {
   CHECK(residual("0.5") == "");
   for (const char* wrong : {"1", "1.5", "10000000", "0"})
     CHECK_MESSAGE(contains(residual(wrong), "RsdCG: expected a number above zero and below 1"), wrong);
+}
+
+namespace {
+
+/// The ends of what an element accepts, and the next values beyond them.
+struct Ends {
+  std::string element;
+  std::vector<std::string> accepted, refused;
+  std::function<std::string(const std::string& element_with_value)> errors;
+};
+
+void check_ends(const std::vector<Ends>& all) {
+  for (const Ends& e : all) {
+    CAPTURE(e.element);
+    for (const std::string& value : e.accepted) {
+      const std::string errors = e.errors(tag(e.element, value));
+      CHECK_MESSAGE(!contains(errors, e.element), value << ": " << errors);
+    }
+    for (const std::string& value : e.refused) {
+      const std::string errors = e.errors(tag(e.element, value));
+      CHECK_MESSAGE(contains(errors, e.element + ": expected"), value << ": " << errors);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("both ends of what an element of a run accepts belong to it, and nothing beyond") {
+  const std::string ids = id_list({"m"});
+  const auto control = [&](const std::string& x) {
+    return hmc_errors(hmc_input("4 4 4 4", gauge("m"), ids, md(leapfrog(ids)), x));
+  };
+  const auto dynamics = [&](const std::string& x) {
+    return hmc_errors(hmc_input("4 4 4 4", gauge("m"), ids, md(leapfrog(ids), tag("anisoP", "true") + x)));
+  };
+  const auto tuned = [&](const std::string& x) {
+    std::string text = hmc_input("4 4 4 4", gauge("m"), ids, md(leapfrog(ids), tag("AutoTune", x)));
+    return hmc_errors(text.replace(text.find("<NWarmUpUpdates>0"), 17, "<NWarmUpUpdates>90"));
+  };
+  const auto scheme = [&](const std::string& name) {
+    return [&ids, name](const std::string& x) {
+      return hmc_errors(hmc_input("4 4 4 4", gauge("m"), ids, md(tag("Name", name) + x + ids)));
+    };
+  };
+  const auto tau = [&](const std::string& x) {
+    return hmc_errors(hmc_input("4 4 4 4", gauge("m"), ids, x + tag("Integrator", leapfrog(ids))));
+  };
+  const auto action = [](const std::string& name, const std::string& more) {
+    return [=](const std::string& x) {
+      return monomial_errors("GAUGE_MONOMIAL", tag("GaugeAction", tag("Name", name) + more + x));
+    };
+  };
+  const auto aniso = [&](const std::string& more) {
+    return [=](const std::string& x) {
+      return action("WILSON_GAUGEACT", tag("beta", "5") + tag("AnisoParam", tag("anisoP", "true") + more + x))("");
+    };
+  };
+  const auto boundary = [&](const std::string& x) {
+    return action("WILSON_GAUGEACT",
+                  tag("beta", "5") + tag("GaugeState", tag("Name", "SIMPLE_GAUGE_STATE") +
+                                                           tag("GaugeBC", tag("Name", "SCHROEDINGER_TRIVIAL_GAUGEBC") +
+                                                                              tag("SchrPhiMult", "1") + x)))("");
+  };
+  const std::string beta = tag("beta", "5"), gamma = tag("gamma", "1"), u_s = tag("u_s", "0.9"), u_t = tag("u_t", "1"),
+                    omega = tag("omega", "3");
+  const auto quark = [](const std::string& name, const std::string& more) {
+    return [=](const std::string& x) { return monomial_errors(name, more + x); };
+  };
+  const auto solved = [](const std::string& solver) {
+    return [=](const std::string& x) {
+      return monomial_errors("TWO_FLAVOR_UNPREC_FERM_MONOMIAL",
+                             tests::wilson_action("UNPRECONDITIONED_WILSON", "0.3") + tag("InvertParam", solver + x));
+    };
+  };
+  const std::string mixed = tag("invType", "MIXED_CG_INVERTER") + tag("RsdCG", "1e-8") + tag("MaxCG", "100");
+  const auto rational = [](const std::string& more, const std::string& inverter) {
+    return [=](const std::string& x) {
+      const auto term = [&](const std::string& den) {
+        return tag("RationalApprox", tag("ratApproxType", "REMEZ") + tag("numPower", "-1") + tag("denPower", den) +
+                                         tag("lowerMin", "0.01") + tag("upperMax", "80") + tag("degree", "8")) +
+               (inverter.empty() ? tests::inverter() : tag("InvertParam", inverter + x));
+      };
+      return monomial_errors("ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL",
+                             more + (inverter.empty() ? x : "") +
+                                 tag("Action", tests::wilson_action("UNPRECONDITIONED_WILSON", "0.3") +
+                                                   tag("ActionApprox", term("4")) + tag("ForceApprox", term("2"))));
+    };
+  };
+  const auto approximation = [](const std::string& lower, const std::string& den) {
+    return [=](const std::string& x) {
+      const std::string approx =
+          tag("RationalApprox", tag("ratApproxType", "REMEZ") + tag("numPower", "-1") + den + lower + x);
+      return monomial_errors("ONE_FLAVOR_UNPREC_FERM_RAT_MONOMIAL",
+                             tag("num_pf", "1") + tag("Action", tests::wilson_action("UNPRECONDITIONED_WILSON", "0.3") +
+                                                                    tag("ActionApprox", approx + tests::inverter()) +
+                                                                    tag("ForceApprox", approx + tests::inverter())));
+    };
+  };
+  const std::string interval = tag("lowerMin", "0.5") + tag("upperMax", "2"), degree = tag("degree", "3");
+  const std::string chrono = tag("invType", "CG_CHRONO_CLOVER_INVERTER") + tag("RsdTarget", "1e-8") +
+                             tag("MaxIter", "100") + tag("Delta", "0.1"),
+                    cutoff = tag("CutoffRsd", "1e-5");
+  const std::string tiny = "1e-300", wilson = tests::wilson_action("UNPRECONDITIONED_WILSON", "0.3");
+  check_ends({
+      {"KeepCheckpoints", {"1"}, {"0"}, control},
+      {"ArchiveInterval", {"1"}, {"0"}, control},
+      {"ReproCheckFrequency", {"1"}, {"0"}, control},
+      {"ReverseCheckFrequency", {"1"}, {"0"}, control},
+      {"ReverseCheckTolerance", {tiny}, {"0", "-1"}, control},
+      {"tau0", {tiny}, {"0"}, tau},
+      {"t_dir", {"0", "3"}, {"-1", "4"}, dynamics},
+      {"xi_mom", {tiny}, {"0"}, dynamics},
+      {"TargetAcceptance", {"0.01", "0.9999"}, {"0.0099", "0.99991"}, tuned},
+      {"Rounds", {"1", "9"}, {"0"}, tuned},
+      {"Trajectories", {"2", "30"}, {"1", "31"}, tuned},
+      {"n_steps", {"1"}, {"0"}, scheme("LCM_TST_MIN_NORM_2")},
+      {"delta_tau_max", {tiny}, {"0"}, scheme("LCM_STS_MIN_NORM_2_DTAU")},
+      {"t_dir", {"0", "3"}, {"-1", "4"}, aniso(tag("xi_0", "2"))},
+      {"xi_0", {tiny}, {"0"}, aniso(tag("t_dir", "2"))},
+      {"loop_extent", {"1", "2"}, {"0", "3"}, boundary},
+      {"decay_dir", {"0", "3"}, {"-1", "4"}, boundary},
+      {"beta", {"0"}, {"-1e-9"}, action("RG_GAUGEACT", tag("c1", "-0.3"))},
+      {"beta", {"0"}, {"-1e-9"}, action("SPATIAL_WILSON_GAUGEACT", "")},
+      {"beta", {"0"}, {"-1e-9"}, action("LW_1LOOP_GAUGEACT", tag("u0", "0.9"))},
+      {"u0", {tiny}, {"0"}, action("LW_1LOOP_GAUGEACT", beta)},
+      {"u0", {tiny}, {"0"}, action("LW_TREE_GAUGEACT", beta)},
+      {"u_s", {tiny}, {"0"}, action("ANISO_SPECTRUM_GAUGEACT", beta + u_t + omega)},
+      {"u_t", {tiny}, {"0"}, action("ANISO_SPECTRUM_GAUGEACT", beta + u_s + omega)},
+      {"beta", {"0"}, {"-1e-9"}, action("ANISO_SPECTRUM_GAUGEACT", u_t + u_s + omega)},
+      {"u_s", {tiny}, {"0"}, action("ANISO_SYM_SPATIAL_GAUGEACT", beta)},
+      {"u_t", {tiny}, {"0"}, action("ANISO_SYM_TEMPORAL_GAUGEACT", beta + u_s)},
+      {"q", {"1", "1.5"}, {"0.999"}, action("CONSTRAINED_PLAQ_GAUGEACT", beta + gamma)},
+      {"q", {"1"}, {"0"}, action("PLAQ_PLUS_PLAQ_POWER_GAUGEACT", beta + gamma)},
+      {"decay_dir",
+       {"0", "3"},
+       {"-1", "4"},
+       action("SF_PLAQ_PLUS_ADJOINT_GAUGEACT", tag("beta_F", "1") + tag("beta_A", "1"))},
+      {"beta",
+       {tiny},
+       {"0"},
+       action("WILSON_COARSE_FINE_1LOOP_GAUGEACT",
+              tag("coarse_dirs", "1 0 0 1") + tag("xi", "2") + tag("coeff_ff", "0") + tag("coeff_cc", "0"))},
+      {"xi",
+       {tiny},
+       {"0"},
+       action("WILSON_COARSE_FINE_1LOOP_GAUGEACT",
+              beta + tag("coarse_dirs", "1 0 0 1") + tag("coeff_ff", "0") + tag("coeff_cc", "0"))},
+      {"NumofHasenTerms",
+       {"1"},
+       {"0"},
+       quark("TWO_FLAVOR_EOPREC_CONSTDET_RATIO_CONV_CONV_MULTIHASEN_FERM_MONOMIAL",
+             tag("Action", tests::wilson_action("WILSON", "0.3") + tests::inverter()) + tag("ShiftedMass", "0 0.3"))},
+      {"num_flavors", {"1"}, {"0"}, rational(tag("num_pf", "1"), "")},
+      {"num_pf", {"1"}, {"0"}, rational("", "")},
+      {"BoundsCheckFrequency", {"0"}, {"-1"}, rational(tag("num_pf", "1"), "")},
+      {"BoundsAccuracy", {tiny}, {"0"}, rational(tag("num_pf", "1"), "")},
+      {"Delta", {"1e-12", "1"}, {"0.9e-12", "1.001"}, solved(mixed)},
+      {"MaxCG", {"1"}, {"0"}, solved(tag("invType", "CG_INVERTER") + tag("RsdCG", "1e-8"))},
+      {"MROver", {tiny}, {"0"}, solved(tag("invType", "MR_INVERTER") + tag("RsdMR", "1e-8") + tag("MaxMR", "10"))},
+      {"NKrylov", {"1"}, {"0"}, solved(tag("invType", "GCR_INVERTER") + tag("RsdGCR", "1e-8") + tag("MaxGCR", "10"))},
+      {"CutoffRsd", {tiny}, {"0"}, rational(tag("num_pf", "1"), mixed)},
+      {"CutoffRsd", {tiny}, {"0"}, rational(tag("num_pf", "1"), chrono + tag("MaxChrono", "1"))},
+      {"MaxChrono", {"0"}, {"-1"}, rational(tag("num_pf", "1"), chrono + cutoff)},
+      {"degree", {"1"}, {"0", std::to_string(kMaxRationalDegree + 1)}, approximation(interval, tag("denPower", "2"))},
+      {"digitPrecision", {"1"}, {"0", "10001"}, approximation(interval + degree, tag("denPower", "2"))},
+      {"denPower", {"2"}, {"0"}, approximation(interval + degree, "")},
+      {"lowerMin", {"1e-3"}, {"0"}, approximation(tag("upperMax", "2") + degree, tag("denPower", "2"))},
+      {"upperMax", {"0.6"}, {"0.5", "0"}, approximation(tag("lowerMin", "0.5") + degree, tag("denPower", "2"))},
+      {"MaxChrono",
+       {"1"},
+       {"0"},
+       [&](const std::string& x) {
+         return monomial_errors(
+             "TWO_FLAVOR_UNPREC_FERM_MONOMIAL",
+             wilson + tests::inverter() +
+                 tag("ChronologicalPredictor", tag("Name", "MINIMAL_RESIDUAL_EXTRAPOLATION_4D_PREDICTOR") + x));
+       }},
+      {"n_smear",
+       {"0"},
+       {"-1"},
+       [](const std::string& x) {
+         return monomial_errors(
+             "FIXED_RANDOM_X_FERM_MONOMIAL",
+             tag("FermState", tag("Name", "STOUT_FERM_STATE") + tag("rho", "0.1") + x + tests::fermion_bc()));
+       }},
+  });
+}
+
+TEST_CASE("both ends of what an element of a measurement accepts belong to it, and nothing beyond") {
+  const auto in = [](const std::string& name, const std::string& more, const std::string& objects = "") {
+    return [=](const std::string& x) {
+      return measure_errors(
+          tests::measurement(name, tag("Param", more + x) + (objects.empty() ? "" : tag("NamedObject", objects))));
+    };
+  };
+  const auto beside = [](const std::string& name, const std::string& group, const std::string& more) {
+    return [=](const std::string& x) {
+      return measure_errors(tests::measurement(name, group.empty() ? more + x : tag(group, x) + more));
+    };
+  };
+  const std::string gauge_id = tag("gauge_id", "default_gauge_field"),
+                    gauge_in = tag("gauge_in", "default_gauge_field"), fermion = tests::wilson_action("WILSON", "0.3"),
+                    v1 = tag("version", "1");
+  const auto fixing = [&](const std::string& without) {
+    std::string all = v1;
+    for (const auto& [name, value] :
+         {std::pair{"GFAccu", "1e-5"}, {"GFMax", "10"}, {"OrPara", "1.5"}, {"j_decay", "3"}})
+      if (name != without) all += tag(name, value);
+    return in("COULOMB_GAUGEFIX", tag("OrDo", "true") + all, gauge_id + tag("gfix_id", "f") + tag("gauge_rot_id", "r"));
+  };
+  const auto loops = [&](const std::string& without) {
+    std::string all = tag("version", "3");
+    for (const auto& [name, value] : {std::pair{"kind", "1"}, {"j_decay", "3"}, {"t_dir", "3"}})
+      if (name != without) all += tag(name, value);
+    return in("WILSLP", all, gauge_id);
+  };
+  const std::string smeared = gauge_id + tag("linksmear_id", "s");
+  const std::string ape = tag("LinkSmearingType", "APE_SMEAR") + tag("link_smear_fact", "2.5");
+  const std::string hyp =
+      tag("LinkSmearingType", "HYP_SMEAR") + tag("alpha1", "0.7") + tag("alpha2", "0.6") + tag("alpha3", "0.3");
+  const std::string num = tag("link_smear_num", "1");
+  const std::string flow = tag("GaugeAction", tag("Name", "WILSON_GAUGEACT") + tag("beta", "1"));
+  const std::string seed = tag("ran_seed", tag("Seed", "<elem>1</elem><elem>0</elem><elem>0</elem><elem>0</elem>"));
+  const auto make_source = [](const std::string& more) {
+    return [=](const std::string& x) { return measure_errors(source(more + x)); };
+  };
+  const std::string shell = tag("SourceType", "SHELL_SOURCE") + tag("j_decay", "3") + tag("t_srce", "0 0 0 0");
+  const auto gaussian = [&](const std::string& x) {
+    return measure_errors(
+        source(shell + tag("SmearingParam", tag("wvf_kind", "GAUGE_INV_GAUSSIAN") + tag("wvf_param", "1") +
+                                                tag("no_smear_dir", "3") + x)));
+  };
+  const auto displaced = [&](const std::string& x) {
+    return measure_errors(
+        source(tag("SourceType", "POINT_SOURCE") + tag("j_decay", "3") + tag("t_srce", "0 0 0 0") +
+               tag("Displacement", tag("DisplacementType", "SIMPLE_DISPLACEMENT") + tag("disp_length", "1") + x)));
+  };
+  check_ends({
+      {"Frequency", {"1"}, {"0"}, beside("PLAQUETTE", "", "")},
+      {"n_sources", {"1"}, {"0"}, in("CHIRAL_CONDENSATE", fermion + tests::inverter())},
+      {"RsdR", {"1e-300"}, {"0"}, beside("EIGBNDSMDAGM", "Ritz", fermion)},
+      {"Neig",
+       {"1"},
+       {"0"},
+       [&](const std::string& x) {
+         return measure_errors(tests::measurement("EIGBNDSMDAGM", tag("Ritz", tag("RsdR", "1e-3") + x) + fermion));
+       }},
+      {"GFAccu", {"1e-300"}, {"0"}, fixing("GFAccu")},
+      {"GFMax", {"1"}, {"0"}, fixing("GFMax")},
+      {"OrPara", {"1", "1.9999"}, {"0.9999", "2"}, fixing("OrPara")},
+      {"j_decay", {"-1", "0", "4"}, {"-2", "5"}, fixing("j_decay")},
+      {"kind", {"1", "7"}, {"0", "8"}, loops("kind")},
+      {"j_decay", {"0", "3"}, {"-1", "4"}, loops("j_decay")},
+      {"t_dir", {"0", "3"}, {"-1", "4"}, loops("t_dir")},
+      {"nstep", {"1"}, {"0"}, in("WILSON_FLOW", v1 + tag("wtime", "1") + tag("t_dir", "3"), gauge_in)},
+      {"wtime", {"1e-300"}, {"0"}, in("WILSON_FLOW", v1 + tag("nstep", "1") + tag("t_dir", "3"), gauge_in)},
+      {"t_dir", {"0", "3"}, {"-1", "4"}, in("WILSON_FLOW", v1 + tag("nstep", "1") + tag("wtime", "1"), gauge_in)},
+      {"nstep", {"1"}, {"0"}, in("GRADIENT_FLOW", tag("eps", "0.1") + flow, gauge_in)},
+      {"eps", {"1e-300"}, {"0"}, in("GRADIENT_FLOW", tag("nstep", "1") + flow, gauge_in)},
+      {"t_dir", {"0", "3"}, {"-1", "4"}, in("GRADIENT_FLOW", tag("nstep", "1") + tag("eps", "0.1") + flow, gauge_in)},
+      {"link_smear_num", {"0"}, {"-1"}, in("LINK_SMEAR", ape, smeared)},
+      {"BlkAccu", {"0", "1"}, {"-1e-9", "1.001"}, in("LINK_SMEAR", ape + num, smeared)},
+      {"BlkMax", {"1"}, {"0"}, in("LINK_SMEAR", ape + num, smeared)},
+      {"num_smear", {"0"}, {"-1"}, in("LINK_SMEAR", hyp, smeared)},
+      {"link_smear_num",
+       {"0"},
+       {"-1"},
+       in("LINK_SMEAR", tag("LinkSmearingType", "STOUT_SMEAR") + tag("link_smear_fact", "0.1"), smeared)},
+      {"j_decay", {"0", "3"}, {"-1", "4"}, make_source(tag("SourceType", "WALL_SOURCE") + tag("t_source", "0"))},
+      {"N",
+       {"2"},
+       {"1"},
+       make_source(tag("SourceType", "RAND_ZN_WALL_SOURCE") + tag("j_decay", "3") + tag("t_source", "0") + seed)},
+      {"wvfIntPar", {"0"}, {"-1"}, gaussian},
+      {"disp_dir", {"0", "3"}, {"-1", "4"}, displaced},
+  });
 }
 
 TEST_CASE("names of output files fit the file system") {
