@@ -601,4 +601,15 @@ TEST_CASE("sizes read as people write them") {
   CHECK(format_bytes(1024) == "1.00 KiB");
   CHECK(format_bytes(1536) == "1.50 KiB");
   CHECK(format_bytes(std::size_t{131} << 30) == "131 GiB");
+  // Three digits where they fit, and each unit from its own size on.
+  CHECK(format_bytes(999) == "999 B");
+  CHECK(format_bytes(9 << 10) == "9.00 KiB");
+  CHECK(format_bytes(10 << 10) == "10.0 KiB");
+  CHECK(format_bytes((99 << 10) + 512) == "99.5 KiB");
+  CHECK(format_bytes(100 << 10) == "100 KiB");
+  CHECK(format_bytes((1 << 20) - 1024) == "1023 KiB");
+  CHECK(format_bytes(1 << 20) == "1.00 MiB");
+  CHECK(format_bytes(std::size_t{1} << 30) == "1.00 GiB");
+  CHECK(format_bytes(std::size_t{3} << 39) == "1.50 TiB");
+  CHECK(format_bytes(std::size_t{2048} << 40) == "2048 TiB");
 }

@@ -132,6 +132,26 @@ TEST_CASE("the profile counts the calls of kernels that are no longer kept") {
   const std::int64_t before = runtime().launches();
   for (int i = 1000; i < 1300; ++i) s.run(i);
   CHECK(calls() == runtime().launches() - before);
+  double bytes = 0, flops = 0, seconds = 0, build = 0, build_of_gone = 0;
+  for (const KernelInfo& info : runtime().kernels()) {
+    bytes += info.bytes;
+    flops += info.flops;
+    seconds += info.seconds;
+    build += info.name.starts_with("plus_1") && info.name.size() == 9 ? info.compile_seconds : 0;
+    if (info.name != "(no longer kept)") continue;
+    build_of_gone += info.compile_seconds;
+    CHECK(info.calls > 0);
+    CHECK(info.bytes == static_cast<double>(info.calls) * 64 * 2 * 8);
+    CHECK(info.flops == static_cast<double>(info.calls) * 64);
+    CHECK(info.seconds > 0);
+  }
+  CHECK(bytes == 300 * 64 * 2 * 8);
+  CHECK(flops == 300 * 64);
+  CHECK(seconds > 0);
+  CHECK(seconds < 10);
+  CHECK(build > 0);
+  // More have gone than are left of these, at about the same cost each.
+  CHECK(build_of_gone > 0.1 * build);
   CHECK(runtime().profile_report().find("(no longer kept)") != std::string::npos);
 }
 

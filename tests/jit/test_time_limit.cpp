@@ -46,6 +46,15 @@ TEST_CASE("many short calls are none, nor is the time between calls") {
         }) == "");
 }
 
+TEST_CASE("a call of two thirds of the limit is none") {
+  CHECK(found_by(
+            [](TimeLimit& limit, auto end) {
+              const TimeLimit::Call call(limit, "a wait");
+              std::this_thread::sleep_until(end);
+            },
+            3) == "");
+}
+
 TEST_CASE("no limit") {
   CHECK(found_by(
             [](TimeLimit& limit, auto end) {
