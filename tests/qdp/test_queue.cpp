@@ -214,6 +214,55 @@ TEST_CASE("what nobody can read any more is not stored, and not computed") {
   CHECK(distance(d, b) == 0);
 }
 
+TEST_CASE("sixteen statements, 32 fields and as many results as a sum may have go into one kernel, and no more") {
+  create_lattice({4, 4, 4, 4});
+  const LatticeComplexD a = random_field();
+  const Fuse on(true);
+  const auto launches_of = [&](const auto& statements) {
+    jit::run_deferred();
+    const std::int64_t start = launches();
+    statements();
+    jit::run_deferred();
+    return launches() - start;
+  };
+  for (const int n : {1, 15, 16, 17, 32, 33}) {
+    CAPTURE(n);
+    std::vector<LatticeComplexD> x, y, expected;
+    for (int i = 0; i < n; ++i) {
+      x.push_back(random_field());
+      y.push_back(random_field());
+      const Fuse off(false);
+      expected.push_back(x.back() + a);
+    }
+    CHECK(launches_of([&] {
+            for (auto& field : x) field += a;
+          }) == (n + 15) / 16);
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(distance(x[i], expected[i]) == 0);
+    // Two fields each, and the one that all have: fifteen statements of 31 fields.
+    CHECK(launches_of([&] {
+            for (std::size_t i = 0; i < x.size(); ++i) x[i] = a * y[i];
+          }) == (n + 14) / 15);
+  }
+  if (tests::job_ranks() > 1) return;  // where sums do not wait
+  // A sum of complex numbers has two results, of which one kernel has 24.
+  for (const int n : {12, 13, 24, 25}) {
+    CAPTURE(n);
+    std::vector<LatticeComplexD> x;
+    std::vector<DComplex> expected;
+    for (int i = 0; i < n; ++i) {
+      x.push_back(random_field());
+      const Fuse off(false);
+      expected.push_back(sum(a * x.back()));
+    }
+    std::vector<PendingSum<DComplex>> sums;
+    CHECK(launches_of([&] {
+            for (const auto& field : x) sums.push_back(pending_sum(a * field, all));
+            for (auto& one : sums) (void)one.get();
+          }) == (n + 11) / 12);
+    for (std::size_t i = 0; i < sums.size(); ++i) CHECK(distance_of(sums[i].get(), expected[i]) == 0);
+  }
+}
+
 TEST_CASE("a program whose fields are too many for the device's memory runs statement by statement") {
   jit::Memory& memory = jit::Memory::instance();
   if (&memory == &jit::Memory::host()) return;  // where fields cannot leave
