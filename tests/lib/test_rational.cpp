@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -366,6 +367,38 @@ TEST_CASE("coefficients that do not fit are refused") {
   CHECK(contains(errors(coefficients("", "0.4")), "1/r"));
   CHECK(contains(errors(coefficients("", "much")), "a number"));
   CHECK(contains(errors(element("ratApproxType", "READ_COEFFS")), "PFECoeffs"));
+}
+
+TEST_CASE("coefficients may be a tenth from the power, and a hundredth from those of the inverse") {
+  const auto group = [](const std::string& name, const PartialFractions& r, double factor) {
+    const auto text = [&](double x) {
+      char digits[40];
+      std::snprintf(digits, sizeof digits, "%.17g", x);
+      return std::string(digits);
+    };
+    std::string residues, poles;
+    for (const double x : r.residues) residues += text(factor * x) + ' ';
+    for (const double x : r.poles) poles += text(x) + ' ';
+    return element(name,
+                   element("norm", text(factor * r.constant)) + element("res", residues) + element("pole", poles));
+  };
+  const RationalApproximation r = remez({-1, 8}, 0.5, 2, 6);
+  REQUIRE(r.max_relative_error < 1e-8);
+  const auto errors = [&](double factor, double factor_of_inverse, bool power) {
+    return read(element("ratApproxType", "READ_COEFFS") + (power ? param("-1", "0.5", "2", "6") : "") +
+                group("PFECoeffs", r.function, factor) + group("IPFECoeffs", r.inverse, factor_of_inverse))
+        .errors;
+  };
+  for (const double sign : {1.0, -1.0}) {
+    CAPTURE(sign);
+    CHECK(errors(1, 1 + sign * 0.00999, true) == "");
+    CHECK(contains(errors(1, 1 + sign * 0.01001, true), "IPFECoeffs"));
+    CHECK(errors(1, 1 + sign * 0.00999, false) == "");
+    CHECK(contains(errors(1, 1 + sign * 0.01001, false), "IPFECoeffs"));
+    CHECK(errors(1 + sign * 0.0999, 1 / (1 + sign * 0.0999), true) == "");
+    CHECK(contains(errors(1 + sign * 0.1001, 1 / (1 + sign * 0.1001), true), "what Param says"));
+    CHECK(errors(1 + sign * 0.2, 1 / (1 + sign * 0.2), false) == "");  // nobody says what it should be
+  }
 }
 
 TEST_CASE("a request that cannot be computed is reported with the element at fault") {
