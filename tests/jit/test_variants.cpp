@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "jit/device/cpu_device.hpp"
@@ -555,4 +556,33 @@ TEST_CASE("what the caches hold is measured once, and kept for the next run") {
   const double bytes = std::stod(*kept);
   CHECK(bytes >= 1 << 20);
   CHECK(bytes < 1 << 29);
+}
+
+TEST_CASE(
+    "on the processor other code is tried after two milliseconds, or three compilations, or what so many nodes take") {
+  const Cache cache;
+  CpuDevice cpu;
+  cpu.set_threads(2);
+  KernelCache(cache.folder.path, 1 << 20)
+      .store("caches 1\ndevice " + cpu.model() + "\nthreads 2", std::to_string(1 << 20));
+  for (const auto& [nodes, compilation, price] :
+       {std::tuple{3, 0.0, 2e-3}, {3, 1.0, 3.0}, {3, 5e-4, 2e-3}, {1000, 0.0, 3e-2}, {1000, 0.02, 6e-2}}) {
+    CAPTURE(nodes);
+    CAPTURE(compilation);
+    Variants variants(cpu);
+    KernelHandle handle({}, kernel(nodes, false));
+    handle.classes.resize(1);
+    variants.prepare(handle, 0, 1e12);
+    SizeClass& size = handle.classes[0];
+    handle.costliest_compile = compilation;
+    REQUIRE(size.tuner);
+    CHECK_FALSE(size.trial);
+    variants.launched(handle, 0, 1e12, 0.75 * price);
+    CHECK_FALSE(size.trial);
+    variants.launched(handle, 0, 1e12, 0.24 * price);
+    CHECK_FALSE(size.trial);
+    CHECK(handle.variants.size() == 1);
+    variants.launched(handle, 0, 1e12, 0.02 * price);
+    CHECK(size.trial);
+  }
 }
