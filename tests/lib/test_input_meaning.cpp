@@ -803,6 +803,18 @@ TEST_CASE("available memory is what the machine or a control group leaves, not w
   put("/sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "5000000000\n");
   put("/sys/fs/cgroup/memory/slurm/memory.usage_in_bytes", "1000000000\n");
   CHECK(available_memory(root) == 4000000000ull);
+  put("/sys/fs/cgroup/memory/slurm/memory.stat", "inactive_file 300000000\ntotal_inactive_file 500000000\n");
+  CHECK(available_memory(root) == 4500000000ull);
+  // The group at the top, which is the whole container, in both versions.
+  put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "2000000000\n");
+  put("/sys/fs/cgroup/memory/memory.usage_in_bytes", "100000000\n");
+  CHECK(available_memory(root) == 1900000000ull);
+  put("/proc/self/cgroup", "0::/\n");
+  CHECK(available_memory(root) == 20000000ull * 1024);
+  put("/sys/fs/cgroup/memory.max", "700000000\n");
+  CHECK(available_memory(root) == 700000000ull);
+  put("/sys/fs/cgroup/memory.current", "200000000\n");
+  CHECK(available_memory(root) == 500000000ull);
   CHECK(available_memory().value_or(1) > 0);
 }
 
@@ -811,6 +823,9 @@ TEST_CASE("the need of a lattice is that of the product of its extents") {
     CHECK(memory_fault(lattice, 8, 3072) == "");
     CHECK(memory_fault(lattice, 8, 3071) != "");
   }
+  CHECK(memory_fault({4, 4, 4, 4}, 1.5 * (1 << 22), std::uint64_t{1} << 29) ==
+        "the fields need at least 1.5 GiB, and 0.5 GiB of memory are available");
+  CHECK(memory_fault({4, 4, 4, 4}, 1e30, std::nullopt) == "");
 }
 
 TEST_CASE("bytes per site are those of the fields that monomials keep, and of the most that one of them works with") {
