@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <optional>
 
 using namespace QDP;
 using namespace qcd;
@@ -178,6 +179,26 @@ TEST_CASE("scales of a curve of straight lines: the first crossing upwards, in w
   CHECK(t0(0.4) == doctest::Approx(step).epsilon(base_tol(1e-12)));
   CHECK(t0(0.55) == doctest::Approx(3.5 * step).epsilon(base_tol(1e-12)));
   CHECK(!flow.t0(&EnergyDensity::clover, 0.81));
+}
+
+TEST_CASE("w0 is from differences to both sides, of the energy and at the level that is asked for") {
+  FlowResult flow;  // t^2 E = c t^2, so that t d/dt(t^2 E) is 2 c t^2 by differences over two steps
+  for (int i = 0; i <= 6; ++i) {
+    FlowPoint point;
+    point.t = 0.1 * i;
+    point.energy.clover = 1;
+    point.energy.plaquette = 0.5;
+    flow.points.push_back(point);
+  }
+  const auto is = [](const std::optional<double>& found, double squared) {
+    CHECK(found.value() == doctest::Approx(std::sqrt(squared)).epsilon(base_tol(1e-12)));
+  };
+  is(flow.w0(), 0.3 + 0.1 * (0.3 - 0.18) / (0.32 - 0.18));
+  is(flow.w0(&EnergyDensity::clover, 0.1), 0.2 + 0.1 * (0.1 - 0.08) / (0.18 - 0.08));
+  CHECK(!flow.w0(&EnergyDensity::plaquette));  // at most 0.25
+  is(flow.w0(&EnergyDensity::plaquette, 0.05), 0.2 + 0.1 * (0.05 - 0.04) / (0.09 - 0.04));
+  CHECK(!flow.w0(&EnergyDensity::clover, 0.51));  // the last point has one side only
+  is(flow.w0(&EnergyDensity::clover, 0.499), 0.4 + 0.1 * (0.499 - 0.32) / (0.5 - 0.32));
 }
 
 TEST_CASE("time is the last direction unless a flow is told") {
