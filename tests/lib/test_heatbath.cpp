@@ -164,7 +164,7 @@ TEST_CASE("links in no loop are left alone by over-relaxation, and drawn from th
   CHECK(toDouble(norm2(v[Nd - 1] - u[Nd - 1])) == 0);
   v = zero;
   for (int mu = 0; mu < Nd; ++mu) v[mu] = Real(1);
-  for (int i = 0; i < 2; ++i) heatbath.heat_sweep(v);
+  for (int i = 0; i < 6; ++i) heatbath.heat_sweep(v);
   // <|tr U|^2> = 1, <|tr U|^4> = 2, and 1 and 2 for SU(2) too, of which tr U is real.
   const LatticeReal squares = localNorm2(trace(v[Nd - 1]));
   CHECK(std::fabs(mean(squares) - 1) < 4 / std::sqrt(static_cast<double>(Layout::vol())));
