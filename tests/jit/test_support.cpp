@@ -354,6 +354,41 @@ TEST_CASE("log levels and topics decide what is told") {
   CHECK_THROWS_AS(jit::configure_log("all"), jit::UserError);
 }
 
+TEST_CASE("each level tells what it and those before it tell; topics hold back neither errors nor warnings") {
+  CaptureLog capture;
+  const std::vector<std::string> levels = {"error", "warn", "info", "debug", "trace"};
+  const auto all_levels = [](const char* topic) {
+    jit::log_error(topic, "x");
+    jit::log_warn(topic, "x");
+    jit::log_info(topic, "x");
+    jit::log_debug(topic, "x");
+    jit::log_trace(topic, "x");
+  };
+  for (std::size_t level = 0; level < levels.size(); ++level)
+    for (const std::string topics : {"", ",a,b", ",,b,", ",ab"}) {
+      CAPTURE(levels[level]);
+      CAPTURE(topics);
+      jit::configure_log(levels[level] + topics);
+      std::string expected;
+      logged.clear();
+      for (const char* topic : {"a", "b", "c"}) {
+        const bool named = topics.empty() || (topics + ",").find("," + std::string(topic) + ",") != std::string::npos;
+        for (std::size_t line = 0; line <= level; ++line)
+          if (line < 2 || named) expected += "tessera " + levels[line] + " [" + topic + "]: x\n";
+        all_levels(topic);
+      }
+      CHECK(logged == expected);
+      for (std::size_t line = 0; line < levels.size(); ++line)
+        CHECK(jit::log_enabled(static_cast<jit::LogLevel>(line)) == (line <= level && (line < 2 || topics.empty())));
+    }
+  jit::configure_log("info");
+  logged.clear();
+  jit::set_log_rank(0);
+  jit::log_info("", 1234567.0, " ", 0.1234567, " ", -7L, " ", ~0ull, " ", std::string("s"), false);
+  jit::set_log_rank(-1);
+  CHECK(logged == "tessera info rank 0: 1.23457e+06 0.123457 -7 18446744073709551615 sfalse\n");
+}
+
 TEST_CASE("the hash depends on the bytes, not on how they came") {
   const std::string text = "the quick brown fox jumps over the lazy dog";
   const jit::Hash128 whole = jit::hash_text(text);
