@@ -1,4 +1,5 @@
-// The thread pool: every part runs once, exceptions come back, nested and resized use is safe.
+// The processor as a device: where its memory begins; and its threads: every part runs once, exceptions come back, nested and
+// resized use is safe.
 #include "jit/device/thread_pool.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
@@ -17,9 +19,42 @@
 #include <thread>
 #include <vector>
 
+#include "jit/device/cpu_device.hpp"
 #include "jit/support/error.hpp"
 
 using namespace jit;
+
+TEST_CASE("large blocks begin at places that fall into other sets of a cache") {
+  CpuDevice cpu;
+  constexpr std::size_t kBytes = 3 << 20;
+  std::vector<void*> blocks;
+  std::vector<int> in_page(4096 / 64), in_way((64 << 10) / 1024);
+  for (int i = 0; i < 64; ++i) {
+    blocks.push_back(cpu.allocate(kBytes));
+    const auto at = reinterpret_cast<std::uintptr_t>(blocks.back());
+    CHECK(at % Device::kAlignment == 0);
+    ++in_page[at % 4096 / 64];
+    ++in_way[at % (64 << 10) / 1024];
+    std::memset(blocks.back(), i, kBytes);  // all of it is there
+  }
+  CHECK(*std::ranges::max_element(in_page) <= 2);
+  CHECK(*std::ranges::max_element(in_way) <= 2);
+  for (int i = 0; i < 64; ++i) {
+    const auto* bytes = static_cast<const unsigned char*>(blocks[static_cast<std::size_t>(i)]);
+    CHECK((bytes[0] == i && bytes[kBytes - 1] == i));  // and nobody else's
+    cpu.free(blocks[static_cast<std::size_t>(i)], kBytes);
+  }
+  // What is given back is gone: the same again and again does not add up.
+  const auto mapped = [] {
+    std::ifstream file("/proc/self/statm");
+    long pages = 0;
+    file >> pages;
+    return pages;
+  };
+  const long before = mapped();
+  for (int i = 0; i < 200; ++i) cpu.free(cpu.allocate(kBytes), kBytes);
+  CHECK(mapped() - before < 16);
+}
 
 TEST_CASE("shares cover a range once, in order, and differ by at most one") {
   for (const int threads : {1, 2, 3, 7, 64})
