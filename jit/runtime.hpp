@@ -89,6 +89,13 @@ class Runtime {
   double bandwidth();
   double copy_bandwidth();
   double arithmetic_rate(ir::Type word);
+  /// What a long kernel has to do at a site.
+  struct Work {
+    double bytes, flops;
+  };
+  /// Whether it is clearly better to do the second than the first at sites of which `bytes` are read again and again in all. On a
+  /// GPU: to move less.
+  bool is_better(const Work& second, const Work& first, ir::Type word, double bytes);
   int threads() const;
   void set_threads(int n);  ///< n >= 1; default OMP_NUM_THREADS or all cores
 

@@ -82,7 +82,7 @@ void name_nan(const ir::Kernel& kernel, std::size_t leaf, Field& field, const Do
   const SiteOrder& order = field.order();
   const auto word_bytes = static_cast<std::size_t>(ir::bytes(field.word()));
   const auto components = static_cast<std::size_t>(field.components());
-  const auto* words = static_cast<const char*>(field.host_read());
+  const auto* words = static_cast<const char*>(field.host_words());
   for_each_group(domain, [&](std::int64_t group, std::uint64_t mask) {
     for (int lane = 0; lane < order.lanes; ++lane) {
       const std::int32_t site = order.host_index[static_cast<std::size_t>(group * order.lanes + lane)];

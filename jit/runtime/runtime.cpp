@@ -500,6 +500,14 @@ double Runtime::bandwidth() {
   run_deferred();
   return measure_bandwidth(state_->device, state_->variants.compiler());
 }
+bool Runtime::is_better(const Work& second, const Work& first, ir::Type word, double bytes) {
+  const RuntimeLock lock;
+  if (!state_->device.blocks().empty()) return second.bytes < first.bytes;
+  if (!state_->variants.exceeds_caches(bytes)) return false;
+  constexpr double kClearly = 0.9;
+  const auto seconds = [&](const Work& w) { return state_->variants.seconds_from_memory(w.bytes, w.flops, word); };
+  return seconds(second) < kClearly * seconds(first);
+}
 double Runtime::copy_bandwidth() {
   const RuntimeLock lock;
   return measure_copies(state_->device);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "jit/cache/kernel_cache.hpp"
 #include "jit/device/device.hpp"
@@ -34,7 +35,15 @@ class Variants {
   std::int64_t compilations() const { return compilations_; }
   Compiler& compiler();
 
+  /// Whether so much comes from memory each time it is read. On a GPU all does.
+  bool exceeds_caches(double bytes);
+  /// About what a kernel of some hundred operations takes for moving so many bytes from and to memory, and so many
+  /// floating-point operations of the word. On the host.
+  double seconds_from_memory(double bytes, double flops, ir::Type word);
+
  private:
+  template <class Measure>
+  double of_machine(const char* what, Measure&& measure);
   TuningSpace space(const KernelHandle& kernel, double bytes);
   double cache_bytes();
   const Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
@@ -54,7 +63,7 @@ class Variants {
   std::unique_ptr<Compiler> compiler_;  // opening LLVM takes milliseconds: at the first compilation
   std::optional<KernelCache> cache_ = KernelCache::from_environment();
   std::int64_t compilations_ = 0;
-  std::map<int, double> cache_bytes_;  ///< by the number of threads
+  std::map<std::pair<std::string, int>, double> of_machine_;  ///< by the number of threads
 };
 
 /// Makes a launch one of this configuration.

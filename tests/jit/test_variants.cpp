@@ -462,7 +462,7 @@ TEST_CASE(
     while (run.launch().tuner) {
     }
     CHECK(run.launch().options.code == best);
-    CHECK(run.variants.compilations() == 4);
+    CHECK(run.variants.compilations() == 6);
     CHECK(run.variants.describe(run.handle) == "prefetch 8");
   }
   {
@@ -493,12 +493,14 @@ namespace {
 /// The choice that the model makes for y = 2 x on a device of `threads` threads whose caches are known to hold `cache` bytes.
 struct Model {
   bool listed = false, reads_written = false, structured = false;
+  double operations = 10;
 
   CodeOptions choice(CpuDevice& cpu, double bytes) const {
     KernelHandle handle({}, kernel(3, listed));
     handle.classes.resize(1);
     handle.cost.structured = structured;
     handle.cost.reads_written = reads_written;
+    handle.cost.operations = operations;
     Variants variants(cpu);
     variants.prepare(handle, 0, bytes);
     return handle.classes[0].options.code;
@@ -526,6 +528,10 @@ TEST_CASE(
   CHECK(Model{.structured = true}.choice(cpu, kHeld) == plain);
   CHECK(Model{.structured = true}.choice(cpu, 1.01 * kHeld) == both);
   CHECK(Model{.reads_written = true, .structured = true}.choice(cpu, 1.01 * kHeld) == CodeOptions{.prefetch = 4});
+  // A step of a long kernel takes as long as memory does to answer.
+  CHECK(Model{.structured = true, .operations = 400}.choice(cpu, 1.01 * kHeld) == both);
+  CHECK(Model{.structured = true, .operations = 401}.choice(cpu, 1.01 * kHeld) ==
+        CodeOptions{.streaming = true, .prefetch = 1});
   CHECK(Model{.listed = true, .structured = true}.choice(cpu, 1.01 * kHeld) == plain);
   cpu.set_threads(1);
   CHECK(Model{}.choice(cpu, 1.5 * kHeld) == plain);
@@ -540,6 +546,25 @@ TEST_CASE(
   const Setting yes("TESSERA_STREAM", "1"), near("TESSERA_PREFETCH", "0");
   CHECK(Model{.structured = true}.choice(cpu, 1.01 * kHeld) == streaming);
   CHECK(Model{}.choice(cpu, 100) == streaming);
+}
+
+TEST_CASE("what long kernels take is the larger of memory's and arithmetic's, by what is known of the machine") {
+  const Cache cache;
+  CpuDevice cpu;
+  cpu.set_threads(2);
+  const auto remember = [&](const std::string& what, double value) {
+    KernelCache(cache.folder.path, 1 << 20)
+        .store(what + "\ndevice " + cpu.model() + "\nthreads 2", std::to_string(value));
+  };
+  remember("triad 1", 4e9);
+  remember("fma f32 1", 32e9);
+  remember("fma f64 1", 16e9);
+  Variants variants(cpu);
+  CHECK(variants.seconds_from_memory(8, 0, ir::Type::f64) == 2e-9);
+  CHECK(variants.seconds_from_memory(8, 1, ir::Type::f64) == 2e-9);
+  const double part = 16e-9 / variants.seconds_from_memory(8, 256, ir::Type::f64);  // of the rate that is reached
+  CHECK((part == doctest::Approx(0.6) || part == doctest::Approx(0.38)));
+  CHECK(variants.seconds_from_memory(0, 256, ir::Type::f32) == doctest::Approx(8e-9 / part));
 }
 
 TEST_CASE("what the caches hold is measured once, and kept for the next run") {
