@@ -46,17 +46,20 @@ class HeldPlace {
 // INVARIANT: a valid side has memory; the image has memory only while it is valid. A tracked field is in the ring
 // exactly while its device side has memory.
 
-Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home)
+Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home,
+             std::uint8_t encoding)
     : order_(std::move(order)),
       word_(word),
       components_(components),
+      encoding_(encoding),
       state_(home.separate() ? kTracked : 0),
       home_(home) {
   place_.field = this;
 }
 
-Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory, Residency& home)
-    : Field(std::move(order), word, components, home) {
+Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory, Residency& home,
+             std::uint8_t encoding)
+    : Field(std::move(order), word, components, home, encoding) {
   if (home_.separate())
     throw InternalError({.what = "Field in memory of the host",
                          .expected = "a device that shares it",
@@ -91,7 +94,8 @@ void Field::set_state(unsigned state) noexcept {
   state_.store(state, std::memory_order_relaxed);
   if ((state & kSides) == kHost) stamp_ = 0;
   const auto sites = static_cast<std::uint32_t>(order_->sites);
-  const bool readable = (state & (kHost | kWriteWaits)) == kHost, writable = (state & (kSides | kAwaited)) == kHost;
+  const bool readable = encoding_ == 0 && (state & (kHost | kWriteWaits)) == kHost,
+             writable = encoding_ == 0 && (state & (kSides | kAwaited)) == kHost;
   readable_.store(readable ? sites : 0, std::memory_order_release);
   writable_.store(writable ? sites : 0, std::memory_order_release);
 }
@@ -116,6 +120,14 @@ void Field::refuse_if_lost() const {
                    .expected = "that the statement that should have written it succeeded",
                    .got = "it failed: " + *lost_,
                    .what_now = "assign to the field before it is read again"});
+}
+
+void Field::refuse_if_encoded() const {
+  if (encoding_ == 0) return;
+  throw UserError({.what = "elements, raw pointers or files of a field in compressed storage, " + shape(*this),
+                   .expected = "a field of plain storage, whose words are its components",
+                   .got = "words that kernels decode",
+                   .what_now = "assign it to a plain field of the same type, and that one back"});
 }
 
 void Field::allocate_host() {
@@ -150,6 +162,11 @@ void Field::release_image() noexcept {
 }
 
 const void* Field::host_fetch() {
+  refuse_if_encoded();
+  return host_words();
+}
+
+const void* Field::host_words() {
   const RuntimeLock lock;
   settle_for_reading();
   refuse_if_lost();
@@ -171,11 +188,18 @@ const void* Field::host_fetch() {
 }
 
 void* Field::host_claim(bool keep) {
+  refuse_if_encoded();
+  return claim_host_words(keep);
+}
+
+void* Field::overwrite_host_words() { return claim_host_words(false); }
+
+void* Field::claim_host_words(bool keep) {
   const RuntimeLock lock;
   settle();
   if (host_current()) return host_;
   if (keep)
-    host_read();
+    host_words();
   else
     allocate_host();
   release_device();
@@ -186,7 +210,7 @@ void* Field::host_claim(bool keep) {
 
 void Field::host_done() noexcept {
   const RuntimeLock lock;
-  if (is_awaited()) return;  // these go on with it
+  if (is_awaited() || encoding_ != 0) return;  // these go on with it; nobody looked at elements
   if (host_current()) {
     // On a device with memory of its own, which may be short, the contents wait for the first statement that needs
     // them.
@@ -272,7 +296,7 @@ void Field::read_site(std::int64_t site, void* out) {
   const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
   const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
   if (on_host || (state_ & kHost) != 0 || (state_ & kSides) == 0)
-    std::memcpy(out, static_cast<const char*>(host_read()) + static_cast<std::size_t>(site) * site_bytes, site_bytes);
+    std::memcpy(out, static_cast<const char*>(host_words()) + static_cast<std::size_t>(site) * site_bytes, site_bytes);
   else if ((state_ & kImage) != 0)
     for (int c = 0; c < components_; ++c)
       std::memcpy(static_cast<char*>(out) + static_cast<std::size_t>(c) * word_bytes,
@@ -291,8 +315,8 @@ void Field::write_site(std::int64_t site, const void* in) {
   const auto word_bytes = static_cast<std::size_t>(ir::bytes(word_));
   const std::size_t site_bytes = word_bytes * static_cast<std::size_t>(components_);
   const std::size_t pitch = word_bytes * static_cast<std::size_t>(block_lanes(order_->lanes, word_));
-  if ((state_ & kSides) == 0) host_write();  // a field that is filled site by site begins on the host
-  if ((state_ & kDevice) != 0)               // first, because it may throw
+  if ((state_ & kSides) == 0) claim_host_words(true);  // a field that is filled site by site begins on the host
+  if ((state_ & kDevice) != 0)                         // first, because it may throw
     home_.device().copy_rows_to_device(static_cast<char*>(device_) + device_offset(site), pitch, in, word_bytes,
                                        components_);
   if ((state_ & kHost) != 0)
@@ -371,7 +395,8 @@ std::uint64_t Field::contents() {
 }
 
 void Field::swap(Field& other) {
-  if (order_ != other.order_ || word_ != other.word_ || components_ != other.components_ || &home_ != &other.home_)
+  if (order_ != other.order_ || word_ != other.word_ || components_ != other.components_ ||
+      encoding_ != other.encoding_ || &home_ != &other.home_)
     throw InternalError({.what = "Field::swap", .expected = shape(*this), .got = shape(other)});
   if (this == &other) return;
   const RuntimeLock lock;

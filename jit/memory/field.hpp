@@ -30,17 +30,21 @@ namespace jit {
 class Field {
  public:
   /// `components` words per site. Allocates nothing yet; contents are undefined until first written.
-  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home = Residency::instance());
+  /// `encoding` other than 0: the words are not the components of a site type, but stand for them in a way that kernels know.
+  /// There are no elements and no raw pointers then: host_read and its kin throw UserError.
+  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home = Residency::instance(),
+        std::uint8_t encoding = 0);
   /// Its device side is `memory` (device_bytes() at a multiple of Device::kAlignment), which lives longer than the field: what
   /// a message carries, for instance. Throws InternalError on devices with memory of their own.
   Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory,
-        Residency& home = Residency::instance());
+        Residency& home = Residency::instance(), std::uint8_t encoding = 0);
   ~Field();
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
 
   ir::Type word() const { return word_; }
   int components() const { return components_; }
+  std::uint8_t encoding() const { return encoding_; }
   const SiteOrder& order() const { return *order_; }
   /// Another order of sites for a field that was never written. Throws InternalError for one that was.
   void reorder(std::shared_ptr<const SiteOrder> order);
@@ -49,6 +53,9 @@ class Field {
 
   /// Host side for reading; pointer valid until the field is next written by a kernel or destroyed.
   const void* host_read() { return readable_.load(std::memory_order_acquire) != 0 ? host_ : host_fetch(); }
+  /// The same, and that of host_overwrite, for whoever moves the words of encoded fields, too, and does not ask what they mean.
+  const void* host_words();
+  void* overwrite_host_words();
   /// Host side for reading and writing; the other sides become invalid.
   void* host_write() { return host_current() ? host_ : host_claim(true); }
   /// As host_write, but the present contents need not be preserved.
@@ -80,7 +87,7 @@ class Field {
   /// what they are.
   void* device_reserve(bool whole);
 
-  /// One site without moving the field (peekSite / pokeSite): `site` is a host index, `out` in host order.
+  /// The words of one site without moving the field (peekSite / pokeSite): `site` is a host index, `out` in host order.
   void read_site(std::int64_t site, void* out);
   void write_site(std::int64_t site, const void* in);
 
@@ -130,8 +137,10 @@ class Field {
     if ((state_ & what) == 0) set_state(state_ | what);
   }
   void refuse_if_lost() const;
+  void refuse_if_encoded() const;
   const void* host_fetch();
   void* host_claim(bool keep);
+  void* claim_host_words(bool keep);
   const void* device_fetch();
   void* device_claim(bool whole);
   void allocate_host();
@@ -147,6 +156,7 @@ class Field {
   std::shared_ptr<const SiteOrder> order_;
   ir::Type word_;
   int components_;
+  std::uint8_t encoding_;
   std::atomic<unsigned> state_;  // changed by set_state() only, under the lock; ever_written() asks without it
   // What other threads may see of it without the lock: the number of sites if the host side may be read (written), or 0.
   std::atomic<std::uint32_t> readable_{0}, writable_{0};

@@ -19,7 +19,7 @@ namespace {
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
-  kFuse, kOverlap, kKeepHalos, kMpi, kMpiLibrary, kTimeout
+  kFuse, kTwoRows, kOverlap, kKeepHalos, kMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
 
@@ -199,6 +199,7 @@ Env read_all() {
   values.sim_fault = raw(kSimFault);
   values.sim_delay = read_bool(kSimDelay);
   values.fuse = read_bool(kFuse);
+  values.two_rows = read_auto_bool(kTwoRows);
   values.overlap = read_bool(kOverlap);
   values.keep_halos = read_bytes(kKeepHalos);
   values.mpi = read_auto_bool(kMpi);
@@ -253,6 +254,8 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_SIM_DELAY", "0|1", "1", "0: the simulated GPU's streams do not dawdle"},
       {"TESSERA_FUSE", "0|1", "1",
        "statements wait for those after them, and what belongs together becomes one kernel; 0: each runs at once; same bits"},
+      {"TESSERA_TWO_ROWS", "auto|0|1", "auto",
+       "whether the links of quark operators are kept as two rows, with the third computed; auto: on GPUs, and where links come from memory and memory is what a hopping term waits for; same bits"},
       {"TESSERA_OVERLAP", "0|1", "1",
        "0: sites are computed only when all messages of a statement have arrived (bench)"},
       {"TESSERA_KEEP_HALOS", "bytes, or with K M G T (KiB MiB GiB TiB)", "64MiB",

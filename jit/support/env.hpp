@@ -42,6 +42,7 @@ struct Env {
   std::uint64_t mem_max = 0;     ///< bytes; 0 means what the device has
   bool spill = false;            ///< fields stay on the device for one statement only
   bool fuse = true;              ///< statements wait and become one kernel where they can
+  std::optional<bool> two_rows;  ///< whether links of operators are kept so
   bool overlap = true;           ///< inner sites are computed while messages travel
   std::uint64_t keep_halos = 0;  ///< bytes for each other rank
   std::string libcuda;           ///< the CUDA driver's library

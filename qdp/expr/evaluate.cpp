@@ -4,7 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "jit/comm/communicator.hpp"
 #include "jit/runtime.hpp"
+#include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 #include "qdp/expr/exchange.hpp"
@@ -13,6 +15,7 @@
 #include "qdp/expr/queue.hpp"
 #include "qdp/expr/site_function.hpp"
 #include "qdp/expr/statement.hpp"
+#include "qdp/expr/storage_fit.hpp"
 #include "qdp/layout/layout.hpp"
 
 namespace QDP::detail {
@@ -29,6 +32,53 @@ Statement& scratch() {
 
 std::shared_ptr<jit::Field> new_field(Shape shape, const LatticeState& lattice) {
   return std::make_shared<jit::Field>(lattice.shared_from_this(), shape.word, shape.components());
+}
+std::shared_ptr<jit::Field> new_field(Shape shape, const LatticeState& lattice, FieldStorage storage) {
+  if (storage == FieldStorage::plain) return new_field(shape, lattice);
+  if (!can_store(storage, shape))
+    throw jit::UserError({.what = std::string("a Lattice") + describe(shape) + " in storage " + name(storage),
+                          .expected = "ColorMatrix of three colours, single or double precision",
+                          .got = std::string("Lattice") + describe(shape)});
+  return std::make_shared<jit::Field>(lattice.shared_from_this(), shape.word, stored_words(storage, shape),
+                                      jit::Residency::instance(), static_cast<std::uint8_t>(storage));
+}
+FieldStorage storage_of(const jit::Field& field) { return static_cast<FieldStorage>(field.encoding()); }
+
+std::shared_ptr<jit::Field> stored_field(const std::shared_ptr<jit::Field>& field, Shape shape, FieldStorage storage) {
+  const LatticeState& lattice = lattice_of(*field);
+  auto stored = new_field(shape, lattice, storage);
+  if (field->ever_written()) assign(stored, shape, lattice.everything(), make_field(field, shape));
+  return stored;
+}
+
+std::shared_ptr<jit::Field> reduced_field(const std::shared_ptr<jit::Field>& field, Shape shape, FieldStorage storage,
+                                          bool in_plain) {
+  if (!in_plain) return stored_field(field, shape, storage);
+  const LatticeState& lattice = lattice_of(*field);
+  auto plain = new_field(shape, lattice);
+  assign(plain, shape, lattice.everything(),
+         make_node(Op::kept, shape, static_cast<std::uint64_t>(storage), make_field(field, shape)));
+  return plain;
+}
+
+bool compression_pays(const jit::Field& field, double bytes) {
+  // What reads links most is a hopping term: eight links, a spinor in and one out; a third row takes 42 operations.
+  const double word = jit::ir::bytes(field.word());
+  const jit::Runtime::Work whole{(8 * 18 + 2 * 24) * word, 1320}, two_rows{(8 * 12 + 2 * 24) * word, 1320 + 8 * 42};
+  bool pays = jit::env().two_rows ? *jit::env().two_rows
+                                  : jit::Runtime::instance().is_better(two_rows, whole, field.word(), bytes);
+  // Messages of compressed fields are shorter.
+  if (lattice_of(field).grid().size() > 1) jit::process_communicator().broadcast(&pays, sizeof pays, 0);
+  return pays;
+}
+
+FieldStorage fitting_storage(const std::shared_ptr<jit::Field>& field, Shape shape, double tolerance) {
+  for (const FieldStorage storage :
+       {FieldStorage::two_rows, FieldStorage::two_rows_scaled, FieldStorage::two_rows_phased})
+    if (can_store(storage, shape) &&
+        fits(make_field(field, shape), lattice_of(*field).everything(), storage, tolerance))
+      return storage;
+  return FieldStorage::plain;
 }
 std::shared_ptr<jit::Field> new_field(Shape shape) {
   return std::make_shared<jit::Field>(present_lattice("lattice field"), shape.word, shape.components());
@@ -76,8 +126,10 @@ void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Dom
   const jit::RuntimeLock lock;
   refuse_in_site_function("assigns to a field");
   rhs = make_convert(std::move(rhs), shape);
+  if (dest->encoding() != 0) [[unlikely]]
+    rhs = fitting(std::move(rhs), shape, domain, storage_of(*dest), lattice_of(*dest));
   if (Queue::instance().assign(dest, shape, domain, *rhs)) return;
-  auto aside = new_field(shape, lattice_of(*dest));
+  auto aside = new_field(shape, lattice_of(*dest), storage_of(*dest));
   assign(aside, shape, domain, std::move(rhs));
   if (domain.whole)
     dest->swap(*aside);

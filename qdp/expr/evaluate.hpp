@@ -9,6 +9,7 @@
 #include <string>
 
 #include "qdp/expr/node.hpp"
+#include "qdp/expr/storage.hpp"
 
 namespace jit {
 struct Domain;
@@ -20,6 +21,23 @@ class LatticeState;
 
 /// A new field on a lattice, and on the present one. The latter throws UserError before Layout::create.
 std::shared_ptr<jit::Field> new_field(Shape shape, const LatticeState& lattice);
+/// Throws UserError if there is no such storage of the type.
+std::shared_ptr<jit::Field> new_field(Shape shape, const LatticeState& lattice, FieldStorage storage);
+FieldStorage storage_of(const jit::Field& field);
+/// The contents of a field, if it has any, in another storage. Throws UserError if they do not fit.
+std::shared_ptr<jit::Field> stored_field(const std::shared_ptr<jit::Field>& field, Shape shape, FieldStorage storage);
+/// The field itself, or a plain one with its contents.
+inline std::shared_ptr<jit::Field> plain_field(const std::shared_ptr<jit::Field>& field, Shape shape) {
+  return storage_of(*field) == FieldStorage::plain ? field : stored_field(field, shape, FieldStorage::plain);
+}
+/// The storage of fewest words that the values of a field fit: |x - kept(x)| <= tolerance |x| at each site. Collective.
+FieldStorage fitting_storage(const std::shared_ptr<jit::Field>& field, Shape shape, double tolerance);
+/// What a storage leaves of the contents of a plain field: in that storage, or in a plain one.
+std::shared_ptr<jit::Field> reduced_field(const std::shared_ptr<jit::Field>& field, Shape shape, FieldStorage storage,
+                                          bool in_plain);
+/// Whether it pays to read fields of so many bytes, which statements read often, in fewer words: TESSERA_TWO_ROWS, or where they
+/// come from memory. The same on all ranks: collective.
+bool compression_pays(const jit::Field& field, double bytes);
 std::shared_ptr<jit::Field> new_field(Shape shape);
 
 /// The lattice of an expression: that of the first of its fields that is found, the present one if it has none.
@@ -28,7 +46,7 @@ const LatticeState& lattice_of(const Node& expression);
 void adopt_lattice(jit::Field& field, const Node& value);
 
 /// dest = rhs on the sites of `domain`. The right-hand side may contain the destination, shifted or not. Throws UserError
-/// if the operands do not share one lattice.
+/// if the operands do not share one lattice, or if a value does not fit the storage of the destination, which is then as it was.
 void assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain, Expr rhs);
 
 enum class Reduce { sum, max, min };

@@ -64,7 +64,7 @@ class Exchange {
       const jit::SiteMap* map = map_of(whole, record(same[0]));
       const auto known = std::ranges::find(maps, map);
       values_.maps.push_back(static_cast<std::size_t>(known - maps.begin()));
-      values_.shapes.push_back(record(same[0]).shape());
+      values_.shapes.push_back({record(same[0]).shape(), storage_of_value(whole.records(), same[0])});
       if (known == maps.end()) maps.push_back(map);
     }
     values_.faces = how.lattice.faces(how.domain, maps);
@@ -83,7 +83,7 @@ class Exchange {
     seen_.assign(records.size(), true);
     for (std::size_t i = 0; i < records.size(); ++i) {
       const Record& r = records[i];
-      if (r.op() == Op::field) seen_[i] = whole_.fields()[static_cast<std::size_t>(r.attribute)]->were_asked_for();
+      if (r.op() == Op::field) seen_[i] = whole_.fields()[field_of(r)]->were_asked_for();
       for (int k = 0; k < 3; ++k)
         if (const int operand = r.operand(k); operand >= 0 && !seen_[static_cast<std::size_t>(operand)])
           seen_[i] = false;
@@ -155,8 +155,8 @@ class Exchange {
       if (buffer && values.from_elsewhere.sites > 0) {
         Statement step;
         step.clear(how_.lattice, buffer.get());
-        step.read(*t.incoming, t.shape, values.arrivals);
-        run_step(step, *buffer, t.shape, values.from_elsewhere);
+        step.read(*t.incoming, t.stored.shape, values.arrivals);
+        run_step(step, *buffer, t.stored.shape, values.from_elsewhere);
       }
       for (const int shift : shifts_[i])
         asides.emplace(shift, values.arrived ? Statement::Aside{t.incoming, &*values.arrived}
@@ -214,7 +214,7 @@ std::vector<std::uint64_t> key_of(const std::vector<Shifted>& statements) {
     key.push_back(s.size());
     for (std::size_t i = 0; i < s.size(); ++i) {
       key.push_back(s.maps[i]);
-      key.push_back(pack(s.shapes[i]));
+      key.push_back(field_attribute(pack(s.shapes[i].shape), s.shapes[i].storage));
     }
   }
   return key;
@@ -298,7 +298,7 @@ void compute_inner_shifts(const Statement& whole, const std::vector<int>& shifts
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Shape shape = whole.records()[static_cast<std::size_t>(values[i][0])].shape();
     auto& [value, statement] = moved[i];
-    value = new_field(shape, lattice);
+    value = new_field(shape, lattice, storage_of_value(whole.records(), values[i][0]));
     statement.clear(lattice, value.get());
     statement.copy(whole, values[i][0], asides);
     stage.emplace_back(

@@ -45,7 +45,7 @@ void execute_in_pieces(const Statement& statement, std::span<const int> cuts, co
 std::shared_ptr<jit::Field> computed_aside(const Statement& whole, int part, const Statement::Asides& asides,
                                            const Assignment& how) {
   const Record& r = whole.records()[static_cast<std::size_t>(part)];
-  auto aside = new_field(r.shape(), how.lattice);
+  auto aside = new_field(r.shape(), how.lattice, storage_of_value(whole.records(), part));
   Statement step;
   step.clear(how.lattice, aside.get());
   step.copy(whole, part, asides);

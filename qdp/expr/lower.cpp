@@ -6,6 +6,7 @@
 #include "jit/support/error.hpp"
 #include "qdp/expr/gamma.hpp"
 #include "qdp/expr/site_function.hpp"
+#include "qdp/expr/storage.hpp"
 
 namespace QDP::detail {
 
@@ -179,6 +180,10 @@ Tensor Algebra::apply(Op op, Shape shape, std::uint64_t attribute, std::span<con
       return compare(op, shape, x);
     case Op::convert:
       return convert(x[0], shape);
+    case Op::kept: {
+      const auto storage = static_cast<FieldStorage>(attribute);
+      return decode(*this, storage, shape, encode(*this, storage, x[0]));
+    }
     case Op::zero:
       return Tensor(shape);
     case Op::site_function:

@@ -46,6 +46,8 @@ std::int16_t narrow(std::uint64_t x, const char* what) {
   return static_cast<std::int16_t>(x);
 }
 
+bool is_plain_field(const Record& r) { return r.op() == Op::field && storage_of(r) == FieldStorage::plain; }
+
 template <class T>
 T& grown(std::vector<T>& list, std::size_t i) {
   if (list.size() <= i) list.resize(i + 1);
@@ -59,15 +61,17 @@ Lowering::Lowering(std::span<const Record> records)
   const Grouping grouping = Grouping::of(records.back());
   kernel_.lanes = grouping.lanes;
   kernel_.listed = grouping.listed;
-  const auto leaf = [](Shape s) {
-    return ir::Leaf{s.word, narrow(static_cast<std::uint64_t>(s.components()), "components in a site type")};
+  const auto leaf = [](const Record& r) {
+    const Shape s = r.shape();
+    return ir::Leaf{s.word,
+                    narrow(static_cast<std::uint64_t>(stored_words(storage_of(r), s)), "components in a site type")};
   };
   std::vector<Shape> values;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& r = records[i];
     if (r.op() == Op::field || r.op() == kStore) {
       narrow(field_of(r), "different fields");
-      grown(kernel_.leaves, field_of(r)) = leaf(r.shape());
+      grown(kernel_.leaves, field_of(r)) = leaf(r);
     } else if (r.op() == Op::value) {
       grown(values, r.attribute) = r.shape();
     } else if (r.op() == Op::shift) {
@@ -121,21 +125,18 @@ Tensor Lowering::compute(int number) {
     return Tensor(shape);
   }
   if (r.op() ==
-      kStore) {  // its storage's words: a product with a structural zero is dropped, one with a stored zero is not
+      kStore) {  // through its storage: a product with a structural zero is dropped, one with a stored zero is not
     Tensor t = done_[static_cast<std::size_t>(r.operand(0))];
     for (Value& v : t.v) v = algebra_.word(v, shape.word);
+    if (const FieldStorage storage = storage_of(r); storage != FieldStorage::plain)
+      t = decode(algebra_, storage, shape, words_of(number, storage));
     return t;
   }
   switch (r.op()) {
     case Op::value:
       return arguments_[r.attribute];
-    case Op::field: {
-      Tensor t(shape);
-      for (std::size_t c = 0; c < t.v.size(); ++c)
-        t.v[c] = builder_.load({static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame()),
-                                static_cast<std::int16_t>(c), 0});
-      return t;
-    }
+    case Op::field:
+      return decode(algebra_, storage_of(r), shape, load_words(r));
     case Op::shift: {
       Tensor t = done_[static_cast<std::size_t>(r.operand(0))];
       carry_back(t, ShiftTo::unpack(r.attribute).inner);
@@ -143,7 +144,7 @@ Tensor Lowering::compute(int number) {
     }
     default: {
       if (is_component(r.op()) && component_operand(r) >= 0)
-        return is_peek(r.op()) && record(r.operand(0)).op() == Op::field ? peek(r) : choose(r);
+        return is_peek(r.op()) && is_plain_field(record(r.operand(0))) ? peek(r) : choose(r);
       std::vector<Tensor> operands;
       for (int n = 0; n < 3; ++n)
         if (const int k = r.operand(n); k >= 0) operands.push_back(done_[static_cast<std::size_t>(k)]);
@@ -199,7 +200,7 @@ bool Lowering::pokes_into(const Record& item) const {
   const Record& value = record(item.operand(0));
   if (!is_component(value.op()) || is_peek(value.op()) || component_operand(value) < 0) return false;
   const Record& whole = record(value.operand(0));
-  return whole.op() == Op::field && whole.frame() == 0 && field_of(whole) == field_of(item) &&
+  return is_plain_field(whole) && whole.frame() == 0 && field_of(whole) == field_of(item) &&
          whole.packed_shape() == item.packed_shape();
 }
 
@@ -214,6 +215,40 @@ void Lowering::poke(const Record& item) {
                               .value = algebra_.word(algebra_.convert(component.v[c], whole.word), whole.word)});
   kernel_.leaves[field_of(item)].written = true;
   partly_stored_.push_back(field_of(item));
+}
+
+// ---- fields in storages of fewer words
+
+std::vector<Value> Lowering::load_words(const Record& field) {
+  std::vector<Value> words(static_cast<std::size_t>(stored_words(storage_of(field), field.shape())));
+  for (std::size_t c = 0; c < words.size(); ++c)
+    words[c] = builder_.load({static_cast<std::int16_t>(field_of(field)), static_cast<std::int16_t>(field.frame()),
+                              static_cast<std::int16_t>(c), 0});
+  return words;
+}
+
+/// Whether its words in the storage are there: encoding it anew could change last bits of them.
+bool Lowering::is_kept(int number, FieldStorage storage) const {
+  const Record& r = record(unshifted(records_, number));
+  if (r.op() == Op::where) return is_kept(r.operand(1), storage) || is_kept(r.operand(2), storage);
+  return (r.op() == Op::field || r.op() == kStore) && storage_of(r) == storage;
+}
+
+/// What is stored of a value; of a kStore, what it stores.
+std::vector<Value> Lowering::words_of(int number, FieldStorage storage) {
+  const Record& r = record(number);
+  if (!is_kept(number, storage)) return encode(algebra_, storage, lower(number));
+  if (r.op() == Op::field) return load_words(r);
+  if (r.op() == kStore) return words_of(r.operand(0), storage);
+  if (r.op() == Op::where) {
+    const Value mask = algebra_.word(lower(r.operand(0)).v[0], Type::b1);
+    std::vector<Value> chosen = words_of(r.operand(1), storage), others = words_of(r.operand(2), storage);
+    for (std::size_t c = 0; c < chosen.size(); ++c) chosen[c] = builder_.select(mask, chosen[c], others[c]);
+    return chosen;
+  }
+  std::vector<Value> words = words_of(r.operand(0), storage);
+  for (Value& v : words) v = builder_.permute(ShiftTo::unpack(r.attribute).inner, v);
+  return words;
 }
 
 /// From a shift's frame to the frame it is seen in.
@@ -241,7 +276,7 @@ std::optional<Tensor> Lowering::column(int number, bool transposed) {
       for (int s = 0; s < n; ++s)
         for (int c = 0; c < inner; ++c)
           t.v[static_cast<std::size_t>(s * inner + c)] =
-              builder_.load({static_cast<std::int16_t>(r.attribute), static_cast<std::int16_t>(r.frame()),
+              builder_.load({static_cast<std::int16_t>(field_of(r)), static_cast<std::int16_t>(r.frame()),
                              static_cast<std::int16_t>(s * down + c), static_cast<std::int16_t>(across)});
       return t;
     }
@@ -316,19 +351,19 @@ Tensor Lowering::times(int a, Tensor vector) {
   return algebra_.apply(Op::mul, result_shape(Op::mul, both[0].shape, both[1].shape), 0, both);
 }
 
-void Lowering::store(const Record& item, const Tensor& value, bool by_columns) {
+void Lowering::store(const Record& item, std::span<const Value> words, bool by_columns) {
   const Shape shape = item.shape();
   const auto leaf = static_cast<std::int16_t>(field_of(item));
   const int n = by_columns ? (shape.*columns_).n : 1;
   const int inner = (columns_ == &Shape::color ? 1 : shape.color.size()) * shape.reals();
   kernel_.trips = n;
   bool stores_all = true;
-  for (std::size_t c = 0; c < value.v.size(); ++c) {
+  for (std::size_t c = 0; c < words.size(); ++c) {
     ir::Store s;
     const int i = static_cast<int>(c);
     s.place = {leaf, 0, static_cast<std::int16_t>(by_columns ? i / inner * n * inner + i % inner : i),
                static_cast<std::int16_t>(by_columns ? inner : 0)};
-    s.value = algebra_.word(value.v[c], shape.word);
+    s.value = algebra_.word(words[c], shape.word);
     const ir::Node& n = kernel_.nodes[static_cast<std::size_t>(s.value)];
     if (n.op == ir::Op::load && n.place == s.place) {
       stores_all = false;
@@ -367,9 +402,11 @@ void Lowering::run() {
       columns = column(r.operand(0));
     if (obstacle_ >= 0) return;
     if (columns)
-      store(r, *columns, true);
+      store(r, columns->v, true);
+    else if (const FieldStorage storage = storage_of(r); storage != FieldStorage::plain)
+      store(r, words_of(r.operand(0), storage));
     else
-      store(r, lower(is_program() ? item : r.operand(0)));
+      store(r, lower(is_program() ? item : r.operand(0)).v);
   }
 }
 

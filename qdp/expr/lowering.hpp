@@ -48,7 +48,10 @@ class Lowering {
   std::optional<Tensor> column(int number, bool transposed = false);
   Tensor times(int a, Tensor vector);
   void carry_back(Tensor& t, int inner);
-  void store(const Record& item, const Tensor& value, bool by_columns = false);
+  std::vector<Value> load_words(const Record& field);
+  bool is_kept(int number, FieldStorage storage) const;
+  std::vector<Value> words_of(int number, FieldStorage storage);
+  void store(const Record& item, std::span<const Value> words, bool by_columns = false);
   jit::ir::Place place_of(const Record& component, const Record& field, Shape whole, int word) const;
   Tensor peek(const Record& r);
   Tensor choose(const Record& r);

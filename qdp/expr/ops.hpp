@@ -229,6 +229,7 @@ constexpr Shape rule_color_contract(Shape a, Shape b, Shape c) {
   X(poke_color, 2, rule_poke_color) X(poke_spin, 2, rule_poke_spin) /* the first operand with a component replaced */  \
   X(where, 3, rule_where) X(color_contract, 3, rule_color_contract)                                                    \
   X(convert, 1, rule_same)                       /* to the node's own shape */                                         \
+  X(kept, 1, rule_numeric)                       /* attribute: a FieldStorage; what is left of a value that is kept so */  \
   X(shift, 1, rule_same)                         /* through the node's map */                                          \
   X(site_function, 3, rule_same)                 /* attribute: number in the registry; up to three operands */         \
   X(field, 0, rule_same) X(value, 0, rule_same) X(zero, 0, rule_same) /* leaves: a field, a scalar by value, nought */

@@ -13,13 +13,17 @@ namespace QDP::detail {
 
 namespace {
 
-std::shared_ptr<jit::Field> buffer(const std::shared_ptr<const jit::SiteOrder>& order, Shape shape) {
-  return order ? std::make_shared<jit::Field>(order, shape.word, shape.components()) : nullptr;
+std::shared_ptr<jit::Field> buffer(const std::shared_ptr<const jit::SiteOrder>& order, const StoredShape& stored) {
+  return order ? std::make_shared<jit::Field>(order, stored.shape.word, stored.words(), jit::Residency::instance(),
+                                              static_cast<std::uint8_t>(stored.storage))
+               : nullptr;
 }
 
 /// In somebody else's memory.
-std::shared_ptr<jit::Field> lent(const std::shared_ptr<const jit::SiteOrder>& order, Shape shape, void* memory) {
-  return std::make_shared<jit::Field>(order, shape.word, shape.components(), memory);
+std::shared_ptr<jit::Field> lent(const std::shared_ptr<const jit::SiteOrder>& order, const StoredShape& stored,
+                                 void* memory) {
+  return std::make_shared<jit::Field>(order, stored.shape.word, stored.words(), memory, jit::Residency::instance(),
+                                      static_cast<std::uint8_t>(stored.storage));
 }
 
 /// What follows a letter that is kept.
@@ -35,8 +39,8 @@ std::size_t rest_note_bytes(std::size_t values) { return sizeof(std::uint64_t) +
 /// Whether a note in the place of a letter is worth its while.
 bool may_be_kept(std::size_t bytes, std::size_t values) { return note_bytes(values) < bytes; }
 
-LetterPart add_part(Letter& letter, std::vector<std::size_t>& at, const Segment& s, Shape shape) {
-  const std::size_t bytes = static_cast<std::size_t>(s.sites) * shape.bytes();
+LetterPart add_part(Letter& letter, std::vector<std::size_t>& at, const Segment& s, const StoredShape& stored) {
+  const std::size_t bytes = static_cast<std::size_t>(s.sites) * stored.bytes();
   at.push_back(letter.add(bytes));
   return {.segment = &s, .number = at.size() - 1, .first_byte = at.back(), .bytes = bytes};
 }
@@ -51,8 +55,8 @@ std::size_t end_letter(Letter& letter, std::vector<std::size_t>& at) {
 }
 
 /// Of a part in its buffer in host order.
-std::size_t first_byte(Shape shape, const LetterPart& part) {
-  return static_cast<std::size_t>(part.segment->first_site) * shape.bytes();
+std::size_t first_byte(const StoredShape& stored, const LetterPart& part) {
+  return static_cast<std::size_t>(part.segment->first_site) * stored.bytes();
 }
 
 }  // namespace
@@ -76,14 +80,14 @@ Post::Post(const LatticeState& lattice, std::span<const Shifted> statements) : b
     for (std::size_t i = 0; i < statement.size(); ++i) {
       Travelling& t = values.emplace_back();
       t.halo = &statement.faces->halos[statement.maps[i]];
-      t.shape = statement.shapes[i];
+      t.stored = statement.shapes[i];
       for (const Segment& s : t.halo->to) {
         Mail& mail = mail_[s.rank];
-        t.to.push_back(add_part(mail.out, mail.out_at, s, t.shape));
+        t.to.push_back(add_part(mail.out, mail.out_at, s, t.stored));
         mail.values.emplace_back(travelling.size() - 1, i);
       }
       for (const Segment& s : t.halo->from)
-        t.from.push_back(add_part(mail_[s.rank].in, mail_[s.rank].in_at, s, t.shape));
+        t.from.push_back(add_part(mail_[s.rank].in, mail_[s.rank].in_at, s, t.stored));
     }
     if (statement.faces != statements[0].faces) others_.push_back(statement.faces);
   }
@@ -118,9 +122,9 @@ void Post::place_buffers(Travelling& t) {
   t.out_in_place = in_place(t.halo->outgoing, t.to);
   t.in_in_place = in_place(t.halo->incoming, t.from);
   t.outgoing = t.out_in_place
-                   ? lent(t.halo->outgoing, t.shape, mail_.at(t.to[0].segment->rank).out.at(t.to[0].first_byte))
-                   : buffer(t.halo->outgoing, t.shape);
-  if (!t.in_in_place) t.incoming = buffer(t.halo->incoming, t.shape);
+                   ? lent(t.halo->outgoing, t.stored, mail_.at(t.to[0].segment->rank).out.at(t.to[0].first_byte))
+                   : buffer(t.halo->outgoing, t.stored);
+  if (!t.in_in_place) t.incoming = buffer(t.halo->incoming, t.stored);
 }
 
 /// Whether a buffer may lie in the letter: it is one part, of whole groups, and the device reads the host's memory.
@@ -228,7 +232,7 @@ void Post::start() {
         if (by_groups_)
           t.outgoing->read_groups(part.segment->first_group, part.segment->groups, to);
         else
-          std::memcpy(to, static_cast<const std::byte*>(t.outgoing->host_read()) + first_byte(t.shape, part),
+          std::memcpy(to, static_cast<const std::byte*>(t.outgoing->host_words()) + first_byte(t.stored, part),
                       part.bytes);
       }
     }
@@ -277,7 +281,8 @@ void Post::receive(Travelling& t) {
     else if (by_groups_)
       t.incoming->overwrite_groups(part.segment->first_group, part.segment->groups, from);
     else
-      std::memcpy(static_cast<std::byte*>(t.incoming->host_overwrite()) + first_byte(t.shape, part), from, part.bytes);
+      std::memcpy(static_cast<std::byte*>(t.incoming->overwrite_host_words()) + first_byte(t.stored, part), from,
+                  part.bytes);
   }
 }
 
@@ -285,7 +290,7 @@ void Post::receive(Travelling& t) {
 void Post::place_arrived(Travelling& t, std::byte* from) {
   const bool readable = reinterpret_cast<std::uintptr_t>(from) % jit::Device::kAlignment == 0;
   if (t.incoming_at != from || !readable)
-    t.incoming = readable ? lent(t.halo->incoming, t.shape, from) : buffer(t.halo->incoming, t.shape);
+    t.incoming = readable ? lent(t.halo->incoming, t.stored, from) : buffer(t.halo->incoming, t.stored);
   t.incoming_at = from;
   if (readable)
     t.incoming->device_write(true);

@@ -14,7 +14,7 @@
 #include "jit/memory/memory.hpp"
 #include "jit/support/clock.hpp"
 #include "qdp/expr/kept_values.hpp"
-#include "qdp/expr/shape.hpp"
+#include "qdp/expr/storage.hpp"
 #include "qdp/layout/faces.hpp"
 #include "qdp/layout/lattice.hpp"
 
@@ -42,8 +42,8 @@ class Timed {
 /// Values that one statement needs from other ranks.
 struct Shifted {
   std::shared_ptr<const Faces> faces;
-  std::vector<std::size_t> maps;  ///< [values] numbers among those of the faces
-  std::vector<Shape> shapes;      ///< [values]
+  std::vector<std::size_t> maps;    ///< [values] numbers among those of the faces
+  std::vector<StoredShape> shapes;  ///< [values]
 
   std::size_t size() const { return maps.size(); }
 };
@@ -73,7 +73,7 @@ struct LetterPart {
 /// A shifted value on its way.
 struct Travelling {
   const Halo* halo;
-  Shape shape;
+  StoredShape stored;
   std::vector<LetterPart> to, from;
   /// Buffers of what others need, and of what has arrived; nullptr: nothing.
   std::shared_ptr<jit::Field> outgoing, incoming;

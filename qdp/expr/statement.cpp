@@ -42,7 +42,7 @@ std::uint64_t hash(std::span<const Record> records) {
 }  // namespace
 
 void Grouping::put(Record& last) const {
-  last.attribute = static_cast<std::uint32_t>(last.attribute) | static_cast<std::uint64_t>(lanes) << 32 |
+  last.attribute = (last.attribute & kFieldBits) | static_cast<std::uint64_t>(lanes) << 32 |
                    static_cast<std::uint64_t>(listed) << 63;
 }
 Grouping Grouping::of(const Record& last) {
@@ -99,11 +99,16 @@ void Statement::begin_without_target() {
   target_ = -1;
 }
 
+[[gnu::always_inline]] inline std::uint64_t Statement::attribute_of(int field) const {
+  const auto number = static_cast<std::size_t>(field);
+  return field_attribute(number, static_cast<FieldStorage>(fields_.list()[number]->encoding()));
+}
+
 /// Behind the records of the last value.
 void Statement::add_item(const Purpose& purpose, int field) {
   const bool stores = purpose.reduction < 0;
   records_.push_back(
-      stores ? Record::of(kStore, pack(purpose.dest), static_cast<std::uint64_t>(field), 0, root_)
+      stores ? Record::of(kStore, pack(purpose.dest), attribute_of(field), 0, root_)
              : Record::of(kReduce, 0, static_cast<std::uint64_t>(purpose.reduction), 0, root_, purpose.count));
 }
 
@@ -119,7 +124,7 @@ void Statement::end(const Purpose& purpose) {
 
 void Statement::drop_store(int record) {
   Record& r = records_[static_cast<std::size_t>(record)];
-  r = Record::of(kStore, r.packed_shape(), field_of(r), -1, r.operand(0));
+  r = Record::of(kStore, r.packed_shape(), r.attribute & kFieldBits, -1, r.operand(0));
 }
 
 Statement::Extent Statement::extent() const {
@@ -180,7 +185,7 @@ inline ShiftTo Statement::shift_to(int inner) const {
     clashes_ = true;
   }
   (frame == 0 ? u.here : u.elsewhere) = true;
-  return append(Record::of(Op::field, shape, static_cast<std::uint64_t>(number), frame));
+  return append(Record::of(Op::field, shape, attribute_of(number), frame));
 }
 
 int Statement::add_value(std::uint64_t shape, const void* components) {
@@ -359,7 +364,7 @@ void Statement::copy(const Statement& from, int root, const Asides& asides, cons
                    ? add_field(aside->second.field.get(), r.packed_shape(), frame)
                    : add_shifted(aside->second.field.get(), r.packed_shape(), frame, aside->second.map);
     else if (r.op() == Op::field)
-      number = add_field(from.fields()[r.attribute], r.packed_shape(), frame);
+      number = add_field(from.fields()[field_of(r)], r.packed_shape(), frame);
     else if (r.op() == Op::zero)
       number = append(r);
     else if (r.op() == Op::value) {

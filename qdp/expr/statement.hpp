@@ -23,6 +23,7 @@
 #include "jit/ir/lane_exchange.hpp"
 #include "jit/runtime/table_key.hpp"
 #include "qdp/expr/node.hpp"
+#include "qdp/expr/storage.hpp"
 
 namespace QDP::detail {
 
@@ -31,8 +32,8 @@ struct Record {
   std::uint64_t operands = ~0ull;  ///< the first two, 32 bits each
   std::uint64_t place = ~0ull;     ///< the third operand, and the frame << 32
   std::uint64_t type = 0;          ///< pack(shape) | operation << 56
-  std::uint64_t attribute =
-      0;  ///< field, value: its number; shift: see ShiftTo; site function: its program's number; else the node's
+  /// Field: see field_attribute; value: its number; shift: see ShiftTo; site function: its program's number; else the node's.
+  std::uint64_t attribute = 0;
 
   static Record of(Op op, std::uint64_t shape, std::uint64_t attribute, int frame, int a = -1, int b = -1, int c = -1) {
     const auto two = [](int low, int high) {
@@ -106,11 +107,27 @@ inline int words_of_component(Op op, Shape whole) { return (is_of_color(op) ? 1 
 
 // Operations that are not in the table, since no tree has them.
 constexpr Op kStore = static_cast<Op>(255), kReduce = static_cast<Op>(254);
-/// kStore: the attribute is the field's number; in frame -1 only later statements see the value. kReduce: the attribute is a
-/// Reduce, the second operand how many components. The last of a program has the Grouping, too.
+/// kStore: the attribute is the field's, as of Op::field; in frame -1 only later statements see the value. kReduce: the
+/// attribute is a Reduce, the second operand how many components. The last of a program has the Grouping, too.
 inline bool is_in_table(Op op) { return op < kReduce; }
-/// Of kStore, or Op::field.
+/// Of kStore, or Op::field: the field's number, and how it is kept.
+inline std::uint64_t field_attribute(std::uint64_t number, FieldStorage storage) {
+  return number | static_cast<std::uint64_t>(storage) << 48;
+}
+constexpr std::uint64_t kFieldBits = 0xFFFFFFFFull | 0xFFull << 48;
 inline std::uint32_t field_of(const Record& r) { return static_cast<std::uint32_t>(r.attribute); }
+inline FieldStorage storage_of(const Record& r) { return static_cast<FieldStorage>(r.attribute >> 48 & 0xFF); }
+/// The record whose words are those of a value, moved: behind shifts.
+inline int unshifted(std::span<const Record> records, int number) {
+  while (records[static_cast<std::size_t>(number)].op() == Op::shift)
+    number = records[static_cast<std::size_t>(number)].operand(0);
+  return number;
+}
+/// How to keep a value aside so that no bit of its words changes: as the field does that it is, moved or not.
+inline FieldStorage storage_of_value(std::span<const Record> records, int number) {
+  const Record& r = records[static_cast<std::size_t>(unshifted(records, number))];
+  return r.op() == Op::field ? storage_of(r) : FieldStorage::plain;
+}
 inline bool is_stored(const Record& r) { return r.op() == kStore && r.frame() == 0; }
 /// What a record that stores or reduces has, back from it.
 Purpose purpose_of(const Record& r);
@@ -269,6 +286,7 @@ class Statement {
 
  private:
   int append(const Record& r);
+  std::uint64_t attribute_of(int field) const;
   /// Whoever owns the map or the field, if it is to be kept.
   int frame_of(int parent, const jit::SiteMap* map, const std::shared_ptr<const jit::SiteMap>* owner = nullptr);
   ShiftTo shift_to(int inner) const;

@@ -26,6 +26,7 @@
 #include "qdp/types/pete.hpp"
 #include "qdp/types/reductions.hpp"
 #include "qdp/types/shift.hpp"
+#include "qdp/types/storage.hpp"
 #include "qdp/types/typedefs.hpp"
 #include "qdp/util/allocator.hpp"
 #include "qdp/util/multi.hpp"

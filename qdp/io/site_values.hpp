@@ -51,11 +51,11 @@ template <class T> XMLWriter& operator<<(XMLWriter& xml, const OScalar<T>& x) {
 }
 template <class T> void write(XMLWriter& xml, const std::string& tag, const OLattice<T>& x) {
   xml.openTag(tag);
-  detail::write_lattice(xml, detail::shape_of<T>, *x.field());
+  detail::write_lattice(xml, detail::shape_of<T>, *detail::plain_field(x.field(), detail::shape_of<T>));
   xml.closeTag();
 }
 template <class T> XMLWriter& operator<<(XMLWriter& xml, const OLattice<T>& x) {
-  detail::write_lattice(xml, detail::shape_of<T>, *x.field());
+  detail::write_lattice(xml, detail::shape_of<T>, *detail::plain_field(x.field(), detail::shape_of<T>));
   return xml;
 }
 template <class T, class C> void write(XMLWriter& xml, const std::string& tag, const QDPExpr<T, C>& x) {
@@ -147,13 +147,13 @@ template <class T> void read(BinaryReader& bin, OScalar<T>& x) {
                 detail::shape_of<T>.components());
 }
 template <class T> void write(BinaryWriter& bin, const OLattice<T>& x) {
-  detail::write_lattice(bin, detail::shape_of<T>, *x.field());
+  detail::write_lattice(bin, detail::shape_of<T>, *detail::plain_field(x.field(), detail::shape_of<T>));
 }
 template <class T> void read(BinaryReader& bin, OLattice<T>& x) {
   detail::read_lattice(bin, detail::shape_of<T>, *x.field());
 }
 template <class T> void write(BinaryWriter& bin, const OLattice<T>& x, const multi1d<int>& coord) {
-  detail::write_lattice_site(bin, detail::shape_of<T>, *x.field(), coord);
+  detail::write_lattice_site(bin, detail::shape_of<T>, *detail::plain_field(x.field(), detail::shape_of<T>), coord);
 }
 template <class T> void read(BinaryReader& bin, OLattice<T>& x, const multi1d<int>& coord) {
   detail::read_lattice_site(bin, detail::shape_of<T>, *x.field(), coord);

@@ -32,6 +32,20 @@ namespace detail {
 /// Site types that random numbers exist for: real or complex, float or double.
 template <class T>
 concept Drawable = jit::ir::is_float(shape_of<T>.word);
+
+/// `draw` fills a field of site type T, or one beside it if it is not kept word by word.
+template <class T, class Draw> void draw_into(const std::shared_ptr<jit::Field>& field, const Subset& s, Draw draw) {
+  if (storage_of(*field) == FieldStorage::plain) return draw(*field);
+  const auto drawn = new_field(shape_of<T>, lattice_of(*field));
+  draw(*drawn);
+  assign(field, shape_of<T>, s.domain_for(field->order()), make_field(drawn, shape_of<T>));
+}
+template <class T> void draw_random(const std::shared_ptr<jit::Field>& field, const Subset& s) {
+  draw_into<T>(field, s, [&](jit::Field& f) { random_field(f, s); });
+}
+template <class T> void draw_gaussian(const std::shared_ptr<jit::Field>& field, const Subset& s) {
+  draw_into<T>(field, s, [&](jit::Field& f) { gaussian_field(f, shape_of<T>.complex, s); });
+}
 }  // namespace detail
 
 template <detail::Drawable T>
@@ -40,7 +54,7 @@ void random(OScalar<T>& x) {
 }
 template <detail::Drawable T>
 void random(OLattice<T>& x, const Subset& s) {
-  detail::random_field(*x.field(), s);
+  detail::draw_random<T>(x.field(), s);
 }
 template <detail::Drawable T>
 void random(OLattice<T>& x) {
@@ -48,7 +62,7 @@ void random(OLattice<T>& x) {
 }
 template <detail::Drawable T>
 void random(OSubLattice<T> x) {
-  detail::random_field(*x.field(), x.subset());
+  detail::draw_random<T>(x.field(), x.subset());
 }
 
 template <detail::Drawable T>
@@ -58,7 +72,7 @@ void gaussian(OScalar<T>& x) {
 }
 template <detail::Drawable T>
 void gaussian(OLattice<T>& x, const Subset& s) {
-  detail::gaussian_field(*x.field(), detail::shape_of<T>.complex, s);
+  detail::draw_gaussian<T>(x.field(), s);
 }
 template <detail::Drawable T>
 void gaussian(OLattice<T>& x) {
@@ -66,7 +80,7 @@ void gaussian(OLattice<T>& x) {
 }
 template <detail::Drawable T>
 void gaussian(OSubLattice<T> x) {
-  detail::gaussian_field(*x.field(), detail::shape_of<T>.complex, x.subset());
+  detail::draw_gaussian<T>(x.field(), x.subset());
 }
 
 }  // namespace QDP

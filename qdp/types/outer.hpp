@@ -263,6 +263,10 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   /// where these do, and so does a field without contents once it is assigned one of them.
   OLattice() : field_(detail::new_field(kShape)) {}
   explicit OLattice(const Layout::Lattice& lattice) : field_(detail::new_field(kShape, *lattice.state())) {}
+  /// Kept in fewer words (qdp/expr/storage.hpp), whatever is assigned to it: jit::UserError if that does not fit, at any site
+  /// beyond 256 epsilon of the word, and then it stays what it was. Copies of it are plain. No elements, raw pointers or files.
+  explicit OLattice(FieldStorage storage, const Layout::Lattice& lattice = Layout::Lattice::present())
+      : field_(detail::new_field(kShape, *lattice.state(), storage)) {}
   OLattice(const OLattice& x) : field_(detail::new_field(kShape, detail::lattice_of(*x.field()))) { *this = x; }
   OLattice(OLattice&& x) noexcept : field_(std::move(x.field_)) {}
   OLattice(const Zero& z) : OLattice() { *this = z; }
@@ -277,8 +281,10 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
 
   OLattice& operator=(const OLattice& x) { return set(detail::to_expr(x)); }
   OLattice& operator=(OLattice&& x) {
-    if (field_ && field_->ever_written() && x.field_ && &field_->order() != &x.field_->order())
-      return *this = std::as_const(x);  // an error
+    if (field_ && x.field_ &&
+        ((field_->ever_written() && &field_->order() != &x.field_->order()) ||  // an error
+         field_->encoding() != x.field_->encoding()))
+      return *this = std::as_const(x);
     if (this != &x) std::swap(field_, x.field_);
     return *this;
   }
@@ -304,6 +310,17 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   void moveToFastMemoryHint(bool = false) {}
   void revertFromFastMemoryHint(bool = false) {}
 
+  FieldStorage storage() const { return detail::storage_of(*field()); }
+  /// From now on; with its contents. Throws jit::UserError if these do not fit, and nothing has changed.
+  OLattice& setStorage(FieldStorage storage) {
+    if (storage != this->storage()) field_ = detail::stored_field(field_, kShape, storage);
+    return *this;
+  }
+  /// What the storage leaves of the contents of this plain field, kept so or as it was: the same values.
+  OLattice& reduceTo(FieldStorage storage, bool kept_so) {
+    field_ = detail::reduced_field(field(), kShape, storage, !kept_so);
+    return *this;
+  }
   /// Where it lives.
   Layout::Lattice lattice() const { return Layout::Lattice(detail::lattice_of(*field()).shared_from_this()); }
 
@@ -338,7 +355,8 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   /// With storage of its own, and with the values of x in it.
   explicit OSubLattice(const Subset& s) : subset_(s), own_(detail::make_part(detail::shape_of<T>, s)) {}
   OSubLattice(const Subset& s, const OLattice<T>& x)
-      : subset_(s), own_(detail::make_part(detail::shape_of<T>, s, *x.field())) {}
+      : subset_(s),
+        own_(detail::make_part(detail::shape_of<T>, s, *detail::plain_field(x.field(), detail::shape_of<T>))) {}
   OSubLattice(const OSubLattice& x) : field_(x.field_), subset_(x.subset_) {
     if (x.own_) own_ = detail::copy_part(*x.own_);
   }

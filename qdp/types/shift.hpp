@@ -24,12 +24,14 @@ template <class X> requires Lang<X> auto make_shift(const X& x, const MapFamily&
 /// is no such site; `where` names the function of the language.
 void peek_site(jit::Field& field, const multi1d<int>& coord, void* value, const char* where);
 void poke_site(jit::Field& field, const multi1d<int>& coord, const void* value, const char* where);
+/// Of a field in compressed storage.
+void poke_encoded_site(const std::shared_ptr<jit::Field>& field, Shape shape, const multi1d<int>& coord, Expr value);
 }  // namespace detail
 
 /// The value at one site, on all ranks; of an expression, computed first. Collective.
 template <class T> OScalar<T> peekSite(const OLattice<T>& x, const multi1d<int>& coord) {
   OScalar<T> r;
-  detail::peek_site(*x.field(), coord, &r.elem(), "peekSite");
+  detail::peek_site(*detail::plain_field(x.field(), detail::shape_of<T>), coord, &r.elem(), "peekSite");
   return r;
 }
 template <class T, class C> OScalar<T> peekSite(const QDPExpr<T, C>& x, const multi1d<int>& coord) {
@@ -39,6 +41,10 @@ template <class T> OScalar<T> peekSite(const OScalar<T>& x, const multi1d<int>&)
 template <class T, class X> requires detail::assignable_from_scalar<T, X>
 OLattice<T>& pokeSite(OLattice<T>& x, const X& value, const multi1d<int>& coord) {
   const OScalar<T> v(value);
+  if (x.storage() != FieldStorage::plain) {
+    detail::poke_encoded_site(x.field(), detail::shape_of<T>, coord, detail::to_expr(v));
+    return x;
+  }
   detail::poke_site(*x.field(), coord, &v.elem(), "pokeSite");
   return x;
 }
@@ -46,7 +52,7 @@ OLattice<T>& pokeSite(OLattice<T>& x, const X& value, const multi1d<int>& coord)
 template <class T> OScalar<T> getSite(const OLattice<T>& x, int site) {
   detail::check_site("getSite", *x.field(), site, detail::shape_of<T>);
   OScalar<T> r;
-  x.field()->read_site(site, &r.elem());
+  detail::plain_field(x.field(), detail::shape_of<T>)->read_site(site, &r.elem());
   return r;
 }
 /// Site values of a subset in the order of its siteTable, and back.

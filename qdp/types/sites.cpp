@@ -52,6 +52,17 @@ void poke_site(jit::Field& field, const multi1d<int>& coord, const void* value, 
   if (site.rank == lattice_of(field).rank()) field.write_site(site.index, value);
 }
 
+void poke_encoded_site(const std::shared_ptr<jit::Field>& field, Shape shape, const multi1d<int>& coord, Expr value) {
+  constexpr Shape kTruth{.word = Type::b1};
+  const LatticeState& lattice = lattice_of(*field);
+  const auto here = new_field(kTruth, lattice);
+  const bool no = false, yes = true;
+  assign(here, kTruth, lattice.everything(), make_value(&no, kTruth));
+  poke_site(*here, coord, &yes, "pokeSite");
+  assign(field, shape, lattice.everything(),
+         make_node(Op::where, shape, 0, make_field(here, kTruth), std::move(value), make_field(field, shape)));
+}
+
 }  // namespace detail
 
 namespace Layout {

@@ -1,0 +1,33 @@
+// Which storage a field's contents fit (qdp/expr/storage.hpp). Ours, not QDP++'s.
+#pragma once
+
+#include <algorithm>
+
+#include "qdp/types/outer.hpp"
+#include "qdp/util/multi.hpp"
+
+namespace QDP {
+
+/// The storage of fewest words that keeps x to |x - kept(x)| <= tolerance |x| at each site; plain if none does. Collective.
+template <class T>
+FieldStorage fittingStorage(const OLattice<T>& x, double tolerance) {
+  return detail::fitting_storage(x.field(), detail::shape_of<T>, tolerance);
+}
+
+/// Links that an operator will read often. Those that are SU(3) matrices, or these times numbers, to within 64 epsilon of their
+/// word become what two rows leave of them, and are kept so where that is faster (TESSERA_TWO_ROWS): values are the same bits in any
+/// storage, on any machine. Others, and those of other numbers of colours, stay what they are. Collective.
+/// (su3_unitarize leaves matrices that two rows keep to 16 epsilon of a double.)
+template <class T>
+void compact(multi1d<OLattice<T>>& u) {
+  constexpr detail::Shape shape = detail::shape_of<T>;
+  if (!detail::can_store(FieldStorage::two_rows, shape) || u.size() == 0) return;
+  const double sites = static_cast<double>(u[0].lattice().sitesOnNode());
+  const bool pays = detail::compression_pays(*u[0].field(), u.size() * sites * static_cast<double>(shape.bytes()));
+  constexpr double kTolerance = detail::storage_tolerance(shape.word) / 4;
+  for (int mu = 0; mu < u.size(); ++mu)
+    if (const FieldStorage storage = fittingStorage(u[mu], kTolerance); storage != FieldStorage::plain)
+      u[mu].reduceTo(storage, pays);
+}
+
+}  // namespace QDP

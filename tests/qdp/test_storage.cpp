@@ -1,0 +1,389 @@
+// Fields kept in fewer words than they have components: what is left of a value, every expression on every storage beside the
+// same on a plain field with the same values, what does not fit, and what is refused.
+#include "places.hpp"
+#include "tests/message_of.hpp"
+
+#include "jit/runtime.hpp"
+#include "jit/support/error.hpp"
+#include "qdp/expr/inspect.hpp"
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+
+using namespace tests;
+using namespace QDP;
+
+namespace {
+
+// Three colours, whatever the build has.
+template <class W>
+using Matrix = PScalar<PColorMatrix<RComplex<W>, 3>>;
+template <class W>
+using Vector = PScalar<PColorVector<RComplex<W>, 3>>;
+template <class W>
+using Links = OLattice<Matrix<W>>;
+
+constexpr FieldStorage kStorages[] = {FieldStorage::two_rows, FieldStorage::two_rows_scaled,
+                                      FieldStorage::two_rows_phased};
+
+using Complex3 = std::array<std::complex<double>, 3>;
+double dot(const Complex3& a, const Complex3& b, std::complex<double>& product) {
+  product = 0;
+  for (std::size_t c = 0; c < 3; ++c) product += std::conj(a[c]) * b[c];
+  return std::abs(product);
+}
+
+/// SU(3), by orthogonalisation, times a number that the storage keeps.
+template <class W>
+Matrix<W> random_link(FieldStorage storage, std::complex<double> by) {
+  Complex3 row[3];
+  for (int r = 0; r < 2; ++r)
+    for (auto& z : row[r]) z = {reference::random_real(), reference::random_real()};
+  std::complex<double> p;
+  const auto normalize = [&](Complex3& a) {
+    dot(a, a, p);
+    for (auto& z : a) z /= std::sqrt(p.real());
+  };
+  normalize(row[0]);
+  for (int twice = 0; twice < 2; ++twice) {
+    dot(row[0], row[1], p);
+    for (std::size_t c = 0; c < 3; ++c) row[1][c] -= p * row[0][c];
+    normalize(row[1]);
+  }
+  for (std::size_t c = 0; c < 3; ++c)
+    row[2][c] = std::conj(row[0][(c + 1) % 3] * row[1][(c + 2) % 3] - row[0][(c + 2) % 3] * row[1][(c + 1) % 3]);
+  const std::complex<double> factor = storage == FieldStorage::two_rows ? 1
+                                      : storage == FieldStorage::two_rows_scaled
+                                          ? (reference::random_integer(2) ? -1.0 : 1.0) * by.real()
+                                          : by;
+  Matrix<W> m;
+  W* to = reinterpret_cast<W*>(&m);
+  for (const auto& r : row)
+    for (const auto& z : r) *to++ = static_cast<W>((factor * z).real()), *to++ = static_cast<W>((factor * z).imag());
+  return m;
+}
+
+template <class W>
+Links<W> random_links(FieldStorage storage) {
+  std::vector<Matrix<W>> sites(Layout::vol());
+  for (auto& m : sites)
+    m = random_link<W>(storage, std::polar(0.3 + std::abs(reference::random_real()), 3 * reference::random_real()));
+  Links<W> u;
+  reference::put(u, sites);
+  return u;
+}
+
+template <class T>
+bool same_bits(const OLattice<T>& a, const OLattice<T>& b) {
+  const auto x = reference::whole(a), y = reference::whole(b);
+  return std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+}
+template <class T>
+bool same_bits(const OScalar<T>& a, const OScalar<T>& b) {
+  return std::memcmp(&a.elem(), &b.elem(), sizeof(T)) == 0;
+}
+
+/// A field in the storage, and a plain one that holds what is left of its values.
+template <class W>
+struct Pair {
+  explicit Pair(FieldStorage storage) : kept(storage) {
+    kept = random_links<W>(storage);
+    plain = kept;
+  }
+  Links<W> kept, plain;
+};
+
+/// What a storage leaves of a plain field.
+template <class W>
+Links<W> kept_of(FieldStorage storage, const Links<W>& u) {
+  Links<W> kept(storage);
+  kept = u;
+  return Links<W>(std::as_const(kept));
+}
+
+template <class W, class Body>
+void on_every_storage(Body body) {
+  for (const FieldStorage storage : kStorages) {
+    CAPTURE(std::string(name(storage)));
+    body(storage);
+  }
+}
+
+/// f of the kept field and of the plain one are the same bits.
+#define CHECK_SAME(...)                                                                                                \
+  do {                                                                                                                 \
+    const auto f = [&](const auto& v) { return __VA_ARGS__; };                                                         \
+    CHECK_MESSAGE(same_bits(f(pair.kept), f(pair.plain)), #__VA_ARGS__);                                               \
+  } while (false)
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("a matrix comes back as far as its word can tell", W, float, double) {
+  create_lattice({4, 2, 4, 2});
+  on_every_storage<W>([](FieldStorage storage) {
+    const Links<W> u = random_links<W>(storage);
+    Links<W> v(storage);
+    v = u;
+    const Links<W> back = v;
+    CHECK(v.storage() == storage);
+    CHECK(back.storage() == FieldStorage::plain);
+    const auto given = reference::whole(u), left = reference::whole(back);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const W *a = reinterpret_cast<const W*>(&given[i]), *b = reinterpret_cast<const W*>(&left[i]);
+      CHECK(std::memcmp(a, b, 12 * sizeof(W)) == 0);  // two rows are kept
+      double scale = 0;
+      for (int k = 0; k < 12; ++k) scale = std::max(scale, std::abs(static_cast<double>(a[k])));
+      for (int k = 12; k < 18; ++k) CHECK(std::abs(double(a[k]) - double(b[k])) <= tol<W>(16) * scale);
+    }
+    CHECK(v.field()->components() < u.field()->components());
+  });
+}
+
+TEST_CASE_TEMPLATE("expressions give the bits that a plain field with the same values gives", W, float, double) {
+  for (const Extents& extents : shared_out({{4, 4, 4, 8}, {3, 5, 2, 2}})) {
+    create_lattice(extents);
+    const int mu = QDP_ND - 1;
+    on_every_storage<W>([&](FieldStorage storage) {
+      const Pair<W> pair(storage);
+      const auto psi = random_lattice<Vector<W>>();
+      const auto m = random_lattice<Matrix<W>>();
+      using M = Links<W>;
+      using V = OLattice<Vector<W>>;
+      CHECK_SAME(V(v * psi));
+      CHECK_SAME(V(adj(v) * psi));
+      CHECK_SAME(V(v * shift(psi, FORWARD, 0) - shift(adj(v) * psi, BACKWARD, 0)));
+      CHECK_SAME(M(v * shift(v, FORWARD, mu) * adj(shift(v, BACKWARD, 0)) * m));
+      CHECK_SAME(M(shift(shift(v, FORWARD, 0), BACKWARD, mu)));
+      CHECK_SAME(M(v + m));
+      CHECK_SAME(M(transpose(v) * Real(0.3)));
+      CHECK_SAME(OLattice<PScalar<PScalar<RComplex<W>>>>(trace(v * m)));
+      CHECK_SAME(OLattice<PScalar<PScalar<RComplex<W>>>>(peekColor(v, 2, 1)));
+      CHECK_SAME(OLattice<PScalar<PScalar<RComplex<W>>>>(peekColor(v, 0, 2)));
+      CHECK_SAME(OLattice<PScalar<PScalar<RComplex<W>>>>(shift(peekColor(v, 2, 2), BACKWARD, 0)));
+      CHECK_SAME(norm2(v));
+      CHECK_SAME(norm2(v, rb[1]));
+      CHECK_SAME(sum(v));
+      CHECK_SAME(innerProduct(v, m));
+      CHECK_SAME(sum(real(trace(v * shift(adj(v), FORWARD, 0)))));
+      CHECK_SAME([&] {
+        M x = m;
+        x[rb[1]] = v * v;
+        x += v;
+        return x;
+      }());
+      CHECK_SAME(Links<float>(v));
+      CHECK_SAME(Links<double>(v));
+    });
+  }
+}
+
+TEST_CASE_TEMPLATE("a kept field that is a destination has what its storage leaves", W, float, double) {
+  create_lattice({4, 4, 2, 4});
+  on_every_storage<W>([&](FieldStorage storage) {
+    const Pair<W> a(storage), b(storage);
+    Links<W> v(storage), expected(storage), plain;
+    // Of a value computed before, and of the same in the statement.
+    plain = a.plain * b.plain;
+    expected = plain;
+    v = a.kept * b.kept;
+    CHECK(same_bits(Links<W>(v), Links<W>(expected)));
+    // Read before anybody has looked: what waits is computed from what its storage leaves.
+    Links<W> w = a.kept * b.kept, left;
+    v = w;
+    left = v * a.plain;
+    const Links<W> stored = v;
+    CHECK(same_bits(left, Links<W>(stored * a.plain)));
+    // Itself on the right, shifted, on a part, and the rest untouched.
+    plain = v;
+    v = shift(v, FORWARD, 0);
+    CHECK(same_bits(Links<W>(v), Links<W>(shift(plain, FORWARD, 0))));
+    plain = v;
+    v[rb[0]] = adj(v);
+    Links<W> turned = plain;
+    expected = adj(plain);
+    turned[rb[0]] = expected;
+    CHECK(same_bits(Links<W>(v), turned));
+    v = where(Layout::latticeCoordinate(0) < 2, adj(v), v);  // the sites that stay keep their words
+    expected = adj(turned);
+    CHECK(same_bits(Links<W>(v), Links<W>(where(Layout::latticeCoordinate(0) < 2, expected, turned))));
+    v = b.kept;
+    CHECK(same_bits(Links<W>(v), b.plain));
+    if (storage != FieldStorage::two_rows) {
+      v *= Real(-1.25);
+      expected = Links<W>(b.plain * Real(-1.25));
+      CHECK(same_bits(Links<W>(v), Links<W>(expected)));
+    }
+    v = 1;
+    CHECK(toDouble(norm2(v)) == 3.0 * static_cast<double>(Layout::vol()));
+  });
+}
+
+TEST_CASE("what waits goes through the storage as what does not") {
+  create_lattice({4, 4, 2, 4});
+  on_every_storage<double>([&](FieldStorage storage) {
+    const Pair<double> a(storage);
+    const auto psi = random_lattice<Vector<double>>();
+    OLattice<Vector<double>> together, apart;
+    Links<double> v(storage);
+    const auto aside = random_links<double>(storage);
+    v = aside;  // waits, unless it is looked at
+    together = v * psi;
+    const OLattice<Vector<double>> first = together;
+    v = aside;
+    peekSite(v, to_multi1d(Extents(0, 0, 0, 0)));
+    apart = v * psi;
+    CHECK(same_bits(first, apart));
+  });
+}
+
+TEST_CASE("fields of the same type in other storages are other statements") {
+  create_lattice({2, 2, 2, 2});
+  Links<double> plain, rows(FieldStorage::two_rows), scaled(FieldStorage::two_rows_scaled);
+  plain = 1, rows = 1, scaled = 1;
+  const auto psi = random_lattice<Vector<double>>();
+  OLattice<Vector<double>> chi;
+  const auto key = [&](const Links<double>& u) {
+    return detail::inspect_assign(chi.field(), detail::shape_of<Vector<double>>, all.domain(), detail::to_expr(u * psi))
+        .key;
+  };
+  CHECK(key(plain) != key(rows));
+  CHECK(key(rows) != key(scaled));
+  CHECK(key(plain) != key(scaled));
+  const auto store_key = [&](const Links<double>& to) {
+    return detail::inspect_assign(to.field(), detail::shape_of<Matrix<double>>, all.domain(),
+                                  detail::to_expr(plain * plain))
+        .key;
+  };
+  CHECK(store_key(plain) != store_key(rows));
+  CHECK(store_key(rows) != store_key(scaled));
+  for (const Links<double>* u : {&plain, &rows, &scaled, &rows, &plain}) {  // in either order
+    chi = *u * psi;
+    CHECK(same_bits(chi, psi));
+  }
+}
+
+TEST_CASE_TEMPLATE("a matrix that does not fit is an error that names it, and nothing has changed", W, float, double) {
+  create_lattice({4, 2, 2, 4});
+  on_every_storage<W>([](FieldStorage storage) {
+    const Links<W> u = random_links<W>(storage);
+    Links<W> v(storage);
+    v = u;
+    const Links<W> before = v;
+    const Extents x(3, 1, 0, 2);
+    const auto site = to_multi1d(x);
+    Links<W> bent = u;
+    // Within the tolerance, and beyond it.
+    const double epsilon = std::numeric_limits<W>::epsilon();
+    OScalar<Matrix<W>> m = peekSite(u, site);
+    const auto bend = [&](double by) {
+      OScalar<Matrix<W>> n = m;
+      n.elem().elem().elem(2, 0).real() += static_cast<W>(by * std::sqrt(toDouble(norm2(m))));
+      pokeSite(bent, n, site);
+    };
+    bend(100 * epsilon);
+    v = bent;
+    v = u;
+    bend(1000 * epsilon);
+    const std::string text = message_of([&] { v = bent; });
+    CHECK_MESSAGE(contains(text, "storage " + std::string(name(storage))), text);
+    CHECK_MESSAGE(contains(text, "1 sites do not fit"), text);
+    if (jit::process_communicator().size() == 1) {
+      std::string coordinates = "at site (3";
+      for (int mu = 1; mu < QDP_ND; ++mu) coordinates += ", " + std::to_string(x[static_cast<std::size_t>(mu)]);
+      CHECK_MESSAGE(contains(text, coordinates + ")"), text);
+    }
+    CHECK(same_bits(Links<W>(v), before));
+    v[rb[parity_of(x) == 0 ? 1 : 0]] = bent;  // there it fits
+    CHECK(same_bits(Links<W>(v), before));
+    CHECK(message_of([&] { v[rb[parity_of(x)]] = bent; }) != "no error");
+    // NaN, and matrices of another kind.
+    m.elem().elem().elem(0, 1).imag() = std::numeric_limits<W>::quiet_NaN();
+    pokeSite(bent, m, site);
+    CHECK(message_of([&] { v = bent; }) != "no error");
+    CHECK(message_of([&] { v = u + u * Real(0.5) + shift(u, FORWARD, 0); }) != "no error");
+    const bool doubled = message_of([&] { v += u; }) == "no error";
+    CHECK(doubled == (storage != FieldStorage::two_rows));
+  });
+}
+
+TEST_CASE("the storage of fewest words that fits") {
+  create_lattice({2, 4, 2, 2});
+  const double bound = 16 * std::numeric_limits<double>::epsilon();
+  CHECK(fittingStorage(random_links<double>(FieldStorage::two_rows), bound) == FieldStorage::two_rows);
+  CHECK(fittingStorage(random_links<double>(FieldStorage::two_rows_scaled), bound) == FieldStorage::two_rows_scaled);
+  CHECK(fittingStorage(random_links<double>(FieldStorage::two_rows_phased), bound) == FieldStorage::two_rows_phased);
+  CHECK(fittingStorage(random_lattice<Matrix<double>>(), bound) == FieldStorage::plain);
+  CHECK(fittingStorage(random_links<float>(FieldStorage::two_rows), bound) == FieldStorage::plain);
+  CHECK(fittingStorage(random_lattice<Vector<double>>(), bound) == FieldStorage::plain);
+  Links<double> minus = random_links<double>(FieldStorage::two_rows);
+  minus[rb[1]] = -minus;
+  CHECK(fittingStorage(minus, bound) == FieldStorage::two_rows_scaled);
+  minus = zero;
+  CHECK(fittingStorage(minus, bound) == FieldStorage::two_rows);
+}
+
+TEST_CASE("sites, and what there is not") {
+  create_lattice({4, 2, 2, 2});
+  on_every_storage<double>([](FieldStorage storage) {
+    Pair<double> pair(storage);
+    const auto site = to_multi1d(Extents(2, 1, 1, 0));
+    CHECK(same_bits(peekSite(pair.kept, site), peekSite(pair.plain, site)));
+    CHECK(same_bits(getSite(pair.kept, 3), getSite(pair.plain, 3)));
+    const OScalar<Matrix<double>> m = peekSite(pair.plain, to_multi1d(Extents(1, 0, 1, 1)));
+    pokeSite(pair.kept, m, site);
+    pokeSite(pair.plain, peekSite(kept_of(storage, Links<double>(m)), site), site);
+    CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+    OScalar<Matrix<double>> bent = m;
+    bent.elem().elem().elem(2, 2).real() += 0.1;
+    CHECK(message_of([&] { pokeSite(pair.kept, bent, site); }) != "no error");
+    CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+
+    const Links<double>& read = pair.kept;
+    CHECK(contains(message_of([&] { static_cast<void>(read.elem(0)); }), "compressed storage"));
+    CHECK(contains(message_of([&] { pair.kept.elem(0) = m.elem(); }), "compressed storage"));
+    CHECK(contains(message_of([&] { static_cast<void>(read.getF()); }), "compressed storage"));
+    CHECK(contains(message_of([&] { static_cast<void>(pair.kept.getF()); }), "compressed storage"));
+    CHECK(contains(message_of([&] { random(pair.kept); }), "do not fit"));
+    CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+  });
+  CHECK(contains(message_of([] { OLattice<Vector<double>> psi(FieldStorage::two_rows); }), "two_rows"));
+  CHECK(contains(message_of([] { OLattice<PScalar<PColorMatrix<RComplex<double>, 2>>> u(FieldStorage::two_rows); }),
+                 "two_rows"));
+}
+
+TEST_CASE("copies, moves, and another storage") {
+  create_lattice({2, 2, 4, 2});
+  on_every_storage<double>([](FieldStorage storage) {
+    Pair<double> pair(storage);
+    Links<double> copy = pair.kept;
+    CHECK(copy.storage() == FieldStorage::plain);
+    copy = zero;
+    copy = pair.kept;
+    CHECK(copy.storage() == FieldStorage::plain);
+    CHECK(same_bits(copy, pair.plain));
+    Links<double> to(storage);
+    to = Links<double>(pair.plain);  // moved from a plain one: stays what it is
+    CHECK(to.storage() == storage);
+    const Links<double> left = kept_of(storage, pair.plain);
+    CHECK(same_bits(Links<double>(to), left));
+    Links<double> moved = std::move(to);
+    CHECK(moved.storage() == storage);
+    CHECK(same_bits(Links<double>(moved), left));
+    moved.setStorage(FieldStorage::plain);
+    CHECK(same_bits(moved, left));
+    moved.setStorage(FieldStorage::two_rows_phased);
+    CHECK(moved.storage() == FieldStorage::two_rows_phased);
+    Links<double> sum = pair.plain;
+    sum += shift(sum, FORWARD, 0);
+    const Links<double> before = sum;
+    CHECK(message_of([&] { sum.setStorage(storage); }) != "no error");
+    CHECK(sum.storage() == FieldStorage::plain);
+    CHECK(same_bits(sum, before));
+    multi1d<Links<double>> array(2);  // an array keeps what its elements were set to
+    array[1].setStorage(storage) = pair.plain;
+    CHECK(array[1].storage() == storage);
+    CHECK(same_bits(Links<double>(array[1]), left));
+  });
+}
