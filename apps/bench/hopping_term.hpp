@@ -21,7 +21,9 @@ void covariant_derivative(typename P::Fermion& chi, const typename P::ColorMatri
 }
 
 // 8 directions: project 12, SU(3) times half spinor 2*66; 7 sums of 24: 8*(12 + 132) + 7*24.
-inline constexpr Work kHoppingTerm{.flops = 1320, .words = 8 * 18 + 2 * 24, .share_of_sites = 0.5};
+inline constexpr Work kHoppingTerm{.flops = 1320, .words = 8 * kLink + 2 * kFermion, .share_of_sites = 0.5};
+/// With links of which two rows are kept; making the third is not counted.
+inline constexpr Work kHoppingTermTwoRows{.flops = 1320, .words = 8 * 12 + 2 * kFermion, .share_of_sites = 0.5};
 
 template <class P>
 void hopping_term(typename P::Fermion& chi, const QDP::multi1d<typename P::ColorMatrix>& u,

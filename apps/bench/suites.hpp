@@ -11,7 +11,7 @@ namespace bench {
 /// axpy, norm2, innerProduct, plaquette.
 void run_expr(Session& session, Precision precision);
 
-/// Wilson hopping term from one checkerboard to the other, links of 18 reals.
+/// Wilson hopping term from one checkerboard to the other, links of 18 reals and of two rows.
 void run_dslash(Session& session, Precision precision);
 
 /// Statements that follow each other, by themselves and as the queue puts them together (TESSERA_FUSE).

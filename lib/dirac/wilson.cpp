@@ -1,6 +1,7 @@
 #include "lib/dirac/wilson.hpp"
 
 #include <cmath>
+#include <optional>
 
 namespace qcd {
 
@@ -14,14 +15,14 @@ double WilsonParameters::diagonal() const {
 
 template <class F>
 WilsonOperator<F>::WilsonOperator(const LinksOf<F>& v, const WilsonParameters& parameters)
-    : w_(Nd), parameters_(parameters) {
+    : v_(v), parameters_(parameters) {
   if (v.size() != Nd)
     throw ShapeError("WilsonOperator: expected one link field per direction (" + std::to_string(Nd) + "), got " +
                      std::to_string(v.size()));
   if (parameters.diagonal() == 0)
     throw ShapeError("WilsonOperator: expected Nd + m (anisotropic: 1 + (Nd-1) nu/xi_0 + m) other than 0, got m = " +
                      std::to_string(parameters.mass));
-  for (int mu = 0; mu < Nd; ++mu) w_[mu] = RealOf<F>(-0.5 * parameters.aniso.factor(mu)) * v[mu];
+  compact(v_);
 }
 
 template <class F>
@@ -38,12 +39,19 @@ template <class F>
 FermionExpr<F> WilsonOperator<F>::hop(const FermionExpr<F>& psi, Sign sign) const {
   const int s = sign == Sign::plus ? -1 : +1;  // 1 - g forward in D, 1 + g in D^+
   const auto along = [&](int mu) {
-    return spinReconstruct(w_[mu] * shift(spinProject(psi, mu, s), FORWARD, mu), mu, s) +
-           spinReconstruct(shift(adj(w_[mu]) * spinProject(psi, mu, -s), BACKWARD, mu), mu, -s);
+    return spinReconstruct(v_[mu] * shift(spinProject(psi, mu, s), FORWARD, mu), mu, s) +
+           spinReconstruct(shift(adj(v_[mu]) * spinProject(psi, mu, -s), BACKWARD, mu), mu, -s);
   };
-  FermionExpr<F> sum = along(0);
-  for (int mu = 1; mu < Nd; ++mu) sum = sum + along(mu);
-  return sum;
+  const auto sum = [&](auto&& is_meant) {
+    std::optional<FermionExpr<F>> sum;
+    for (int mu = 0; mu < Nd; ++mu)
+      if (is_meant(mu)) sum = sum ? *sum + along(mu) : along(mu);
+    return *sum;
+  };
+  const FermionAnisotropy& aniso = parameters_.aniso;
+  if (!aniso.on) return RealOf<F>(-0.5) * sum([](int) { return true; });
+  return RealOf<F>(-0.5 * aniso.nu / aniso.xi_0) * sum([&](int mu) { return mu != aniso.t_dir; }) +
+         RealOf<F>(-0.5) * along(aniso.t_dir);
 }
 
 // <y, B x> holds -c/2 [ y^+(x) (1 - g) V x(x+mu) + y^+(x+mu) (1 + g) V^+ x(x) ]; the adjoint of the second term has the

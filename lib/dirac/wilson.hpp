@@ -45,7 +45,7 @@ class WilsonOperator : public DiracOperator<F> {
   const WilsonParameters& parameters() const { return parameters_; }
 
  private:
-  LinksOf<F> w_;  ///< -factor/2 V: the links with the hop's coefficient in them, [Nd]
+  LinksOf<F> v_;  ///< V, as two rows where that fits and pays, [Nd]
   WilsonParameters parameters_;
 };
 

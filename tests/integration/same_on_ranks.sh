@@ -35,7 +35,7 @@ compare() {  # NAME GRIDS DEVICES COMMAND...: with one rank and one thread
   while read -r grid; do
     TESSERA_DEVICE=sim TESSERA_SIM_DELAY=0 run "$name/sim_${grid// /}" "$grid" "$@"
     OMP_NUM_THREADS=2 run "$name/threads_${grid// /}" "$grid" "$@"
-    TESSERA_FUSE=0 run "$name/unfused_${grid// /}" "$grid" "$@"
+    TESSERA_FUSE=0 TESSERA_TWO_ROWS=1 run "$name/unfused_${grid// /}" "$grid" "$@"
     for place in sim threads unfused; do same "$name/alone" "$name/${place}_${grid// /}"; done
     runs=$((runs + 3))
   done <<<"$devices"

@@ -1,6 +1,8 @@
 // The Wilson operator and its preconditioned forms against their definitions, traces, and finite differences.
 #include "lib/dirac/wilson.hpp"
+#include "tests/jit/settings.hpp"
 #include "tests/lib/dirac.hpp"
+#include "tests/sizes.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,6 +40,43 @@ TEST_CASE("Wilson: the half-spinor form equals the textbook's") {
   for (const WilsonParameters& p : kBoth)
     CHECK(tests::relative(tests::applied(wilson(u, p), Preconditioning::none, psi), plain_wilson(u, p, psi)) <
           base_tol(1e-14));
+}
+
+TEST_CASE("Wilson: links kept as two rows give the bits of links kept whole, in either precision") {
+  TESSERA_NEEDS_THREE_COLORS("two rows of SU(3)");
+  tests::use_lattice({4, 4, 4, 4});
+  GaugeField thin = tests::random_field(), antiperiodic = thin, scaled = thin, smeared = thin;
+  antiperiodic[Nd - 1] = where(Layout::latticeCoordinate(Nd - 1) == 3, -thin[Nd - 1], thin[Nd - 1]);
+  scaled[0] *= Real(0.85);
+  smeared[1] += Real(0.2) * shift(thin[1], FORWARD, 0);  // no multiple of SU(3)
+  struct Case {
+    const char* name;
+    const GaugeField& u;
+    int words;  ///< of all links of a site
+  };
+  for (const auto& [name, u, words] : {Case{"thin", thin, 48}, Case{"antiperiodic", antiperiodic, 49},
+                                       Case{"scaled", scaled, 49}, Case{"smeared", smeared, 54}})
+    for (const WilsonParameters& p : kBoth) {
+      CAPTURE(name);
+      const auto apply = [&]<class F>(const F& psi, const char* two_rows) {
+        const tests::Setting setting("TESSERA_TWO_ROWS", two_rows);
+        F out;
+        const auto links = converted_links<LinksOf<F>>(u);
+        out = WilsonOperator<F>(links, p).hop(+psi, Sign::plus);
+        LinksOf<F> kept = links;
+        compact(kept);
+        int components = 0;
+        for (int mu = 0; mu < Nd; ++mu) components += kept[mu].field()->components();
+        CHECK(components == (*two_rows == '1' ? words : 72));
+        return out;
+      };
+      const auto same = [&]<class F>(const F& psi) { return toDouble(norm2(apply(psi, "1") - apply(psi, "0"))) == 0; };
+      const LatticeFermion psi = tests::random_fermion();
+      CHECK(same(LatticeFermionD(psi)));
+      CHECK(same(LatticeFermionF(psi)));
+      const LatticeFermion hop = apply(psi, "1"), textbook = plain_wilson(u, p, psi) - Real(p.diagonal()) * psi;
+      CHECK(tests::relative(hop, textbook) < base_tol(1e-13));
+    }
 }
 
 TEST_CASE("Wilson: adjoint, gamma5-hermiticity, gauge covariance and derivatives, every preconditioning") {
