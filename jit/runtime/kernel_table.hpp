@@ -34,6 +34,14 @@ struct SizeClass {
   bool trial = false;                ///< whether the tuner wants the time of the next launch
   double seconds = 0;                ///< used while the tuner rests
   std::string key;                   ///< of what the kernel cache knows about it; empty if there is nothing to choose
+
+  /// What an earlier run has found may be wrong if the machine was busy then, which shows when launches are much faster now.
+  struct Watch {
+    double then;         ///< seconds per byte when it was found
+    double fastest = 0;  ///< of the launches so far; 0: there was none
+    int launches = 0;
+  };
+  std::optional<Watch> watch;  ///< until some launches have been looked at
 };
 
 class KernelHandle {

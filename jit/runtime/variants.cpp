@@ -189,7 +189,7 @@ void Variants::use(KernelHandle& kernel, SizeClass& size, const Configuration& c
 /// The kernel cache keeps results per model of device, code, size and question asked.
 std::string Variants::key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& open) {
   if (kernel.plain_hash.empty()) kernel.plain_hash = compiler().hash(kernel.ir, {});
-  return "tuning 2\ndevice " + device_.model() + "\nthreads " +
+  return "tuning 3\ndevice " + device_.model() + "\nthreads " +
          std::to_string(device_.blocks().empty() ? device_.threads() : 0) + "\nkernel " + kernel.plain_hash +
          "\nsize class " + std::to_string(size_class) + "\n" + open.text();
 }
@@ -212,6 +212,8 @@ void Variants::prepare(KernelHandle& kernel, std::size_t size_class, double byte
     begin(kernel, size, open);
   } else {
     size.tuner.emplace(open, *progress);
+    if (device_.blocks().empty() && progress->bytes > 0 && size.tuner->done())  // where taking the time costs nothing
+      size.watch.emplace(progress->seconds / progress->bytes);
     use(kernel, size, progress->best);
     log_choice(kernel, size, bytes, "remembered");
   }
@@ -241,10 +243,26 @@ void Variants::follow(KernelHandle& kernel, std::size_t size_class, double bytes
   if (size.trial) return;
 
   if (found) {
-    if (cache_) cache_->store(size.key, text(tuner.progress()));
+    TuningProgress progress = tuner.progress();
+    progress.bytes = bytes;
+    if (cache_) cache_->store(size.key, text(progress));
     log_choice(kernel, size, bytes, tuner.done() ? "tuned" : "tuned so far");
   }
-  if (tuner.done()) size.tuner.reset();
+  if (tuner.done() && !size.watch) size.tuner.reset();
+}
+
+/// Whether the machine was busy when what is used was found: the fastest of some launches takes far less time now. Ends the watch,
+/// then or when it was not so.
+bool Variants::was_busy(SizeClass& size, double bytes, double seconds) {
+  constexpr int kLaunches = 8;
+  constexpr double kFarLess = 0.75;
+  SizeClass::Watch& watch = *size.watch;
+  const double rate = seconds / bytes;
+  if (watch.launches == 0 || rate < watch.fastest) watch.fastest = rate;
+  if (++watch.launches < kLaunches) return false;
+  const bool was_busy = watch.fastest < kFarLess * watch.then;
+  size.watch.reset();
+  return was_busy;
 }
 
 /// Takes the configuration in use out of the trial.
@@ -275,6 +293,11 @@ void Variants::retry(KernelHandle& kernel, std::size_t size_class, double bytes,
 
 void Variants::launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds) {
   SizeClass& size = kernel.classes[size_class];
+  if (size.watch) {
+    if (seconds && was_busy(size, bytes, *seconds)) begin(kernel, size, space(kernel, bytes));
+    if (!size.watch) follow(kernel, size_class, bytes);
+    return;
+  }
   if (size.trial) {
     if (!seconds) return;  // it began with this launch
     size.tuner->record(*seconds);

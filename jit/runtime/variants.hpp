@@ -53,6 +53,7 @@ class Variants {
   void begin(KernelHandle& kernel, SizeClass& size, const TuningSpace& open);
   void follow(KernelHandle& kernel, std::size_t size_class, double bytes);
   void drop(KernelHandle& kernel, SizeClass& size);
+  bool was_busy(SizeClass& size, double bytes, double seconds);
   double price(const KernelHandle& kernel) const;
   std::string key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& open);
   std::optional<TuningProgress> remembered(const SizeClass& size, const TuningSpace& open);

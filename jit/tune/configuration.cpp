@@ -56,7 +56,7 @@ std::string text(const TuningProgress& progress) {
   return "block " + std::to_string(progress.best.block) + "\nsites " + std::to_string(code.sites) + "\nstreaming " +
          std::to_string(code.streaming) + "\nprefetch " + std::to_string(code.prefetch) + "\nregisters " +
          std::to_string(code.registers) + "\nrounds " + std::to_string(progress.rounds) + "\nseconds " +
-         shortest(progress.seconds) + "\n";
+         shortest(progress.seconds) + "\nbytes " + shortest(progress.bytes) + "\n";
 }
 
 std::optional<TuningProgress> parse_progress(const std::string& text) {
@@ -71,7 +71,9 @@ std::optional<TuningProgress> parse_progress(const std::string& text) {
   lines.read("registers", 0, code.registers);
   lines.read("rounds", 0, progress.rounds);
   lines.read("seconds", 0.0, progress.seconds);
-  if (!lines.all_read() || streaming > 1 || !std::isfinite(progress.seconds)) return std::nullopt;
+  lines.read("bytes", 0.0, progress.bytes);
+  if (!lines.all_read() || streaming > 1 || !std::isfinite(progress.seconds) || !std::isfinite(progress.bytes))
+    return std::nullopt;
   code.streaming = streaming == 1;
   return progress;
 }

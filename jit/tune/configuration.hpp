@@ -24,6 +24,7 @@ struct TuningProgress {
   Configuration best = {};
   int rounds = 0;      ///< that are over
   double seconds = 0;  ///< the median of the launches of the best
+  double bytes = 0;    ///< that such a launch moved
   bool operator==(const TuningProgress&) const = default;
 };
 

@@ -276,9 +276,9 @@ TEST_CASE("the report tells what each variant costs") {
 // ---- text -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("progress survives as text, and no other text is taken for it") {
-  const TuningProgress progress{{{.streaming = true, .prefetch = 4, .registers = 56, .sites = 2}, 256}, 3, 1.25e-5};
+  const TuningProgress progress{{{.streaming = true, .prefetch = 4, .registers = 56, .sites = 2}, 256}, 3, 1.25e-5, 4096};
   const std::string good = text(progress);
-  CHECK(good == "block 256\nsites 2\nstreaming 1\nprefetch 4\nregisters 56\nrounds 3\nseconds 1.25e-05\n");
+  CHECK(good == "block 256\nsites 2\nstreaming 1\nprefetch 4\nregisters 56\nrounds 3\nseconds 1.25e-05\nbytes 4096\n");
   CHECK(parse_progress(good) == progress);
   CHECK(parse_progress(text({})) == TuningProgress{});
   for (std::size_t i = 0; i < good.size(); ++i) CHECK(!parse_progress(good.substr(0, i)));

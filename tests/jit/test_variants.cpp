@@ -264,7 +264,7 @@ TEST_CASE("an entry that is not a result is a miss") {
   int results = 0;
   for (const auto& entry : std::filesystem::directory_iterator(cache.folder.path)) {
     std::string file = read_file(entry.path());
-    const std::size_t at = file.find("tuning 2\n");
+    const std::size_t at = file.find("tuning 3\n");
     if (at == std::string::npos) continue;
     ++results;
     // Sound, under the right key, but of no version that is known here.
@@ -302,7 +302,7 @@ TEST_CASE("what is remembered but cannot be made any more is found anew") {
   MadeUpGpu gpu(machine);
   Run(gpu).settle(prefers_two_sites);
   for (const auto& entry : std::filesystem::directory_iterator(cache.folder.path))
-    if (read_file(entry.path()).find("tuning 2\n") == std::string::npos) std::filesystem::remove(entry.path());
+    if (read_file(entry.path()).find("tuning 3\n") == std::string::npos) std::filesystem::remove(entry.path());
   machine.refuses = [](const CodeOptions& o) { return o.sites == 2; };
   const Setting where("TESSERA_DUMP_DIR", cache.folder.path);
   Run run(gpu);
@@ -440,13 +440,15 @@ struct CpuRun {
     if (size.variant == nullptr) variants.prepare(handle, kClass, 1e12);
     if (size.tuner) {
       const CodeOptions& code = size.options.code;
-      variants.launched(handle, kClass, 1e12, 0.01 * (1 + (code.prefetch != 8) + code.streaming));
+      variants.launched(handle, kClass, bytes, pace * bytes * (1 + (code.prefetch != liked) + code.streaming));
     }
     return size;
   }
 
   Variants variants;
   KernelHandle handle;
+  double bytes = 1e12, pace = 1e-14;  ///< seconds per byte
+  int liked = 8;                      ///< the best distance of prefetching
 };
 
 }  // namespace
@@ -467,6 +469,7 @@ TEST_CASE(
   }
   {
     CpuRun run(cpu);
+    for (int i = 0; i < 8; ++i) CHECK(run.launch().options.code == best);  // these are looked at
     CHECK(!run.launch().tuner);
     CHECK(run.launch().options.code == best);
     CHECK(run.variants.compilations() == 0);
@@ -476,6 +479,30 @@ TEST_CASE(
   CpuRun run(cpu);
   CHECK(run.launch().tuner);
   cpu.set_threads(2);
+}
+
+TEST_CASE("what was found while the processor was busy is looked for anew by a run that is much faster, and only then") {
+  const Cache cache;
+  CpuDevice cpu;
+  cpu.set_threads(2);
+  const auto launches_until_settled = [&](double pace, int liked, double bytes = 1e12) {
+    CpuRun run(cpu);
+    run.pace = pace, run.liked = liked, run.bytes = bytes;
+    int launches = 1;
+    while (run.launch().tuner) ++launches;
+    const SizeClass& size = run.handle.classes[kClass];
+    return std::pair(launches, size.options.code.prefetch);
+  };
+  CHECK(launches_until_settled(1e-14, 8).second == 8);
+  const std::pair looked_at(8, 8);
+  CHECK(launches_until_settled(1e-14, 2) == looked_at);        // nothing says that it was wrong
+  CHECK(launches_until_settled(4e-14, 2) == looked_at);        // now it is busy
+  CHECK(launches_until_settled(0.4e-14, 2) == looked_at);      // 0.8 of the time, as what is used takes twice the best
+  CHECK(launches_until_settled(1e-14, 2, 1e11) == looked_at);  // less to do is no speed
+  const auto [launches, found] = launches_until_settled(0.3e-14, 2);
+  CHECK(found == 2);
+  CHECK(launches > 8 + 5 * 5);
+  CHECK(launches_until_settled(0.3e-14, 2) == std::pair(8, 2));  // and kept
 }
 
 TEST_CASE("on the processor TESSERA_TUNE=0 takes the model's choice") {
