@@ -25,6 +25,7 @@
 #include "qdp/types/functions.hpp"
 #include "qdp/types/pete.hpp"
 #include "qdp/types/reductions.hpp"
+#include "qdp/types/seed.hpp"
 #include "qdp/types/shift.hpp"
 #include "qdp/types/storage.hpp"
 #include "qdp/types/typedefs.hpp"

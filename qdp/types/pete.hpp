@@ -11,6 +11,7 @@
 
 #include "qdp/types/builtin.hpp"
 #include "qdp/types/reductions.hpp"
+#include "qdp/types/seed.hpp"
 #include "qdp/types/shift.hpp"
 
 namespace QDP {

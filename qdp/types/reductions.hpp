@@ -254,16 +254,6 @@ template <class X> requires(detail::Lang<X> && !detail::Primitive<X>) bool isfin
   return std::isfinite(toDouble(sum(localNorm2(x * 0))));  // 0 * inf and 0 * NaN are NaN
 }
 
-/// The state of the random number generator as a number in [0, 1): its four limbs behind the point, the last one first.
-template <class W> PScalar<RScalar<REAL32>> seedToFloat(const PSeed<RScalar<W>>& seed) {
-  REAL32 x = REAL32(1.0 / 4096.0) * static_cast<REAL32>(seed.elem(0).elem());
-  x = REAL32(1.0 / 4096.0) * (static_cast<REAL32>(seed.elem(1).elem()) + x);
-  x = REAL32(1.0 / 4096.0) * (static_cast<REAL32>(seed.elem(2).elem()) + x);
-  x = REAL32(1.0 / 2048.0) * (static_cast<REAL32>(seed.elem(3).elem()) + x);
-  return PScalar<RScalar<REAL32>>(RScalar<REAL32>(x));
-}
-inline RealF seedToFloat(const Seed& seed) { return RealF(RealF::Site(seedToFloat(seed.elem().elem()))); }
-
 namespace detail {
 enum class WordTest { nan, inf, not_normal };
 /// Whether any word of any site is such a number, on any rank. On the host; collective.

@@ -348,6 +348,37 @@ TEST_CASE("setrn and savern are inverse, and a seed repeats the numbers") {
   CHECK(words(second, 0)[0] != words(first, 0)[0]);
 }
 
+TEST_CASE("seeds are numbers modulo 2^47 with products, shifts and bits") {
+  const auto seed_of = [](const Limbs& limbs) {
+    Seed seed;
+    for (int i = 0; i < 4; ++i) seed.elem().elem().elem(i).elem() = limbs[i];
+    return seed;
+  };
+  const auto limbs_of = [](const Seed& seed) {
+    Limbs limbs;
+    for (int i = 0; i < 4; ++i) limbs[i] = seed.elem().elem().elem(i).elem();
+    return limbs;
+  };
+  const Seed a = seed_of(kA), s = seed_of(kSeed);
+  CHECK(limbs_of(a * s) == multiply(kA, kSeed));
+  CHECK(limbs_of(s * s * a) == multiply(multiply(kSeed, kSeed), kA));
+  CHECK(limbs_of(seed_of({4095, 4095, 4095, 2047}) * seed_of({4095, 4095, 4095, 2047})) == Limbs{1, 0, 0, 0});
+
+  CHECK(limbs_of(s << 0) == kSeed);
+  Limbs doubled = kSeed;
+  for (int n = 1; n < 60; ++n) {
+    doubled = multiply(doubled, {2, 0, 0, 0});
+    CHECK(limbs_of(s << n) == doubled);
+    CHECK(limbs_of(s << Integer(n)) == doubled);
+  }
+  CHECK(limbs_of(s << 64) == Limbs{0, 0, 0, 0});
+
+  CHECK(limbs_of(seed_of({1, 2, 4, 8}) | seed_of({3, 0, 8, 2})) == Limbs{3, 2, 12, 10});
+  CHECK(limbs_of(seed_of({1, 2, 4, 8}) | 6) == Limbs{7, 2, 4, 8});
+  CHECK(limbs_of(seed_of({1, 2, 4, 8}) | Integer(2)) == Limbs{3, 2, 4, 8});
+  static_assert(std::is_same_v<BinaryReturn<Seed, Seed, OpMultiply>::Type_t, Seed>);
+}
+
 TEST_CASE("sranf gives the number of the skewed seed and moves both seeds") {
   tests::create_lattice({2, 2, 2, 2});
   Seed seed, skewed, multiplier;
