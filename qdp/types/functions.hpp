@@ -31,7 +31,7 @@ template <class A, class B> constexpr Shape left_shape() {
 }
 /// At least one value of the language, the other one too or a built-in number.
 template <class A, class B>
-concept Pair = (Lang<A> && Lang<B>) || (Lang<A> && Word<B>) || (Word<A> && Lang<B>);
+concept Pair = (Lang<A> && Lang<B>) || (Lang<A> && Number<B>) || (Number<A> && Lang<B>);
 
 template <Op op, class A, class B> constexpr Shape pair_result() {
   if constexpr (Pair<A, B>)
@@ -58,7 +58,7 @@ template <class X> const auto& site_value(const X& x) {
     return x;
 }
 template <class A, class B> decltype(auto) promoted(const A& a) {
-  if constexpr (Word<A>) {
+  if constexpr (Number<A>) {
     const auto w = static_cast<word_beside<B>>(a);
     site_type<shape_beside<A, B>> s;
     std::memcpy(static_cast<void*>(&s), &w, sizeof w);
@@ -68,7 +68,7 @@ template <class A, class B> decltype(auto) promoted(const A& a) {
   }
 }
 template <class A, class B> Expr operand_expr(const A& a) {
-  if constexpr (Word<A>)
+  if constexpr (Number<A>)
     return to_expr(word_scalar<word_beside<B>>(a));
   else
     return to_expr(a);
@@ -176,7 +176,7 @@ template <Op op, class D, class X> void compound(const D& dest, const jit::Domai
     d = detail::binary<detail::Op::op>(d, x);                                                                          \
     return d;                                                                                                          \
   }                                                                                                                    \
-  template <class T, class X> requires(detail::Primitive<T> && (detail::Primitive<X> || detail::Word<X>) &&            \
+  template <class T, class X> requires(detail::Primitive<T> && (detail::Primitive<X> || detail::Number<X>) &&          \
                                        detail::Binary<detail::Op::op, T, X>) T& operator symbol(T & d, const X & x) {  \
     d = detail::site_converted<T>(detail::binary<detail::Op::op>(d, x));                                               \
     return d;                                                                                                          \
@@ -426,7 +426,7 @@ QDP_PEEK(peekSpin, peek_spin, false)
 
 namespace detail {
 template <Op op, class T, class X>
-concept Pokable = (Lang<X> || Word<X>) && Binary<op, OScalar<T>, X>;
+concept Pokable = (Lang<X> || Number<X>) && Binary<op, OScalar<T>, X>;
 template <Op op, class T, class X> void poke(OLattice<T>& d, const jit::Domain& domain, const X& x, std::uint64_t a) {
   assign(d.field(), shape_of<T>, domain, make_node(op, shape_of<T>, a, to_expr(d), operand_expr<X, OScalar<T>>(x)));
 }

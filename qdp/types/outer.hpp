@@ -114,7 +114,7 @@ template <class W> using word_scalar = OScalar<PScalar<PScalar<RScalar<W>>>>;
 template <class T, class X>
 concept AssignableFrom =
     ((LatticeLike<X> || ScalarLike<X>) && assignable(shape_of<T>, operand_shape<X>)) ||
-    (Word<X> && assignable(shape_of<T>, Shape{.word = std::is_integral_v<X> ? Type::i32 : Type::f64}));
+    (Number<X> && assignable(shape_of<T>, Shape{.word = std::is_floating_point_v<X> ? Type::f64 : Type::i32}));
 
 /// Can a scalar or word X become a site of type T?
 template <class T, class X>
@@ -126,7 +126,7 @@ concept NumberOfProgram = !Lang<X> && !Word<X> && AssignableFrom<T, typename hos
                           std::is_convertible_v<const X&, typename host_word<shape_of<T>.word>::type>;
 
 template <class T, class X> Expr rhs_expr(const X& x) {
-  if constexpr (Word<X>)
+  if constexpr (Number<X>)
     return to_expr(word_scalar<typename host_word<shape_of<T>.word>::type>(x));
   else
     return to_expr(x);

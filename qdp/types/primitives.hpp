@@ -227,6 +227,9 @@ template <class T>
 concept Primitive = shape_of<T>.valid;
 template <class W>
 concept Word = std::is_arithmetic_v<W>;
+/// What stands beside a value of the language as a number: built-in ones, and enumerations that C++ takes for an int.
+template <class W>
+concept Number = Word<W> || (std::is_enum_v<W> && std::is_convertible_v<W, int>);
 
 }  // namespace detail
 }  // namespace QDP

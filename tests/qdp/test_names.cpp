@@ -234,6 +234,29 @@ TEST_CASE("a program's own numbers become scalars") {
   static_assert(!std::is_constructible_v<Real, std::string> && !std::is_constructible_v<Real, Complex>);
 }
 
+TEST_CASE("enumerations stand beside values of the language as int does") {
+  tests::create_lattice({2, 2, 2, 2});
+  enum class Scoped { one = 1 };
+  CHECK(toDouble(Real(1.5) * second) == 3);
+  CHECK(toInt(Integer(7) - second) == 5);
+  CHECK(toBool(second == Integer(2)));
+  Real x = 1;
+  x += second;
+  x /= first;
+  CHECK(toDouble(x) == 3);
+  LatticeInteger n = second;
+  n = n * second + first;
+  n -= second;
+  n[rb[0]] = first;
+  const int half = static_cast<int>(Layout::vol()) / 2;
+  CHECK(toInt(sum(n)) == half * (3 + 1));
+  CHECK(toInt(sum(where(n > second, n, LatticeInteger(second)))) == half * (3 + 2));
+  LatticeComplex z = second;
+  z *= second;
+  CHECK(toDouble(real(sum(z))) == 2 * half * 4);
+  static_assert(!detail::Number<Scoped> && !detail::Number<LongNumber>);
+}
+
 // ---- templates over QDPType ------------------------------------------------------------------------------------------
 
 namespace {
