@@ -9,6 +9,7 @@
 
 #include "jit/support/error.hpp"
 #include "qdp/io/site_values.hpp"
+#include "qdp/io/xml_error.hpp"
 #include "qdp/layout/layout.hpp"
 
 namespace QDP {
@@ -29,15 +30,15 @@ template <class T> void writeSlice(BinaryWriter& bin, const OLattice<T>& data, i
 template <class T>
 class TimeSliceIO {
  public:
-  /// Throws jit::UserError for a time that is not on the lattice.
+  /// Throws XMLError, which is a string as QDP++ throws it, for a time that is not on the lattice.
   TimeSliceIO(T& lattice, int time_slice) : data_(lattice) { setTimeSlice(time_slice); }
 
   void setTimeSlice(int time_slice) {
     const int times = Layout::lattSize()[Nd - 1];
     if (time_slice < 0 || time_slice >= times)
-      throw jit::UserError({.what = "TimeSliceIO: time slice",
-                            .expected = "0.." + std::to_string(times - 1),
-                            .got = std::to_string(time_slice)});
+      throw XMLError({.what = "TimeSliceIO: time slice",
+                      .expected = "0.." + std::to_string(times - 1),
+                      .got = std::to_string(time_slice)});
     time_ = time_slice;
   }
   int getTimeSlice() const { return time_; }

@@ -118,6 +118,7 @@ TEST_CASE("fields and time slices of QDP++ arrive at their sites, the other slic
   CHECK(toDouble(norm2(x - expected)) == 0);
   CHECK(contains(message_of([&] { slice.setTimeSlice(2); }), "expected 0..1, got 2"));
   CHECK(contains(message_of([&] { TimeSliceIO<LatticeColorVectorF>(x, -1); }), "got -1"));
+  CHECK_THROWS_AS(TimeSliceIO<LatticeColorVectorF>(x, 4), const std::string&);
   BinaryBufferWriter bin;
   CHECK(contains(message_of([&] { LatticeTimeSliceIO::writeSlice(bin, x, 4, 17); }), "0..16, got 4..17"));
 
