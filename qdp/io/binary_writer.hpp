@@ -118,8 +118,9 @@ class BinaryFileWriter : public BinaryWriter {
 inline void writeDesc(BinaryWriter& bin, const std::string& x) { bin.writeDesc(x); }
 inline void write(BinaryWriter& bin, const std::string& x) { bin.write(x); }
 inline void write(BinaryWriter& bin, const char* x) { bin.write(x); }
+/// By value: a class's `static const int n = 3;` need not be defined anywhere.
 template <io::BinaryNumber T>
-void write(BinaryWriter& bin, const T& x) {
+void write(BinaryWriter& bin, T x) {
   bin.write(x);
 }
 /// As int, as C++ converts it.

@@ -6,6 +6,7 @@
 #include <istream>
 #include <ostream>
 #include <string>
+#include <type_traits>
 
 #include "qdp/util/multi.hpp"
 #include "qdp/util/primary.hpp"
@@ -39,8 +40,29 @@ class StandardOutputStream {
   bool fail();
   bool is_open() const { return true; }
 
+  /// Built-in numbers come by value: a class's `static const int n = 3;` need not be defined anywhere. Small ones other
+  /// than char are numbers, not characters, as in QDP++.
   template <class T>
-  requires requires(std::ostream& os, const T& x) { os << x; } StandardOutputStream& operator<<(const T& x) {
+  requires std::is_arithmetic_v<T> StandardOutputStream& operator<<(T x) {
+    if constexpr (std::is_same_v<T, signed char> || std::is_same_v<T, unsigned char>)
+      return put(static_cast<int>(x));
+    else
+      return put(x);
+  }
+  template <class T>
+  requires(!std::is_arithmetic_v<T> && requires(std::ostream& os, const T& x) { os << x; })
+  StandardOutputStream& operator<<(const T& x) {
+    return put(x);
+  }
+  StandardOutputStream& operator<<(std::ostream& (*manipulator)(std::ostream&));
+  StandardOutputStream& operator<<(std::ios_base& (*manipulator)(std::ios_base&));
+
+  /// The stream behind it; use it on the primary process only.
+  std::ostream& stream();
+
+ private:
+  template <class T>
+  StandardOutputStream& put(const T& x) {
     if (!io::is_primary()) return *this;
     std::ostream& os = stream();
     if constexpr (io::kDigits<T> > 0) {
@@ -54,13 +76,7 @@ class StandardOutputStream {
     }
     return *this;
   }
-  StandardOutputStream& operator<<(std::ostream& (*manipulator)(std::ostream&));
-  StandardOutputStream& operator<<(std::ios_base& (*manipulator)(std::ios_base&));
 
-  /// The stream behind it; use it on the primary process only.
-  std::ostream& stream();
-
- private:
   Target target_;
   std::ostream* redirect_ = nullptr;
   bool own_precision_ = false;  // the program has set one

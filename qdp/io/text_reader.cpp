@@ -4,39 +4,53 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
 #include "qdp/util/primary.hpp"
 
 namespace QDP {
 
-TextReader::~TextReader() = default;
+TextReader::~TextReader() { log_unasked(); }
 
 bool TextReader::fail() {
+  unasked_ = nullptr;
   bool failed = io::is_primary() && getIstream().fail();
   io::broadcast(failed);
   return failed;
+}
+
+void TextReader::throw_unasked() {
+  io::on_primary([&] {
+    if (const std::exception_ptr failure = std::exchange(unasked_, nullptr)) std::rethrow_exception(failure);
+  });
+}
+
+void TextReader::log_unasked() noexcept {
+  try {
+    if (const std::exception_ptr failure = std::exchange(unasked_, nullptr)) std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    jit::log_error("text", e.what());
+  }
 }
 
 template <class T>
 void TextReader::read_word(T& x) {
   io::on_primary([&] {
     std::istream& stream = getIstream();
-    T value{};
-    if (stream >> value) {
-      x = value;
-      return;
-    }
+    if (stream.fail() || stream >> x) return;
     const bool at_end = stream.eof();
     stream.clear();
     std::string word;
     stream >> word;
     stream.setstate(std::ios_base::failbit);
-    throw jit::UserError(
+    unasked_ = std::make_exception_ptr(jit::UserError(
         {.what = "TextReader: read",
          .expected = std::is_same_v<T, std::string> || std::is_same_v<T, char> ? "more text" : "a number",
          .got = at_end && word.empty() ? "the end" : "\"" + word + "\"",
-         .where = name()});
+         .where = name(),
+         .what_now = "ask fail() where this may happen"}));
   });
   io::broadcast(x);
 }
@@ -60,6 +74,7 @@ TextBufferReader::TextBufferReader(const std::string& text) : TextBufferReader()
 TextBufferReader::~TextBufferReader() = default;
 
 void TextBufferReader::open(const std::string& text) {
+  log_unasked();
   stream_->clear();
   stream_->str(io::is_primary() ? text : std::string());
 }
@@ -79,7 +94,8 @@ TextFileReader::TextFileReader(const std::string& path) : TextFileReader() { ope
 TextFileReader::~TextFileReader() = default;
 
 void TextFileReader::open(const std::string& path) {
-  close();
+  log_unasked();
+  close_stream();
   path_ = path;
   io::on_primary([&] {
     stream_->open(path);
@@ -92,6 +108,11 @@ void TextFileReader::open(const std::string& path) {
 }
 
 void TextFileReader::close() {
+  close_stream();
+  throw_unasked();
+}
+
+void TextFileReader::close_stream() {
   open_ = false;
   if (stream_->is_open()) stream_->close();
   stream_->clear();

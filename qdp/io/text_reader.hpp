@@ -1,7 +1,10 @@
 // TextReader: words and numbers from text, read by the primary process and broadcast.
-// Errors: jit::UserError at the end of the text and for a word that is no value of the type; fail() is then true.
+// At the end of the text, and at a word that is no value of the type, fail() becomes true and reading goes on without effect, as
+// with a std::istream: programs read to the end that way. Who never asks is told: close() throws jit::UserError with the first such
+// place, open() and the destructor log it.
 #pragma once
 
+#include <exception>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -15,7 +18,7 @@ class TextReader {
  public:
   virtual ~TextReader();
 
-  bool fail();
+  bool fail();                   ///< true from the first value that could not be read
   void read(std::string& word);  ///< up to the next white space
   void read(char& x);
   void read(bool& x);  ///< 0 or 1
@@ -33,10 +36,13 @@ class TextReader {
  protected:
   virtual std::istream& getIstream() = 0;
   virtual std::string name() const = 0;  ///< for messages
+  void throw_unasked();                  ///< a failure after which nobody called fail(); collective
+  void log_unasked() noexcept;
 
  private:
   template <class T>
   void read_word(T& x);
+  std::exception_ptr unasked_;
 };
 
 class TextBufferReader : public TextReader {
@@ -66,6 +72,7 @@ class TextFileReader : public TextReader {
   void close();
 
  private:
+  void close_stream();
   std::istream& getIstream() override;
   std::string name() const override { return "\"" + path_ + "\""; }
   std::unique_ptr<std::ifstream> stream_;

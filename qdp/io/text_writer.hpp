@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "qdp/util/multi.hpp"
 #include "qdp/util/primary.hpp"
@@ -75,8 +76,15 @@ class TextFileWriter : public TextWriter {
   bool open_ = false;
 };
 
+/// Built-in numbers come by value, as on QDPIO::cout; those smaller than short are ints, but for char and bool.
 template <class T>
-requires requires(TextWriter& text, const T& x) { text.write(x); }
+requires(std::is_arithmetic_v<T> && requires(TextWriter& text, T x) { text.write(x); })
+TextWriter& operator<<(TextWriter& text, T x) {
+  text.write(x);
+  return text;
+}
+template <class T>
+requires(!std::is_arithmetic_v<T> && requires(TextWriter& text, const T& x) { text.write(x); })
 TextWriter& operator<<(TextWriter& text, const T& x) {
   text.write(x);
   return text;
