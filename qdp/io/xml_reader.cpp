@@ -7,6 +7,7 @@
 #include <libxml/xpathInternals.h>
 
 #include <algorithm>
+#include <atomic>
 #include <istream>
 #include <iterator>
 #include <ostream>
@@ -258,8 +259,11 @@ void XMLReader::load(const std::string& text, const std::string& name) {
   const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   const int first_line =
       static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
-  // Without the blanks between elements, as QDP++ reads documents: what is printed is indented anew.
-  constexpr int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS;
+  // Without the blanks between elements, as QDP++ reads documents: what is printed is indented anew. All but the first of a
+  // process, in which it keeps them: programs copy their input to their output, and that stays as it was written.
+  static std::atomic<bool> is_first{true};
+  const int options =
+      XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | (is_first.load() ? 0 : XML_PARSE_NOBLANKS);
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
   if (parser == nullptr) throw jit::InternalError("xmlNewParserCtxt: out of memory");
   ParseError first;
@@ -277,6 +281,7 @@ void XMLReader::load(const std::string& text, const std::string& name) {
                     .got = begin == text.size() ? "no text" : first.message});
   }
   xmlFreeParserCtxt(parser);
+  is_first = false;
   impl_ = std::make_unique<Impl>(std::make_shared<Document>(doc, name), xmlDocGetRootElement(doc), false);
 }
 

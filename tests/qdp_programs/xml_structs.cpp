@@ -1,4 +1,4 @@
-// Parameters as structs with readers and writers: nested, in arrays, optional groups, containers of the standard library.
+// Parameters as structs with readers and writers: nested, in arrays, optional groups, containers of the standard library; the input copied as it is.
 #include <list>
 #include <map>
 #include <vector>
@@ -126,6 +126,7 @@ int main(int argc, char** argv) {
     multi1d<int> no_numbers;
     write(out, "no_terms", no_terms);
     write(out, "no_numbers", no_numbers);
+    write(out, "as_read", xml_in);
     pop(out);
     out.close();
 
