@@ -47,17 +47,23 @@ FieldStorage storage_of(const jit::Field& field) { return static_cast<FieldStora
 std::shared_ptr<jit::Field> stored_field(const std::shared_ptr<jit::Field>& field, Shape shape, FieldStorage storage) {
   const LatticeState& lattice = lattice_of(*field);
   auto stored = new_field(shape, lattice, storage);
-  if (field->ever_written()) assign(stored, shape, lattice.everything(), make_field(field, shape));
+  const jit::RuntimeLock lock;
+  if (field->ever_written())
+    assign(stored, shape, lattice.everything(), make_field(field, shape));
+  else
+    field->device_read();  // an error if a statement that should have written it has failed
   return stored;
 }
 
 std::shared_ptr<jit::Field> reduced_field(const std::shared_ptr<jit::Field>& field, Shape shape, FieldStorage storage,
                                           bool in_plain) {
-  if (!in_plain) return stored_field(field, shape, storage);
+  // Encoded anew even if it is kept so: the same bits either way.
+  const auto given = plain_field(field, shape);
+  if (!in_plain) return stored_field(given, shape, storage);
   const LatticeState& lattice = lattice_of(*field);
   auto plain = new_field(shape, lattice);
   assign(plain, shape, lattice.everything(),
-         make_node(Op::kept, shape, static_cast<std::uint64_t>(storage), make_field(field, shape)));
+         make_node(Op::kept, shape, static_cast<std::uint64_t>(storage), make_field(given, shape)));
   return plain;
 }
 

@@ -227,10 +227,13 @@ std::vector<Value> Lowering::load_words(const Record& field) {
   return words;
 }
 
-/// Whether its words in the storage are there: encoding it anew could change last bits of them.
+/// Whether its words in the storage are there: encoding it anew could change last bits of them. What is chosen by a mask and
+/// shifted is encoded anew, as it is where it comes from another rank.
 bool Lowering::is_kept(int number, FieldStorage storage) const {
-  const Record& r = record(unshifted(records_, number));
-  if (r.op() == Op::where) return is_kept(r.operand(1), storage) || is_kept(r.operand(2), storage);
+  const int source = unshifted(records_, number);
+  const Record& r = record(source);
+  if (r.op() == Op::where)
+    return source == number && (is_kept(r.operand(1), storage) || is_kept(r.operand(2), storage));
   return (r.op() == Op::field || r.op() == kStore) && storage_of(r) == storage;
 }
 

@@ -39,7 +39,7 @@ Cplx third_row(Algebra& a, const Tensor& u, int c) {
   return a.conj(a.madd(first(i), second(j), a.neg(a.mul(first(j), second(i)))));
 }
 
-/// What row 2 is of conj(u0 x u1): sum_c conj(w_c) u2_c / |w|^2.
+/// What row 2 is of w = conj(u0 x u1): sum_c conj(w_c) u2_c / |w|^2; 1 where w is nought.
 Cplx factor_of(Algebra& a, const Tensor& u) {
   const Type word = u.shape.word;
   Cplx overlap;
@@ -49,7 +49,11 @@ Cplx factor_of(Algebra& a, const Tensor& u) {
     overlap = a.madd(a.conj(w), u.at(0, 6 + c), overlap);
     norm = a.fma(w.re, w.re, a.fma(w.im, w.im, norm));
   }
-  return a.div(overlap, {a.word(norm, word), kZero}, word);
+  const Value length = a.word(norm, word);
+  const Value is_nought = a.b.binary(jit::ir::Op::eq, length, a.b.constant(word, 0));
+  const Cplx f = a.div(overlap, {length, kZero}, word);
+  return {a.b.select(is_nought, a.b.constant(word, 1), a.word(f.re, word)),
+          a.b.select(is_nought, a.b.constant(word, 0), a.word(f.im, word))};
 }
 
 }  // namespace

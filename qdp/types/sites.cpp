@@ -30,6 +30,12 @@ void* host_site_for_writing(jit::Field& field, int site, Shape shape) {
 namespace {
 
 RankGrid::Owner find_site(const jit::Field& field, const multi1d<int>& coord, const char* where) {
+  if (field.encoding() != 0)  // its words are not the components of the value
+    throw jit::UserError({.what = "a site of a field in compressed storage",
+                          .expected = "a plain field",
+                          .got = name(storage_of(field)),
+                          .where = where,
+                          .what_now = "read into a plain field and assign that, or use peekSite and pokeSite"});
   const LatticeState& lattice = lattice_of(field);
   const Coord& extents = lattice.whole().extents();
   if (coord.size() != QDP_ND) throw_range("number of coordinates", coord.size(), QDP_ND + 1, where);

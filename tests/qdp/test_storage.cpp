@@ -1,6 +1,7 @@
 // Fields kept in fewer words than they have components: what is left of a value, every expression on every storage beside the
 // same on a plain field with the same values, what does not fit, and what is refused.
 #include "places.hpp"
+#include "tests/jit/settings.hpp"
 #include "tests/message_of.hpp"
 
 #include "jit/runtime.hpp"
@@ -308,6 +309,57 @@ TEST_CASE_TEMPLATE("a matrix that does not fit is an error that names it, and no
   });
 }
 
+TEST_CASE("squares that are no numbers tell nothing: such values do not fit") {
+  create_lattice({2, 2, 2, 2});
+  on_every_storage<double>([](FieldStorage storage) {
+    const auto scattered = random_lattice<Matrix<double>>();
+    for (const double size : {1e160, 1e-170, 1e-300}) {
+      Links<double> v(storage), u;
+      u = scattered * Real(size);
+      CHECK(message_of([&] { v = u; }) != "no error");
+    }
+    // Multiples of SU(3) within the range that squares have do, and nought does.
+    if (storage == FieldStorage::two_rows) return;
+    Links<double> v(storage), u = random_links<double>(storage);
+    u *= Real(1e-60);
+    v = u;
+    CHECK(toDouble(norm2(Links<double>(v) - u)) < 1e-28 * toDouble(norm2(u)));
+  });
+}
+
+TEST_CASE("nought fits every storage, alone and among others") {
+  create_lattice({4, 2, 2, 2});
+  on_every_storage<double>([](FieldStorage storage) {
+    Links<double> v(storage), u = random_links<double>(storage);
+    v = zero;
+    CHECK(toDouble(norm2(v)) == 0);
+    u[rb[0]] = zero;
+    v = u;
+    CHECK(toDouble(norm2(v, rb[0])) == 0);
+    CHECK(toDouble(norm2(v - u)) < 1e-28);
+    CHECK(fittingStorage(u, 1e-14) == storage);
+    v[rb[1]] = zero;
+    CHECK(toDouble(norm2(v)) == 0);
+  });
+}
+
+TEST_CASE("links are reduced to the same bits in two rows and whole, once and again") {
+  create_lattice({2, 4, 2, 2});
+  on_every_storage<double>([](FieldStorage storage) {
+    const Links<double> u = random_links<double>(storage);
+    const auto reduced = [&](const char* two_rows, int times) {
+      const Setting setting("TESSERA_TWO_ROWS", two_rows);
+      multi1d<Links<double>> links(1);
+      links[0] = u;
+      for (int i = 0; i < times; ++i) compact(links);
+      CHECK((links[0].storage() == FieldStorage::plain) == (*two_rows == '0'));
+      return Links<double>(std::as_const(links[0]));
+    };
+    for (const int times : {1, 2, 3}) CHECK(same_bits(reduced("0", times), reduced("1", times)));
+    CHECK(toDouble(norm2(reduced("1", 3) - u)) < 1e-28 * toDouble(norm2(u)));
+  });
+}
+
 TEST_CASE("the storage of fewest words that fits") {
   create_lattice({2, 4, 2, 2});
   const double bound = 16 * std::numeric_limits<double>::epsilon();
@@ -339,6 +391,28 @@ TEST_CASE("sites, and what there is not") {
     bent.elem().elem().elem(2, 2).real() += 0.1;
     CHECK(message_of([&] { pokeSite(pair.kept, bent, site); }) != "no error");
     CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+
+    // Sites beside the one that is poked need no contents.
+    Links<double> fresh(storage);
+    pokeSite(fresh, m, site);
+    CHECK(same_bits(peekSite(fresh, site), peekSite(kept_of(storage, Links<double>(m)), site)));
+    pair.kept = where(Layout::latticeCoordinate(0) > 0, pair.plain, fresh);
+    pair.kept[all] = pair.plain;
+    pair.plain = pair.kept;
+
+    // Single sites of files go through plain fields.
+    BinaryBufferWriter out;
+    write(out, pair.plain, site);
+    BinaryBufferReader in(out.str());
+    CHECK(contains(message_of([&] { QDP::read(in, pair.kept, site); }), "compressed storage"));
+    CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+
+    // What a failed statement should have written is not there.
+    Links<double> lost(storage);
+    lost.field()->lose("a test");
+    CHECK(contains(message_of([&] { getSite(lost, 0); }), "a test"));
+    CHECK(contains(message_of([&] { peekSite(lost, site); }), "a test"));
+    CHECK(contains(message_of([&] { lost.setStorage(FieldStorage::plain); }), "a test"));
 
     const Links<double>& read = pair.kept;
     CHECK(contains(message_of([&] { static_cast<void>(read.elem(0)); }), "compressed storage"));
