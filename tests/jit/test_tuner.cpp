@@ -276,7 +276,8 @@ TEST_CASE("the report tells what each variant costs") {
 // ---- text -----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("progress survives as text, and no other text is taken for it") {
-  const TuningProgress progress{{{.streaming = true, .prefetch = 4, .registers = 56, .sites = 2}, 256}, 3, 1.25e-5, 4096};
+  const TuningProgress progress{
+      {{.streaming = true, .prefetch = 4, .registers = 56, .sites = 2}, 256}, 3, 1.25e-5, 4096};
   const std::string good = text(progress);
   CHECK(good == "block 256\nsites 2\nstreaming 1\nprefetch 4\nregisters 56\nrounds 3\nseconds 1.25e-05\nbytes 4096\n");
   CHECK(parse_progress(good) == progress);

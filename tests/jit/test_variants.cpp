@@ -481,7 +481,8 @@ TEST_CASE(
   cpu.set_threads(2);
 }
 
-TEST_CASE("what was found while the processor was busy is looked for anew by a run that is much faster, and only then") {
+TEST_CASE(
+    "what was found while the processor was busy is looked for anew by a run that is much faster, and only then") {
   const Cache cache;
   CpuDevice cpu;
   cpu.set_threads(2);
