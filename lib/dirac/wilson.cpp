@@ -50,7 +50,8 @@ FermionExpr<F> WilsonOperator<F>::hop(const FermionExpr<F>& psi, Sign sign) cons
   };
   const FermionAnisotropy& aniso = parameters_.aniso;
   if (!aniso.on) return RealOf<F>(-0.5) * sum([](int) { return true; });
-  return RealOf<F>(-0.5 * aniso.nu / aniso.xi_0) * sum([&](int mu) { return mu != aniso.t_dir; }) +
+  const int space = aniso.t_dir == 0 ? 1 : 0;  // one of its directions, whose factors are equal
+  return RealOf<F>(-0.5 * aniso.factor(space)) * sum([&](int mu) { return mu != aniso.t_dir; }) +
          RealOf<F>(-0.5) * along(aniso.t_dir);
 }
 
