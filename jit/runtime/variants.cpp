@@ -78,7 +78,6 @@ double Variants::seconds_from_memory(double bytes, double flops, ir::Type word) 
 }
 
 bool Variants::exceeds_caches(double bytes) {
-  if (!device_.blocks().empty()) return true;
   return bytes > kNearPerThread * device_.threads() && bytes > cache_bytes();
 }
 

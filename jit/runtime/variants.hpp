@@ -35,7 +35,7 @@ class Variants {
   std::int64_t compilations() const { return compilations_; }
   Compiler& compiler();
 
-  /// Whether so much comes from memory each time it is read. On a GPU all does.
+  /// Whether so much comes from memory each time it is read. On the host.
   bool exceeds_caches(double bytes);
   /// About what a kernel of some hundred operations takes for moving so many bytes from and to memory, and so many
   /// floating-point operations of the word. On the host.
