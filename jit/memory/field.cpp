@@ -11,6 +11,8 @@
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/relayout.hpp"
+#include "jit/memory/residency.hpp"
+#include "jit/memory/sites.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 
@@ -67,6 +69,12 @@ Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int componen
   device_ = memory;
   lent_ = true;
 }
+
+Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components)
+    : Field(std::move(order), word, components, Residency::instance()) {}
+
+Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory)
+    : Field(std::move(order), word, components, memory, Residency::instance()) {}
 
 Field::~Field() {
   if (host_ == nullptr && device_ == nullptr && image_ == nullptr) return;

@@ -20,24 +20,30 @@
 #include <memory>
 #include <string>
 
-#include "jit/ir/ir.hpp"
+#include "jit/ir/type.hpp"
 #include "jit/memory/deferred.hpp"
-#include "jit/memory/residency.hpp"
-#include "jit/memory/sites.hpp"
+#include "jit/memory/residency_place.hpp"
+#include "jit/support/owned.hpp"
 
 namespace jit {
+
+class Residency;
+struct SiteOrder;
 
 class Field {
  public:
   /// `components` words per site. Allocates nothing yet; contents are undefined until first written.
   /// `encoding` other than 0: the words are not the components of a site type, but stand for them in a way that kernels know.
   /// There are no elements and no raw pointers then: host_read and its kin throw UserError.
-  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home = Residency::instance(),
+  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, Residency& home,
         std::uint8_t encoding = 0);
+  /// At home in Residency::instance().
+  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components);
   /// Its device side is `memory` (device_bytes() at a multiple of Device::kAlignment), which lives longer than the field: what
   /// a message carries, for instance. Throws InternalError on devices with memory of their own.
-  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory,
-        Residency& home = Residency::instance(), std::uint8_t encoding = 0);
+  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory, Residency& home,
+        std::uint8_t encoding = 0);
+  Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory);
   ~Field();
   Field(const Field&) = delete;
   Field& operator=(const Field&) = delete;
@@ -163,11 +169,11 @@ class Field {
   void* host_ = nullptr;
   void* device_ = nullptr;
   void* image_ = nullptr;
-  std::uint64_t stamp_ = 0;            ///< of the present contents; 0: none yet
-  bool lent_ = false;                  ///< the memory of the device side is somebody else's
-  std::unique_ptr<std::string> lost_;  ///< why there are no contents, if a statement failed
+  std::uint64_t stamp_ = 0;  ///< of the present contents; 0: none yet
+  bool lent_ = false;        ///< the memory of the device side is somebody else's
+  Owned<std::string> lost_;  ///< why there are no contents, if a statement failed
   Residency& home_;
-  Residency::Place place_;
+  ResidencyPlace place_;
 };
 
 }  // namespace jit

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "jit/memory/memory.hpp"
+#include "jit/memory/residency_place.hpp"
 
 namespace jit {
 
@@ -57,12 +58,7 @@ class Residency final : private Memory::Holder {
  private:
   friend class Field;
 
-  // A field's place in the ring of those with a device side.
-  struct Place {
-    Field* field = nullptr;
-    Place *older = nullptr, *newer = nullptr;  // nullptr: not in the ring
-    std::uint64_t statement = 0;               // that used it last; 0: none
-  };
+  using Place = ResidencyPlace;
 
   void use(Place& place);  // to the newest end, needed by the present statement
   static void leave(Place& place) noexcept;

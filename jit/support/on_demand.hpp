@@ -2,10 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <utility>
 
 #include "jit/support/lock.hpp"
+#include "jit/support/owned.hpp"
 
 namespace jit {
 
@@ -44,7 +44,7 @@ class OnDemand {
     return *value_;
   }
 
-  mutable std::unique_ptr<T> value_;
+  mutable Owned<T> value_;
   mutable std::atomic<const T*> made_{nullptr};
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jit/comm/communicator.hpp"
+#include "jit/memory/residency.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
@@ -16,6 +17,7 @@
 #include "qdp/expr/site_function.hpp"
 #include "qdp/expr/statement.hpp"
 #include "qdp/expr/storage_fit.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/layout.hpp"
 
 namespace QDP::detail {

@@ -1,7 +1,6 @@
 // Statements: from an expression tree to a launch. Every assignment and reduction of the language goes through here.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -63,7 +62,8 @@ struct PendingSum {
   std::exception_ptr failure = {};  ///< why there are none
 
   void set(std::span<const double> results) {
-    std::copy(results.begin(), results.end(), values);
+    double* to = values;
+    for (double x : results) *to++ = x;
     done = true;
   }
 };

@@ -19,7 +19,7 @@
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/post.hpp"
 #include "qdp/layout/faces.hpp"
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 namespace QDP::detail {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "qdp/expr/execute.hpp"
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 namespace QDP::detail {
 

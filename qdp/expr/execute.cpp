@@ -9,7 +9,7 @@
 #include "qdp/expr/exchange.hpp"
 #include "qdp/expr/kernels.hpp"
 #include "qdp/expr/pieces.hpp"
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 namespace QDP::detail {
 

@@ -4,7 +4,7 @@
 #include "jit/memory/sites.hpp"
 #include "qdp/expr/lowering.hpp"
 #include "qdp/expr/statement.hpp"
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 namespace QDP::detail {
 

@@ -6,6 +6,7 @@
 
 #include "jit/memory/field.hpp"
 #include "jit/support/error.hpp"
+#include "qdp/expr/operand.hpp"
 
 namespace QDP::detail {
 
@@ -143,6 +144,47 @@ Expr make_value(const void* components, Shape shape) {
   }
   std::memcpy(const_cast<std::byte*>(n->components()), components, shape.bytes());
   return Expr(n);
+}
+
+// Here, where nodes are made without a call (operand.hpp).
+
+namespace {
+inline Node* made(Operand x) {
+  switch (x.kind()) {
+    case Operand::Kind::field: {
+      const std::shared_ptr<jit::Field>& field = static_cast<const FieldOwner*>(x.what)->get(x.shape());
+      Node* n = fresh(Op::field, x.shape(), 0);
+      std::construct_at(&n->load.field, field);
+      return n;
+    }
+    case Operand::Kind::node: {
+      Node* const node = static_cast<Node*>(const_cast<void*>(x.what));
+      ++node->uses;
+      return node;
+    }
+    case Operand::Kind::value:
+      return make_value(x.what, x.shape()).forget();
+    case Operand::Kind::zero:
+      break;
+  }
+  return new_node(Op::zero, x.shape(), 0, nullptr, nullptr, nullptr);
+}
+inline Node* with_operands(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b, Expr c) {
+  Node* n = fresh(op, shape, attribute);
+  for (int i = 0; Expr * x : {&a, &b, &c}) std::construct_at(&n->kid[i++], x->forget());
+  return n;
+}
+}  // namespace
+
+Expr to_expr(Operand x) { return Expr(made(x)); }
+Node* operation(Op op, Shape shape, std::uint64_t attribute, Operand a) {
+  return with_operands(op, shape, attribute, Expr(made(a)), {}, {});
+}
+Node* operation(Op op, Shape shape, std::uint64_t attribute, Operand a, Operand b) {
+  return with_operands(op, shape, attribute, Expr(made(a)), Expr(made(b)), {});
+}
+Node* operation(Op op, Shape shape, std::uint64_t attribute, Operand a, Operand b, Operand c) {
+  return with_operands(op, shape, attribute, Expr(made(a)), Expr(made(b)), Expr(made(c)));
 }
 
 Expr make_shift_node(Expr source, std::shared_ptr<const jit::SiteMap> map) {

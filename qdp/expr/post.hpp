@@ -16,7 +16,7 @@
 #include "qdp/expr/kept_values.hpp"
 #include "qdp/expr/storage.hpp"
 #include "qdp/layout/faces.hpp"
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 namespace QDP::detail {
 

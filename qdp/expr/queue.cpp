@@ -15,7 +15,7 @@
 #include "jit/support/error.hpp"
 #include "qdp/expr/exchange.hpp"
 #include "qdp/expr/kernels.hpp"
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 namespace QDP::detail {
 

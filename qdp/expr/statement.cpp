@@ -9,6 +9,7 @@
 #include "jit/support/error.hpp"
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/site_function.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/layout.hpp"
 
 namespace QDP::detail {

@@ -7,7 +7,7 @@
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/expr/evaluate.hpp"
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 namespace QDP::detail {
 

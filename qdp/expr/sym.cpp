@@ -61,11 +61,13 @@ Sym sym_zero(const Sym& like, Shape shape) {
   return Sym(SymValue{v.algebra, Tensor(shape.with_word(v.tensor.shape.word)), 0});
 }
 
-std::uint64_t make_site_function(const char* name, std::function<Sym(const Sym*)> body) {
+SymBody::~SymBody() = default;
+
+std::uint64_t make_site_function(const char* name, std::shared_ptr<const SymBody> body) {
   return register_site_function({name, [body = std::move(body)](Algebra& algebra, std::span<const Tensor> x) {
                                    std::vector<Sym> symbols;
                                    for (const Tensor& t : x) symbols.emplace_back(SymValue{&algebra, t, 0});
-                                   const Sym r = body(symbols.data());
+                                   const Sym r = (*body)(symbols.data());
                                    return as_tensor(r, algebra, x[0].shape.word);
                                  }});
 }

@@ -7,9 +7,11 @@
 // once. A Sym has the site type's algebra; control flow must be expressed with where(), since the body runs on symbols.
 #pragma once
 
-#include <functional>
-#include <string>
+#include <memory>
+#include <type_traits>
+#include <utility>
 
+#include "jit/support/owned.hpp"
 #include "qdp/types/functions.hpp"
 
 namespace QDP {
@@ -49,13 +51,19 @@ class Sym {
   const detail::SymValue& value() const { return *value_; }
 
  private:
-  std::unique_ptr<detail::SymValue> value_;
+  jit::Owned<detail::SymValue> value_;
 };
 
 namespace detail {
 Sym sym_apply(Op op, std::uint64_t attribute, const Sym* operands, int n);
 Sym sym_zero(const Sym& like, Shape shape);
-std::uint64_t make_site_function(const char* name, std::function<Sym(const Sym*)> body);
+/// The body of a site function: symbols -> symbol.
+class SymBody {
+ public:
+  virtual ~SymBody();
+  virtual Sym operator()(const Sym* operands) const = 0;
+};
+std::uint64_t make_site_function(const char* name, std::shared_ptr<const SymBody> body);
 inline Sym sym1(Op op, const Sym& a, std::uint64_t attribute = 0) { return sym_apply(op, attribute, &a, 1); }
 inline Sym sym2(Op op, const Sym& a, const Sym& b) {
   const Sym x[] = {a, b};
@@ -93,7 +101,7 @@ template <class T> Sym zero_of(const Sym& a) { return detail::sym_zero(a, detail
 /// A site function of N operands. The result has the site type of the first operand, or of Result (an OScalar or OLattice type).
 template <int N, class Result = void> class SiteFunction {
  public:
-  SiteFunction(const char* name, std::function<Sym(const Sym*)> body)
+  SiteFunction(const char* name, std::shared_ptr<const detail::SymBody> body)
       : number_(detail::make_site_function(name, std::move(body))) {}
 
   /// The first operand is a value of the language; the others may be numbers, of its precision.
@@ -115,7 +123,8 @@ template <int N, class Result = void> class SiteFunction {
     constexpr detail::Shape shape = detail::shape_of<R>;
     constexpr auto op = detail::Op::site_function;
     if constexpr (detail::LatticeLike<A> || (detail::LatticeLike<B> || ...))
-      return QDPExpr<R, OLattice<R>>(detail::make_node(op, shape, number_, detail::to_expr(a), detail::to_expr(b)...));
+      return QDPExpr<R, OLattice<R>>(
+          detail::operation(op, shape, number_, detail::operand_of(a), detail::operand_of(b)...));
     else
       return OScalar<R>(detail::host_result<op, R>(number_, detail::site_value(a), detail::site_value(b)...));
   }
@@ -132,12 +141,19 @@ template <int N, class Result = void> class SiteFunction {
 /// Makes a site function from a callable of N symbols, 1 <= N <= 3. The name appears in kernel names and profiles.
 template <int N, class Result = void, class F> SiteFunction<N, Result> siteFunction(const char* name, F body) {
   static_assert(1 <= N && N <= 3, "a site function takes one to three operands");
-  if constexpr (N == 1)
-    return {name, [body](const Sym* x) -> Sym { return body(x[0]); }};
-  else if constexpr (N == 2)
-    return {name, [body](const Sym* x) -> Sym { return body(x[0], x[1]); }};
-  else
-    return {name, [body](const Sym* x) -> Sym { return body(x[0], x[1], x[2]); }};
+  struct Body final : detail::SymBody {
+    explicit Body(F f) : function(std::move(f)) {}
+    Sym operator()(const Sym* x) const override {
+      if constexpr (N == 1)
+        return function(x[0]);
+      else if constexpr (N == 2)
+        return function(x[0], x[1]);
+      else
+        return function(x[0], x[1], x[2]);
+    }
+    F function;
+  };
+  return {name, std::make_shared<const Body>(std::move(body))};
 }
 
 }  // namespace QDP

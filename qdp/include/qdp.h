@@ -10,7 +10,6 @@
 #include "qdp/init/init.hpp"
 #include "qdp/init/internal.hpp"
 #include "qdp/io/archive.hpp"
-#include "qdp/io/map_obj.hpp"
 #include "qdp/io/qdp_file.hpp"
 #include "qdp/io/qio_names.hpp"
 #include "qdp/io/site_values.hpp"

@@ -2,3 +2,4 @@
 #pragma once
 
 #include "qdp.h"
+#include "qdp/io/map_obj.hpp"

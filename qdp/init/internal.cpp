@@ -1,5 +1,9 @@
 #include "qdp/init/internal.hpp"
 
+#include <cstdint>
+#include <span>
+
+#include "jit/comm/collectives.hpp"
 #include "jit/support/error.hpp"
 
 namespace QDP::QDPInternal {
@@ -29,5 +33,41 @@ void route(void* buffer, int from, int to, int bytes) {
   if (rank == from) sendToWait(buffer, to, bytes);
   if (rank == to) recvFromWait(buffer, from, bytes);
 }
+
+namespace detail {
+namespace {
+
+template <class W> void reduce_words(void* words, std::size_t count, Join join) {
+  using Kind = jit::ReductionValue::Kind;
+  jit::reduce(jit::process_communicator(), std::span(static_cast<W*>(words), count),
+              join == Join::sum   ? Kind::sum
+              : join == Join::max ? Kind::max
+                                  : Kind::min);
+}
+template <class Signed, class Unsigned>
+void reduce_integers(void* words, std::size_t count, bool with_sign, Join join) {
+  with_sign ? reduce_words<Signed>(words, count, join) : reduce_words<Unsigned>(words, count, join);
+}
+
+}  // namespace
+
+void reduce(void* words, std::size_t count, Words type, Join join) {
+  if (type.floating)
+    return type.bytes == 4 ? reduce_words<float>(words, count, join) : reduce_words<double>(words, count, join);
+  switch (type.bytes) {
+    case 1:
+      return reduce_integers<std::int8_t, std::uint8_t>(words, count, type.with_sign, join);
+    case 2:
+      return reduce_integers<std::int16_t, std::uint16_t>(words, count, type.with_sign, join);
+    case 4:
+      return reduce_integers<std::int32_t, std::uint32_t>(words, count, type.with_sign, join);
+    default:
+      return reduce_integers<std::int64_t, std::uint64_t>(words, count, type.with_sign, join);
+  }
+}
+bool all_of(bool here) { return jit::all_of(jit::process_communicator(), here); }
+bool any_of(bool here) { return jit::any_of(jit::process_communicator(), here); }
+
+}  // namespace detail
 
 }  // namespace QDP::QDPInternal

@@ -5,11 +5,9 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <type_traits>
 
-#include "jit/comm/collectives.hpp"
 #include "qdp/types/typedefs.hpp"
 #include "qdp/util/multi.hpp"
 #include "qdp/util/primary.hpp"
@@ -55,21 +53,29 @@ requires std::is_arithmetic_v<T> struct word_of<T> {
   using type = T;
 };
 
-/// The words of n values, which lie without gaps.
-template <class T>
-requires std::is_trivially_copyable_v<T> auto words(T* x, int n) {
-  using W = typename word_of<T>::type;
-  static_assert(sizeof(T) % sizeof(W) == 0);
-  return std::span(reinterpret_cast<W*>(x), static_cast<std::size_t>(n) * (sizeof(T) / sizeof(W)));
-}
+/// What the words are: float and double, or integers of 1, 2, 4 or 8 bytes, whose sums wrap.
+struct Words {
+  std::size_t bytes;
+  bool floating, with_sign;
+};
+enum class Join { sum, max, min };
+void reduce(void* words, std::size_t count, Words type, Join join);
+bool all_of(bool here);
+bool any_of(bool here);
 
-template <class T> void reduce(T* x, int n, jit::ReductionValue::Kind kind) {
-  jit::reduce(jit::process_communicator(), words(x, n), kind);
+/// Of n values, whose words lie without gaps.
+template <class T>
+requires std::is_trivially_copyable_v<T> void reduce(T* x, int n, Join join) {
+  using W = typename word_of<T>::type;
+  static_assert(std::is_arithmetic_v<W> && !std::is_same_v<W, bool> && sizeof(W) <= 8, "words are numbers");
+  static_assert(sizeof(T) % sizeof(W) == 0);
+  reduce(static_cast<void*>(x), static_cast<std::size_t>(n) * (sizeof(T) / sizeof(W)),
+         Words{sizeof(W), std::is_floating_point_v<W>, std::is_signed_v<W>}, join);
 }
 
 }  // namespace detail
 
-template <class T> void globalSumArray(T* x, int n) { detail::reduce(x, n, jit::ReductionValue::Kind::sum); }
+template <class T> void globalSumArray(T* x, int n) { detail::reduce(x, n, detail::Join::sum); }
 template <class T> void globalSumArray(multi1d<T>& x) {
   if (x.size() > 0) globalSumArray(&x[0], x.size());
 }
@@ -77,13 +83,13 @@ template <class T> void globalSumArray(multi2d<T>& x) {
   if (x.size1() * x.size2() > 0) globalSumArray(&x(0, 0), x.size1() * x.size2());
 }
 template <class T> void globalSum(T& x) { globalSumArray(&x, 1); }
-template <class T> void globalMaxValue(T* x) { detail::reduce(x, 1, jit::ReductionValue::Kind::max); }
+template <class T> void globalMaxValue(T* x) { detail::reduce(x, 1, detail::Join::max); }
 template <class T> void globalMax(T& x) { globalMaxValue(&x); }
-template <class T> void globalMinValue(T* x) { detail::reduce(x, 1, jit::ReductionValue::Kind::min); }
+template <class T> void globalMinValue(T* x) { detail::reduce(x, 1, detail::Join::min); }
 template <class T> void globalMin(T& x) { globalMinValue(&x); }
 
-inline void globalAnd(bool& x) { x = jit::all_of(jit::process_communicator(), x); }
-inline void globalOr(bool& x) { x = jit::any_of(jit::process_communicator(), x); }
+inline void globalAnd(bool& x) { x = detail::all_of(x); }
+inline void globalOr(bool& x) { x = detail::any_of(x); }
 
 // ---- joining two values on one rank: what the operations above are made of in QDP++
 

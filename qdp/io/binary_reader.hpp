@@ -7,10 +7,10 @@
 #include <complex>
 #include <cstddef>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <type_traits>
 
+#include "jit/support/owned.hpp"
 #include "qdp/util/byte_order.hpp"
 
 namespace QDP {
@@ -90,7 +90,7 @@ class BinaryBufferReader : public BinaryReader {
 
  private:
   QDPUtil::n_uint32_t checksum_ = 0;
-  std::unique_ptr<std::istringstream> stream_;
+  jit::Owned<std::istringstream> stream_;
 };
 
 class BinaryFileReader : public BinaryReader {
@@ -110,7 +110,7 @@ class BinaryFileReader : public BinaryReader {
 
  private:
   QDPUtil::n_uint32_t checksum_ = 0;
-  std::unique_ptr<std::ifstream> stream_;
+  jit::Owned<std::ifstream> stream_;
   std::string path_;
   bool open_ = false;
 };

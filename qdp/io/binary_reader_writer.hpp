@@ -3,9 +3,9 @@
 
 #include <ios>
 #include <iosfwd>
-#include <memory>
 #include <string>
 
+#include "jit/support/owned.hpp"
 #include "qdp/io/binary_reader.hpp"
 #include "qdp/io/binary_writer.hpp"
 
@@ -59,7 +59,7 @@ class BinaryBufferReaderWriter : public BinaryReaderWriter {
   std::string name() const override { return "binary buffer"; }
 
  private:
-  std::unique_ptr<std::stringstream> stream_;
+  jit::Owned<std::stringstream> stream_;
 };
 
 class BinaryFileReaderWriter : public BinaryReaderWriter {
@@ -80,7 +80,7 @@ class BinaryFileReaderWriter : public BinaryReaderWriter {
   std::string name() const override { return "\"" + path_ + "\""; }
 
  private:
-  std::unique_ptr<std::fstream> stream_;
+  jit::Owned<std::fstream> stream_;
   std::string path_;
   bool open_ = false;
 };

@@ -8,9 +8,9 @@
 #include <complex>
 #include <cstddef>
 #include <iosfwd>
-#include <memory>
 #include <string>
 
+#include "jit/support/owned.hpp"
 #include "qdp/io/binary_reader.hpp"
 #include "qdp/util/byte_order.hpp"
 
@@ -81,7 +81,7 @@ class BinaryBufferWriter : public BinaryWriter {
 
  private:
   QDPUtil::n_uint32_t checksum_ = 0;
-  std::unique_ptr<std::ostringstream> stream_;
+  jit::Owned<std::ostringstream> stream_;
 };
 
 /// A buffer of this process alone: no call of it is collective.
@@ -110,7 +110,7 @@ class BinaryFileWriter : public BinaryWriter {
 
  private:
   QDPUtil::n_uint32_t checksum_ = 0;
-  std::unique_ptr<std::ofstream> stream_;
+  jit::Owned<std::ofstream> stream_;
   std::string path_;
   bool open_ = false;
 };

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -82,7 +81,7 @@ class ConfDataStoreDB {
     return store_->file ? store_->file->configs() : store_->options.configs;
   }
 
-  virtual bool fileExists(const std::string& file) const { return std::filesystem::exists(file); }
+  virtual bool fileExists(const std::string& file) const { return QDP::io::file_exists(file); }
   /// `open_flags` and `mode` as open(2) has them.
   virtual int open(const std::string& file, int open_flags, int mode) {
     const K key;

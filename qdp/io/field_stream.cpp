@@ -17,6 +17,7 @@
 #include "jit/support/lock.hpp"
 #include "jit/support/log.hpp"
 #include "qdp/io/input_file.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/layout.hpp"
 #include "qdp/util/primary.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -312,5 +313,7 @@ std::string HashFile::user_info() {
             std::to_string(length));
   return text;
 }
+
+bool file_exists(const std::string& path) { return std::filesystem::exists(path); }
 
 }  // namespace QDP::io

@@ -103,4 +103,7 @@ class HashFile {
   std::uint32_t data_page_;  // the last one, to which data are added
 };
 
+/// Whether there is something of this name.
+bool file_exists(const std::string& path);
+
 }  // namespace QDP::io

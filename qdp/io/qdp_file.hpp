@@ -8,9 +8,9 @@
 // A file appears when it is closed, all or nothing. Records are read in the order they were written; precision converts.
 #pragma once
 
-#include <memory>
 #include <string>
 
+#include "jit/support/owned.hpp"
 #include "qdp/io/binary.hpp"
 #include "qdp/io/site_values.hpp"
 #include "qdp/io/xml.hpp"
@@ -92,7 +92,7 @@ class QDPFileReader {
   int next_count(detail::Shape shape) const;
   void note(const io::ReadReport* report);
   struct File;
-  std::unique_ptr<File> file_;
+  jit::Owned<File> file_;
   int state_ = QDPIO_goodbit;
   std::string checksum_, verdict_;
 };
@@ -128,7 +128,7 @@ class QDPFileWriter {
   void write_record(XMLBufferWriter& xml, const detail::RecordTarget& from, const multi1d<int>* lower = nullptr,
                     const multi1d<int>* upper = nullptr);
   struct File;
-  std::unique_ptr<File> file_;
+  jit::Owned<File> file_;
   std::string checksum_;
   int exceptions_ = 0;  // in flight when the file was opened
 };

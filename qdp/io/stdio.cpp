@@ -30,6 +30,16 @@ StandardOutputStream& StandardOutputStream::operator<<(std::ios_base& (*manipula
   return *this;
 }
 
+template StandardOutputStream& StandardOutputStream::put(const char* const&);
+template StandardOutputStream& StandardOutputStream::put(const std::string&);
+template StandardOutputStream& StandardOutputStream::put(const bool&);
+template StandardOutputStream& StandardOutputStream::put(const int&);
+template StandardOutputStream& StandardOutputStream::put(const unsigned&);
+template StandardOutputStream& StandardOutputStream::put(const long&);
+template StandardOutputStream& StandardOutputStream::put(const unsigned long&);
+template StandardOutputStream& StandardOutputStream::put(const float&);
+template StandardOutputStream& StandardOutputStream::put(const double&);
+
 std::istream& StandardInputStream::stream() {
   static const std::ios_base::Init ready;
   return redirect_ != nullptr ? *redirect_ : std::cin;

@@ -1,7 +1,6 @@
 // QDPIO::cout, cerr and cin: the standard streams of the primary process.
 #pragma once
 
-#include <iomanip>
 #include <iosfwd>
 #include <istream>
 #include <ostream>
@@ -19,6 +18,15 @@ template <class T> inline constexpr int kDigits = 0;
 template <> inline constexpr int kDigits<float> = 7;
 template <> inline constexpr int kDigits<double> = 15;
 template <class T> inline constexpr int kDigits<multi1d<T>> = kDigits<T>;
+
+/// An int to the functions of T's namespace: where T is what std::setprecision() gives, the program has <iomanip>, which takes a
+/// twentieth of all that compiling an empty program takes and is not included here.
+template <class T> struct IntOfNamespace {
+  operator int() const;
+};
+template <class T> inline constexpr bool kIsPrecision = false;
+template <class T> requires std::is_same_v<T, decltype(setprecision(IntOfNamespace<T>()))>
+inline constexpr bool kIsPrecision<T> = true;
 }  // namespace io
 
 /// Output appears once: only the primary process writes. Takes everything a std::ostream takes, and std manipulators. Numbers
@@ -49,8 +57,13 @@ class StandardOutputStream {
     else
       return put(x);
   }
+  StandardOutputStream& operator<<(const char* text) { return put(text); }
+  StandardOutputStream& operator<<(const std::string& text) { return put(text); }
+  /// Literals go the way above: this one would be compiled anew for every length.
   template <class T>
-  requires(!std::is_arithmetic_v<T> && requires(std::ostream& os, const T& x) { os << x; })
+  requires(!std::is_arithmetic_v<T> && !std::is_same_v<T, std::string> &&
+           !(std::is_array_v<T> && std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char>) &&
+           requires(std::ostream& os, const T& x) { os << x; })
   StandardOutputStream& operator<<(const T& x) {
     return put(x);
   }
@@ -62,25 +75,37 @@ class StandardOutputStream {
 
  private:
   template <class T>
-  StandardOutputStream& put(const T& x) {
-    if (!io::is_primary()) return *this;
-    std::ostream& os = stream();
-    if constexpr (io::kDigits<T> > 0) {
-      const std::streamsize before = os.precision();
-      if (!own_precision_) os.precision(io::kDigits<T>);
-      os << x;
-      os.precision(before);
-    } else {
-      os << x;
-      own_precision_ = own_precision_ || std::is_same_v<T, decltype(std::setprecision(0))>;
-    }
-    return *this;
-  }
+  StandardOutputStream& put(const T& x);
 
   Target target_;
   std::ostream* redirect_ = nullptr;
   bool own_precision_ = false;  // the program has set one
 };
+
+template <class T>
+StandardOutputStream& StandardOutputStream::put(const T& x) {
+  if (!io::is_primary()) return *this;
+  std::ostream& os = stream();
+  if constexpr (io::kDigits<T> > 0) {
+    const std::streamsize before = os.precision();
+    if (!own_precision_) os.precision(io::kDigits<T>);
+    os << x;
+    os.precision(before);
+  } else {
+    os << x;
+    own_precision_ = own_precision_ || io::kIsPrecision<T>;
+  }
+  return *this;
+}
+extern template StandardOutputStream& StandardOutputStream::put(const char* const&);
+extern template StandardOutputStream& StandardOutputStream::put(const std::string&);
+extern template StandardOutputStream& StandardOutputStream::put(const bool&);
+extern template StandardOutputStream& StandardOutputStream::put(const int&);
+extern template StandardOutputStream& StandardOutputStream::put(const unsigned&);
+extern template StandardOutputStream& StandardOutputStream::put(const long&);
+extern template StandardOutputStream& StandardOutputStream::put(const unsigned long&);
+extern template StandardOutputStream& StandardOutputStream::put(const float&);
+extern template StandardOutputStream& StandardOutputStream::put(const double&);
 
 /// The primary process reads, all get the value. A value that does not parse sets fail() and leaves the variable alone.
 class StandardInputStream {

@@ -6,10 +6,10 @@
 
 #include <exception>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <type_traits>
 
+#include "jit/support/owned.hpp"
 #include "qdp/util/multi.hpp"
 
 namespace QDP {
@@ -58,7 +58,7 @@ class TextBufferReader : public TextReader {
  private:
   std::istream& getIstream() override;
   std::string name() const override { return "text buffer"; }
-  std::unique_ptr<std::istringstream> stream_;
+  jit::Owned<std::istringstream> stream_;
 };
 
 class TextFileReader : public TextReader {
@@ -75,7 +75,7 @@ class TextFileReader : public TextReader {
   void close_stream();
   std::istream& getIstream() override;
   std::string name() const override { return "\"" + path_ + "\""; }
-  std::unique_ptr<std::ifstream> stream_;
+  jit::Owned<std::ifstream> stream_;
   std::string path_;
   bool open_ = false;
 };

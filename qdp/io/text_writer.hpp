@@ -3,10 +3,10 @@
 #pragma once
 
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <type_traits>
 
+#include "jit/support/owned.hpp"
 #include "qdp/util/multi.hpp"
 #include "qdp/util/primary.hpp"
 
@@ -55,7 +55,7 @@ class TextBufferWriter : public TextWriter {
 
  private:
   std::ostream& getOstream() override;
-  std::unique_ptr<std::ostringstream> stream_;
+  jit::Owned<std::ostringstream> stream_;
 };
 
 class TextFileWriter : public TextWriter {
@@ -71,7 +71,7 @@ class TextFileWriter : public TextWriter {
 
  private:
   std::ostream& getOstream() override;
-  std::unique_ptr<std::ofstream> stream_;
+  jit::Owned<std::ofstream> stream_;
   std::string path_;
   bool open_ = false;
 };

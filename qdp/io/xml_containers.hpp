@@ -227,4 +227,20 @@ void write(XMLWriter& xml, const std::string& tag, const std::complex<T>& a) {
   pop(xml);
 }
 
+// Compiled once, in the library.
+extern template void read(XMLReader&, const std::string&, multi1d<bool>&);
+extern template void read(XMLReader&, const std::string&, multi1d<int>&);
+extern template void read(XMLReader&, const std::string&, multi1d<float>&);
+extern template void read(XMLReader&, const std::string&, multi1d<double>&);
+extern template void read(XMLReader&, const std::string&, std::vector<int>&);
+extern template void read(XMLReader&, const std::string&, std::vector<float>&);
+extern template void read(XMLReader&, const std::string&, std::vector<double>&);
+extern template void write(XMLWriter&, const std::string&, const multi1d<bool>&);
+extern template void write(XMLWriter&, const std::string&, const multi1d<int>&);
+extern template void write(XMLWriter&, const std::string&, const multi1d<float>&);
+extern template void write(XMLWriter&, const std::string&, const multi1d<double>&);
+extern template void write(XMLWriter&, const std::string&, const std::vector<int>&);
+extern template void write(XMLWriter&, const std::string&, const std::vector<float>&);
+extern template void write(XMLWriter&, const std::string&, const std::vector<double>&);
+
 }  // namespace QDP

@@ -292,7 +292,7 @@ bool XMLReader::is_derived() const { return impl_ != nullptr && impl_->derived; 
 namespace {
 
 template <class Impl>
-Impl& opened(const std::unique_ptr<Impl>& impl, const std::string& xpath) {
+Impl& opened(const jit::Owned<Impl>& impl, const std::string& xpath) {
   if (impl == nullptr)
     throw XMLError({.what = "XPath \"" + xpath + "\"",
                     .expected = "an open XMLReader",
@@ -411,4 +411,13 @@ bool is_balanced(const std::string& text) {
 }
 
 }  // namespace xml
+
+template void XMLReader::get(const std::string&, bool&) const;
+template void XMLReader::get(const std::string&, int&) const;
+template void XMLReader::get(const std::string&, unsigned&) const;
+template void XMLReader::get(const std::string&, long&) const;
+template void XMLReader::get(const std::string&, unsigned long&) const;
+template void XMLReader::get(const std::string&, float&) const;
+template void XMLReader::get(const std::string&, double&) const;
+
 }  // namespace QDP

@@ -12,10 +12,10 @@
 #pragma once
 
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <string_view>
 
+#include "jit/support/owned.hpp"
 #include "qdp/io/xml_error.hpp"
 #include "qdp/io/xml_token.hpp"
 
@@ -51,12 +51,7 @@ class XMLReader {
   void get(const std::string& xpath, std::string& result) const;
   /// The text as one value; white space around it does not count.
   template <class T>
-  requires xml::IsToken<T>::value void get(const std::string& xpath, T& result) const {
-    const std::string text = element_text(xpath);
-    std::string_view rest = text, word, more;
-    if (!xml::next_word(rest, word) || xml::next_word(rest, more) || !parse_token(word, result))
-      fail_value(xpath, describe_token(result), text);
-  }
+  requires xml::IsToken<T>::value void get(const std::string& xpath, T& result) const;
   /// The text as a list: add(word) takes each word in turn and returns false for one it cannot use.
   template <class T, class Add>
   void get_list(const std::string& xpath, Add add) const {
@@ -115,8 +110,24 @@ class XMLReader {
   std::string element_text(const std::string& xpath) const;
   [[noreturn]] void fail_value(const std::string& xpath, const std::string& expected, const std::string& got) const;
 
-  std::unique_ptr<Impl> impl_;
+  jit::Owned<Impl> impl_;
 };
+
+// Outside of the class, so that it is not inline and need not be compiled where these types are read.
+template <class T>
+requires xml::IsToken<T>::value void XMLReader::get(const std::string& xpath, T& result) const {
+  const std::string text = element_text(xpath);
+  std::string_view rest = text, word, more;
+  if (!xml::next_word(rest, word) || xml::next_word(rest, more) || !parse_token(word, result))
+    fail_value(xpath, describe_token(result), text);
+}
+extern template void XMLReader::get(const std::string&, bool&) const;
+extern template void XMLReader::get(const std::string&, int&) const;
+extern template void XMLReader::get(const std::string&, unsigned&) const;
+extern template void XMLReader::get(const std::string&, long&) const;
+extern template void XMLReader::get(const std::string&, unsigned long&) const;
+extern template void XMLReader::get(const std::string&, float&) const;
+extern template void XMLReader::get(const std::string&, double&) const;
 
 template <class T>
 requires xml::IsToken<T>::value void read(XMLReader& xml, const std::string& xpath, T& value) {

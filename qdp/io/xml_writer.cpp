@@ -20,6 +20,8 @@ constexpr unsigned kIndent = 2;
 
 // ---- tags ----------------------------------------------------------------------------------------------------------
 
+XMLWriter::~XMLWriter() = default;
+
 void XMLWriter::start(unsigned indent) {
   tags_.clear();
   indent_ = indent;
@@ -103,6 +105,13 @@ void XMLWriter::writeXML(const std::string& text) {
 
 // ---- buffer and file -----------------------------------------------------------------------------------------------
 
+XMLBufferWriter::~XMLBufferWriter() = default;
+XMLBufferWriter::XMLBufferWriter(const XMLBufferWriter&) = default;
+XMLBufferWriter::XMLBufferWriter(XMLBufferWriter&&) noexcept = default;
+XMLBufferWriter& XMLBufferWriter::operator=(const XMLBufferWriter&) = default;
+XMLBufferWriter& XMLBufferWriter::operator=(XMLBufferWriter&&) = default;
+
+void XMLBufferWriter::emit(std::string_view text) { text_ += text; }
 void XMLBufferWriter::open(const std::string& text) {
   start(0);
   text_ = text;
@@ -190,7 +199,7 @@ std::string XMLFileWriter::finish() {
   if (has_open_tags()) jit::log_warn("xml", "\"", file_->name, "\" was closed with tags still open; they were closed");
   while (has_open_tags()) closeTag();
   start(0);
-  const std::unique_ptr<File> file = std::move(file_);
+  const jit::Owned<File> file = std::move(file_);
   if (file->stream == nullptr) return {};
   if (std::fclose(file->stream) != 0) file->failed = true;
   return file->failed ? jit::format_error({.what = "XMLFileWriter: \"" + file->name + "\" is not complete",

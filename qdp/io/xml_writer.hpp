@@ -9,11 +9,11 @@
 // Errors: XMLError for a second root, a pop too many, a value outside the root, a file that cannot be written.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "jit/support/owned.hpp"
 #include "qdp/io/xml_attribute.hpp"
 #include "qdp/io/xml_error.hpp"
 #include "qdp/io/xml_token.hpp"
@@ -26,7 +26,7 @@ class XMLBufferWriter;
 class XMLWriter {
  public:
   XMLWriter() = default;
-  virtual ~XMLWriter() = default;
+  virtual ~XMLWriter();
 
   virtual void openSimple(const std::string& tag) { openTag(tag); }
   virtual void closeSimple() { closeTag(); }
@@ -81,6 +81,11 @@ class XMLBufferWriter : public XMLWriter {
  public:
   XMLBufferWriter() = default;
   explicit XMLBufferWriter(const std::string& text) : text_(text) {}
+  ~XMLBufferWriter() override;
+  XMLBufferWriter(const XMLBufferWriter&);
+  XMLBufferWriter(XMLBufferWriter&&) noexcept;
+  XMLBufferWriter& operator=(const XMLBufferWriter&);
+  XMLBufferWriter& operator=(XMLBufferWriter&&);
 
   void open(const std::string& text);
   /// The document with its XML declaration.
@@ -91,7 +96,7 @@ class XMLBufferWriter : public XMLWriter {
   bool fail() const { return false; }
 
  private:
-  void emit(std::string_view text) override { text_ += text; }
+  void emit(std::string_view text) override;
 
   std::string text_;
 };
@@ -120,7 +125,7 @@ class XMLFileWriter : public XMLWriter {
   std::string finish();
 
   struct File;
-  std::unique_ptr<File> file_;
+  jit::Owned<File> file_;
 };
 
 void push(XMLWriter& xml, const std::string& tag);

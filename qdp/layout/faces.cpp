@@ -5,7 +5,7 @@
 
 #include "jit/comm/communicator.hpp"
 #include "qdp/layout/domain.hpp"
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/map_sites.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "qdp/layout/lattice.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 #include "jit/comm/collectives.hpp"
 #include "jit/support/env.hpp"
@@ -193,5 +193,7 @@ multi1d<int> to_multi1d(const Coord& x) {
   for (int mu = 0; mu < QDP_ND; ++mu) coord[mu] = x[mu];
   return coord;
 }
+
+const LatticeState& lattice_of(const jit::Field& field) { return lattice_of(field.order()); }
 
 }  // namespace QDP::detail

@@ -5,6 +5,7 @@
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 #include "jit/support/log.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/rng/random_state.hpp"
 #include "qdp/util/primary.hpp"
 
@@ -185,6 +186,10 @@ std::shared_ptr<jit::Field> coordinate_field(const LatticeState& lattice, int mu
 namespace Layout {
 
 Lattice::Lattice(const multi1d<int>& extents) : state_(make_lattice("Layout::Lattice", extents, ranks_for(extents))) {}
+Lattice Lattice::of(const jit::Field& field) { return Lattice(detail::lattice_of(field).shared_from_this()); }
+multi1d<int> Lattice::extents() const { return detail::to_multi1d(state_->whole().extents()); }
+std::size_t Lattice::vol() const { return static_cast<std::size_t>(state_->whole().volume()); }
+int Lattice::sitesOnNode() const { return static_cast<int>(state_->sites); }
 Lattice Lattice::present() { return Lattice(detail::present_lattice("Layout::Lattice::present")); }
 
 struct Scope::Before {

@@ -2,6 +2,7 @@
 
 #include "jit/comm/communicator.hpp"
 #include "jit/support/error.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/map_sites.hpp"
 #include "qdp/util/primary.hpp"
 

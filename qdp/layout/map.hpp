@@ -19,6 +19,10 @@
 #define FORWARD 1
 #define BACKWARD -1
 
+namespace jit {
+class SiteMap;
+}
+
 namespace QDP {
 
 class Subset;

@@ -4,7 +4,9 @@
 #include "jit/memory/deferred.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/layout/domain.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/layout.hpp"
+#include "qdp/layout/set_tables.hpp"
 #include "qdp/util/primary.hpp"
 
 #include <algorithm>
@@ -131,6 +133,25 @@ std::unique_ptr<SetTables> make_default_set(const LatticeState& lattice, Default
 
 }  // namespace detail
 
+Subset::~Subset() = default;
+Subset::Subset(const Subset&) = default;
+Subset& Subset::operator=(const Subset&) = default;
+Set::~Set() = default;
+Set::Set(const Set&) = default;
+Set& Set::operator=(const Set&) = default;
+
+int Subset::color() const { return tables().color; }
+bool Subset::hasOrderedRep() const { return host_sites().ordered; }
+int Subset::start() const { return host_sites().start; }
+int Subset::end() const { return host_sites().end; }
+const multi1d<int>& Subset::siteTable() const { return host_sites().sites; }
+int Subset::numSiteTable() const { return static_cast<int>(domain().sites); }
+
+const jit::Domain& Subset::domain() const { return tables().domain; }
+std::int64_t Subset::global_sites() const { return tables().global_sites; }
+const LatticeState& Subset::lattice() const { return *tables().set->lattice; }
+const HostSites& Subset::host_sites() const { return tables().host_sites(); }
+
 const detail::SubsetTables& Subset::tables() const {
   if (default_set_ >= 0) {
     const SetTables& set = detail::present_lattice("subset")->set(static_cast<DefaultSet>(default_set_));
@@ -142,6 +163,23 @@ const detail::SubsetTables& Subset::tables() const {
                           .got = "an empty one",
                           .what_now = "assign it from a set, as in s = rb[0]"});
   return *tables_;
+}
+
+inline const SubsetTables& Subset::tables_for(const jit::SiteOrder& field_order) const {
+  if (default_set_ >= 0) [[likely]] {
+    const SetTables& set = detail::lattice_of(field_order).set(static_cast<DefaultSet>(default_set_));
+    return set.subsets[static_cast<std::size_t>(color_)];
+  }
+  const SubsetTables& own = tables();
+  if (own.set->lattice != &field_order) [[unlikely]]
+    fail_lattice(field_order);
+  return own;
+}
+const jit::Domain& Subset::domain_for(const jit::SiteOrder& field_order) const {
+  return tables_for(field_order).domain;
+}
+const multi1d<int>& Subset::sites_for(const jit::SiteOrder& field_order) const {
+  return tables_for(field_order).host_sites().sites;
 }
 
 void Subset::fail_lattice(const jit::SiteOrder& field_order) const {

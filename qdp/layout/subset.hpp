@@ -9,15 +9,18 @@
 // made.
 #pragma once
 
-#include "jit/memory/sites.hpp"
-#include "jit/support/on_demand.hpp"
 #include "qdp/layout/lattice.hpp"
 #include "qdp/util/multi.hpp"
 
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace jit {
+struct Domain;
+struct SiteOrder;
+}  // namespace jit
 
 namespace QDP {
 
@@ -33,78 +36,44 @@ class Set;
 
 namespace detail {
 
-/// The sites of one colour on the host.
-struct HostSites {
-  multi1d<int> sites;        ///< host indices, ascending
-  bool ordered = false;      ///< they are start..end without holes
-  int start = -1, end = -1;  ///< first and last if ordered
-};
-
-/// What is known of the sites of one colour.
-struct SubsetTables {
-  int color = 0;
-  jit::Domain domain;             ///< as a kernel visits them
-  std::int64_t global_sites = 0;  ///< of all ranks
-  const SetTables* set = nullptr;
-
-  const HostSites& host_sites() const;
-};
-
-/// Everything of a set. Kernels need the domains; what only the host asks for is made at the first question.
-struct SetTables {
-  std::string name;                          ///< "rb3", or "set" for the user's
-  const LatticeState* lattice = nullptr;     ///< the one it was made for
-  std::vector<SubsetTables> subsets = {};    ///< [colours]
-  std::function<multi1d<int>()> color = {};  ///< [sites] by host index
-  std::shared_ptr<const void> keeper = {};   ///< of the lattice, for sets that it does not own
-  jit::OnDemand<multi1d<int>> all_colors = {};
-  jit::OnDemand<std::vector<HostSites>> all_sites = {};
-
-  /// Statements that wait may be over its subsets.
-  ~SetTables();
-  const multi1d<int>& colors() const;
-  /// Of what has been made so far.
-  std::size_t bytes() const;
-};
-
-std::unique_ptr<SetTables> make_default_set(const LatticeState& lattice, DefaultSet which);
+struct HostSites;
+struct SetTables;
+struct SubsetTables;
 
 }  // namespace detail
 
 class Subset {
  public:
   Subset() = default;
-  virtual ~Subset() = default;
-  Subset(const Subset&) = default;
-  Subset& operator=(const Subset&) = default;
+  virtual ~Subset();
+  Subset(const Subset&);
+  Subset& operator=(const Subset&);
   void make(const Subset& s) { *this = s; }
 
   // ---- as in QDP++. All of this throws jit::UserError for a subset that no set has made. The default sets are taken on
   // ---- the present lattice.
 
-  int color() const { return tables().color; }
+  int color() const;
   /// Host indices are start()..end() without a hole: then both are valid, otherwise -1.
-  bool hasOrderedRep() const { return host_sites().ordered; }
-  int start() const { return host_sites().start; }
-  int end() const { return host_sites().end; }
+  bool hasOrderedRep() const;
+  int start() const;
+  int end() const;
   /// Host indices, ascending.
-  const multi1d<int>& siteTable() const { return host_sites().sites; }
+  const multi1d<int>& siteTable() const;
   /// Sites on this rank; globalSites() has those of all.
-  int numSiteTable() const { return static_cast<int>(domain().sites); }
+  int numSiteTable() const;
   Set getSet() const;
 
   // ---- for the expression language
 
-  const jit::Domain& domain() const { return tables().domain; }
-  std::int64_t global_sites() const { return tables().global_sites; }
+  const jit::Domain& domain() const;
+  std::int64_t global_sites() const;
   /// On the lattice of a field. Throws jit::UserError if the set was made for another one.
-  const jit::Domain& domain_for(const jit::SiteOrder& field_order) const { return tables_for(field_order).domain; }
-  /// Its sites on the host, likewise.
-  const detail::HostSites& host_sites_for(const jit::SiteOrder& field_order) const {
-    return tables_for(field_order).host_sites();
-  }
+  const jit::Domain& domain_for(const jit::SiteOrder& field_order) const;
+  /// Its sites on the host, likewise: the siteTable() of that lattice.
+  const multi1d<int>& sites_for(const jit::SiteOrder& field_order) const;
   /// The lattice of a set of the user, the present one for the default sets.
-  const detail::LatticeState& lattice() const { return *tables().set->lattice; }
+  const detail::LatticeState& lattice() const;
   /// "rb3[1]", for messages.
   std::string name() const;
 
@@ -112,17 +81,8 @@ class Subset {
   friend class Set;
   Subset(int default_set, int color) : default_set_(default_set), color_(color) {}
   const detail::SubsetTables& tables() const;
-  const detail::SubsetTables& tables_for(const jit::SiteOrder& field_order) const {
-    if (default_set_ >= 0) [[likely]] {
-      const detail::SetTables& set = detail::lattice_of(field_order).set(static_cast<detail::DefaultSet>(default_set_));
-      return set.subsets[static_cast<std::size_t>(color_)];
-    }
-    const detail::SubsetTables& own = tables();
-    if (own.set->lattice != &field_order) [[unlikely]]
-      fail_lattice(field_order);
-    return own;
-  }
-  const detail::HostSites& host_sites() const { return tables().host_sites(); }
+  const detail::SubsetTables& tables_for(const jit::SiteOrder& field_order) const;
+  const detail::HostSites& host_sites() const;
   [[noreturn]] void fail_lattice(const jit::SiteOrder& field_order) const;
 
   int default_set_ = -1;  ///< DefaultSet, or -1: a set of the user
@@ -136,9 +96,9 @@ class Set {
   Set(const SetFunc& function) { make(function); }
   /// One of those that every lattice has.
   explicit Set(detail::DefaultSet which);
-  virtual ~Set() = default;
-  Set(const Set&) = default;
-  Set& operator=(const Set&) = default;
+  virtual ~Set();
+  Set(const Set&);
+  Set& operator=(const Set&);
 
   /// For the present lattice. Calls the function once per site. Throws jit::UserError naming the site if a colour is out
   /// of range.

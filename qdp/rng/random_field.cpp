@@ -3,6 +3,7 @@
 #include "jit/ir/builder.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/lock.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/layout.hpp"
 #include "qdp/layout/subset.hpp"
 #include "qdp/rng/random_state.hpp"

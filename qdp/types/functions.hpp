@@ -67,11 +67,12 @@ template <class A, class B> decltype(auto) promoted(const A& a) {
     return (a);
   }
 }
-template <class A, class B> Expr operand_expr(const A& a) {
+/// A as an operand of a node beside B: a built-in number as a scalar.
+template <class A, class B> decltype(auto) beside(const A& a) {
   if constexpr (Number<A>)
-    return to_expr(word_scalar<word_beside<B>>(a));
+    return word_scalar<word_beside<B>>(a);
   else
-    return to_expr(a);
+    return (a);
 }
 
 // ---- results ---------------------------------------------------------------------------------------------------------
@@ -80,7 +81,7 @@ template <Op op, class A> auto unary(const A& a, std::uint64_t attribute = 0) {
   constexpr Shape shape = unary_result<op, A>();
   using R = site_type<shape>;
   if constexpr (LatticeLike<A>)
-    return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, to_expr(a)));
+    return QDPExpr<R, OLattice<R>>(operation(op, shape, attribute, operand_of(a)));
   else if constexpr (ScalarLike<A>)
     return OScalar<R>(site_unary<op, R>(attribute, a.elem()));
   else
@@ -92,7 +93,8 @@ template <Op op, class A, class B> auto binary(const A& a, const B& b, std::uint
   using R = site_type<shape>;
   constexpr Outer outer = outermost(outer_of<A>, outer_of<B>);
   if constexpr (outer == Outer::lattice)
-    return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, operand_expr<A, B>(a), operand_expr<B, A>(b)));
+    return QDPExpr<R, OLattice<R>>(
+        operation(op, shape, attribute, operand_of(beside<A, B>(a)), operand_of(beside<B, A>(b))));
   else if constexpr (outer == Outer::scalar)
     return OScalar<R>(site_binary<op, R>(attribute, site_value(promoted<A, B>(a)), site_value(promoted<B, A>(b))));
   else
@@ -105,7 +107,7 @@ template <Op op, class A, class B, class C> auto ternary(const A& a, const B& b,
   using R = site_type<shape>;
   constexpr Outer outer = outermost(outer_of<A>, outermost(outer_of<B>, outer_of<C>));
   if constexpr (outer == Outer::lattice)
-    return QDPExpr<R, OLattice<R>>(make_node(op, shape, attribute, to_expr(a), to_expr(b), to_expr(c)));
+    return QDPExpr<R, OLattice<R>>(operation(op, shape, attribute, operand_of(a), operand_of(b), operand_of(c)));
   else if constexpr (outer == Outer::scalar)
     return OScalar<R>(host_result<op, R>(attribute, site_value(a), site_value(b), site_value(c)));
   else
@@ -152,23 +154,21 @@ namespace detail {
 /// dest op= x at the sites of a domain, or of a scalar.
 template <Op op, class T, class X>
 concept Compound = Binary<op, OScalar<T>, X> && assignable(shape_of<T>, pair_result<op, OScalar<T>, X>());
-template <Op op, class D, class X> void compound(const D& dest, const jit::Domain& domain, const X& x) {
-  using S = OScalar<typename D::Site>;
-  Expr own = make_field(dest.field(), shape_of<typename D::Site>);
-  assign(dest.field(), shape_of<typename D::Site>, domain,
-         make_node(op, pair_result<op, S, X>(), 0, std::move(own), operand_expr<X, S>(x)));
-}
 }  // namespace detail
 
 #define QDP_COMPOUND(symbol, op)                                                                                       \
   template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
   OLattice<T>& operator symbol(OLattice<T>& d, const X & x) {                                                          \
-    detail::compound<detail::Op::op>(d, all.domain_for(d.field()->order()), x);                                        \
+    constexpr detail::Shape shape = detail::pair_result<detail::Op::op, OScalar<T>, X>();                              \
+    d.owner().combine(detail::shape_of<T>, detail::Op::op, shape, 0,                                                   \
+                      detail::operand_of(detail::beside<X, OScalar<T>>(x)));                                           \
     return d;                                                                                                          \
   }                                                                                                                    \
   template <class T, class X> requires detail::Compound<detail::Op::op, T, X>                                          \
   const OSubLattice<T>& operator symbol(const OSubLattice<T>& d, const X & x) {                                        \
-    detail::compound<detail::Op::op>(d, d.subset().domain_for(d.field()->order()), x);                                 \
+    constexpr detail::Shape shape = detail::pair_result<detail::Op::op, OScalar<T>, X>();                              \
+    d.part().combine(detail::shape_of<T>, detail::Op::op, shape, 0,                                                    \
+                     detail::operand_of(detail::beside<X, OScalar<T>>(x)));                                            \
     return d;                                                                                                          \
   }                                                                                                                    \
   template <class T, class X> requires(detail::Compound<detail::Op::op, T, X> && !detail::LatticeLike<X>)              \
@@ -427,27 +427,23 @@ QDP_PEEK(peekSpin, peek_spin, false)
 namespace detail {
 template <Op op, class T, class X>
 concept Pokable = (Lang<X> || Number<X>) && Binary<op, OScalar<T>, X>;
-template <Op op, class T, class X> void poke(OLattice<T>& d, const jit::Domain& domain, const X& x, std::uint64_t a) {
-  assign(d.field(), shape_of<T>, domain, make_node(op, shape_of<T>, a, to_expr(d), operand_expr<X, OScalar<T>>(x)));
-}
-template <Op op, class T, class X> void poke(const OSubLattice<T>& d, const X& x, std::uint64_t a) {
-  assign(d.field(), shape_of<T>, d.subset().domain_for(d.field()->order()),
-         make_node(op, shape_of<T>, a, make_field(d.field(), shape_of<T>), operand_expr<X, OScalar<T>>(x)));
-}
 }  // namespace detail
 
 #define QDP_POKE(Name, op, is_color)                                                                                   \
   template <class T, class X> requires detail::Pokable<detail::Op::op, T, X>                                           \
   OLattice<T>& Name(OLattice<T>& d, const X& x, int row, int col = 0) {                                                \
     constexpr detail::Level l = detail::level_of<OScalar<T>, is_color>;                                                \
-    detail::poke<detail::Op::op>(d, all.domain_for(d.field()->order()), x,                                             \
-                                 detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name));               \
+    d.owner().combine(detail::shape_of<T>, detail::Op::op, detail::shape_of<T>,                                        \
+                      detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name),                           \
+                      detail::operand_of(detail::beside<X, OScalar<T>>(x)));                                           \
     return d;                                                                                                          \
   }                                                                                                                    \
   template <class T, class X> requires detail::Pokable<detail::Op::op, T, X>                                           \
   const OSubLattice<T>& Name(const OSubLattice<T>& d, const X& x, int row, int col = 0) {                              \
     constexpr detail::Level l = detail::level_of<OScalar<T>, is_color>;                                                \
-    detail::poke<detail::Op::op>(d, x, detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name));         \
+    d.part().combine(detail::shape_of<T>, detail::Op::op, detail::shape_of<T>,                                         \
+                     detail::component(l, row, col, l.kind == detail::Kind::matrix, #Name),                            \
+                     detail::operand_of(detail::beside<X, OScalar<T>>(x)));                                            \
     return d;                                                                                                          \
   }                                                                                                                    \
   template <class T, class X> requires(detail::Pokable<detail::Op::op, T, X> && !detail::LatticeLike<X>)               \

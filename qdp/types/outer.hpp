@@ -9,6 +9,7 @@
 #include "jit/memory/field.hpp"
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/node.hpp"
+#include "qdp/expr/operand.hpp"
 #include "qdp/layout/subset.hpp"
 #include "qdp/types/part_storage.hpp"
 #include "qdp/types/primitives.hpp"
@@ -60,6 +61,8 @@ template <class T, class C> class QDPExpr {
   using Subtype_t = T;
   using Container_t = C;
   explicit QDPExpr(detail::Expr node) : node_(std::move(node)) {}
+  /// From a new node, whose reference it takes over.
+  explicit QDPExpr(detail::Node* node) : node_(node) {}
   const detail::Expr& expression() const { return node_; }
 
  private:
@@ -101,11 +104,20 @@ concept LatticeLike = operand<std::remove_cvref_t<X>>::lattice;
 template <class X>
 concept ScalarLike = operand<std::remove_cvref_t<X>>::scalar;
 
-template <class T> Expr to_expr(const OLattice<T>& x) { return make_field(x.field(), shape_of<T>); }
-template <class T> Expr to_expr(const OScalar<T>& x) { return make_value(&x.elem(), shape_of<T>); }
-template <class T, class C> Expr to_expr(const QDPExpr<T, C>& x) { return x.expression(); }
-template <class T, class C> Expr to_expr(const QDPType<T, C>& x) { return to_expr(x.self()); }
-inline Expr zero_expr(Shape shape) { return make_node(Op::zero, shape, 0, {}); }
+template <class T> Operand operand_of(const OLattice<T>& x) {
+  return Operand::of(&x.owner(), Operand::Kind::field, shape_of<T>);
+}
+template <class T> Operand operand_of(const OScalar<T>& x) {
+  return Operand::of(&x.elem(), Operand::Kind::value, shape_of<T>);
+}
+template <class T, class C> Operand operand_of(const QDPExpr<T, C>& x) {
+  return Operand::of(x.expression().get(), Operand::Kind::node, shape_of<T>);
+}
+template <class T, class C> Operand operand_of(const QDPType<T, C>& x) { return operand_of(x.self()); }
+constexpr Operand zero_operand(Shape shape) { return Operand::of(nullptr, Operand::Kind::zero, shape); }
+template <class X> requires requires(const X& x) { operand_of(x); } Expr to_expr(const X& x) {
+  return to_expr(operand_of(x));
+}
 
 /// Real scalar of a word's type.
 template <class W> using word_scalar = OScalar<PScalar<PScalar<RScalar<W>>>>;
@@ -125,11 +137,12 @@ template <class T, class X>
 concept NumberOfProgram = !Lang<X> && !Word<X> && AssignableFrom<T, typename host_word<shape_of<T>.word>::type> &&
                           std::is_convertible_v<const X&, typename host_word<shape_of<T>.word>::type>;
 
-template <class T, class X> Expr rhs_expr(const X& x) {
+/// What is assigned to a site of type T: a number as a scalar of T's word.
+template <class T, class X> decltype(auto) assigned(const X& x) {
   if constexpr (Number<X>)
-    return to_expr(word_scalar<typename host_word<shape_of<T>.word>::type>(x));
+    return word_scalar<typename host_word<shape_of<T>.word>::type>(x);
   else
-    return to_expr(x);
+    return (x);
 }
 
 /// Site `site` of a field as host memory: what elem() does when the field is not on the host or has no such site.
@@ -261,41 +274,31 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
 
   /// On the present lattice (Layout::create(), Layout::Scope), or on the one given; copies and values of expressions live
   /// where these do, and so does a field without contents once it is assigned one of them.
-  OLattice() : field_(detail::new_field(kShape)) {}
-  explicit OLattice(const Layout::Lattice& lattice) : field_(detail::new_field(kShape, *lattice.state())) {}
+  OLattice() : field_(kShape) {}
+  explicit OLattice(const Layout::Lattice& lattice) : field_(kShape, *lattice.state()) {}
   /// Kept in fewer words (qdp/expr/storage.hpp), whatever is assigned to it: jit::UserError if that does not fit, at any site
   /// beyond 256 epsilon of the word, and then it stays what it was. Copies of it are plain. No elements, raw pointers or files.
   explicit OLattice(FieldStorage storage, const Layout::Lattice& lattice = Layout::Lattice::present())
-      : field_(detail::new_field(kShape, *lattice.state(), storage)) {}
-  OLattice(const OLattice& x) : field_(detail::new_field(kShape, detail::lattice_of(*x.field()))) { *this = x; }
+      : field_(kShape, *lattice.state(), storage) {}
+  OLattice(const OLattice& x) : field_(kShape, detail::operand_of(x)) {}
   OLattice(OLattice&& x) noexcept : field_(std::move(x.field_)) {}
-  OLattice(const Zero& z) : OLattice() { *this = z; }
-  template <class X> requires detail::AssignableFrom<T, X> OLattice(const X& x) {
-    detail::Expr value = detail::rhs_expr<T>(x);
-    if constexpr (detail::LatticeLike<X>)
-      field_ = detail::new_field(kShape, detail::lattice_of(*value));
-    else
-      field_ = detail::new_field(kShape);
-    set(std::move(value));
-  }
+  OLattice(const Zero&) : field_(kShape, detail::zero_operand(kShape)) {}
+  template <class X> requires detail::AssignableFrom<T, X>
+  OLattice(const X& x) : field_(kShape, detail::operand_of(detail::assigned<T>(x))) {}
 
-  OLattice& operator=(const OLattice& x) { return set(detail::to_expr(x)); }
+  OLattice& operator=(const OLattice& x) { return set(detail::operand_of(x)); }
   OLattice& operator=(OLattice&& x) {
-    if (field_ && x.field_ &&
-        ((field_->ever_written() && &field_->order() != &x.field_->order()) ||  // an error
-         field_->encoding() != x.field_->encoding()))
-      return *this = std::as_const(x);
-    if (this != &x) std::swap(field_, x.field_);
+    field_.take(x.field_, kShape);
     return *this;
   }
-  OLattice& operator=(const Zero&) { return set(detail::zero_expr(kShape)); }
+  OLattice& operator=(const Zero&) { return set(detail::zero_operand(kShape)); }
   /// The sites of x's subset only.
   template <class T1> requires detail::AssignableFrom<T, OLattice<T1>> OLattice& operator=(const OSubLattice<T1>& x) {
     (*this)[x.subset()] = x;
     return *this;
   }
   template <class X> requires detail::AssignableFrom<T, X> OLattice& operator=(const X& x) {
-    return set(detail::rhs_expr<T>(x));
+    return set(detail::operand_of(detail::assigned<T>(x)));
   }
 
   OSubLattice<T> operator[](const Subset& s) { return OSubLattice<T>(field(), s); }
@@ -313,7 +316,7 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   FieldStorage storage() const { return detail::storage_of(*field()); }
   /// From now on; with its contents. Throws jit::UserError if these do not fit, and nothing has changed.
   OLattice& setStorage(FieldStorage storage) {
-    if (storage != this->storage()) field_ = detail::stored_field(field_, kShape, storage);
+    if (storage != this->storage()) field_ = detail::stored_field(field(), kShape, storage);
     return *this;
   }
   /// What the storage leaves of the contents of this plain field, kept so or as it was: the same values.
@@ -322,25 +325,18 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
     return *this;
   }
   /// Where it lives.
-  Layout::Lattice lattice() const { return Layout::Lattice(detail::lattice_of(*field()).shared_from_this()); }
+  Layout::Lattice lattice() const { return Layout::Lattice::of(*field()); }
 
-  const std::shared_ptr<jit::Field>& field() const {
-    if (!field_) [[unlikely]]
-      make_again();  // moved from
-    return field_;
-  }
+  const std::shared_ptr<jit::Field>& field() const { return field_.get(kShape); }
+  const detail::FieldOwner& owner() const { return field_; }
+  detail::FieldOwner& owner() { return field_; }
 
  private:
-  [[gnu::noinline]] void make_again() const {
-    field_ = detail::new_field(kShape);
-  }  // apart: it makes loops over elem() slower
-  OLattice& set(detail::Expr rhs) {
-    if (!field()->ever_written()) [[unlikely]]
-      detail::adopt_lattice(*field_, *rhs);
-    detail::assign(field(), kShape, all.domain_for(field()->order()), std::move(rhs));
+  OLattice& set(detail::Operand value) {
+    field_.assign(kShape, value);
     return *this;
   }
-  mutable std::shared_ptr<jit::Field> field_;
+  detail::FieldOwner field_;
 };
 
 /// A lattice restricted to a subset: `psi[rb[0]] = ...` writes those sites only. Or a field on a subset, with storage of its
@@ -350,69 +346,50 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   using Site = T;
   /// Neither: until setSubset() or until it is assigned one that has storage.
   OSubLattice() = default;
-  OSubLattice(std::shared_ptr<jit::Field> field, const Subset& s) : field_(std::move(field)), subset_(s) {}
-  OSubLattice(OLattice<T>& x, const Subset& s) : OSubLattice(x.field(), s) {}
+  OSubLattice(std::shared_ptr<jit::Field> field, const Subset& s) : part_(std::move(field), s) {}
+  OSubLattice(OLattice<T>& x, const Subset& s) : part_(x.field(), s) {}
   /// With storage of its own, and with the values of x in it.
-  explicit OSubLattice(const Subset& s) : subset_(s), own_(detail::make_part(detail::shape_of<T>, s)) {}
-  OSubLattice(const Subset& s, const OLattice<T>& x)
-      : subset_(s),
-        own_(detail::make_part(detail::shape_of<T>, s, *detail::plain_field(x.field(), detail::shape_of<T>))) {}
-  OSubLattice(const OSubLattice& x) : field_(x.field_), subset_(x.subset_) {
-    if (x.own_) own_ = detail::copy_part(*x.own_);
-  }
+  explicit OSubLattice(const Subset& s) : part_(detail::shape_of<T>, s) {}
+  OSubLattice(const Subset& s, const OLattice<T>& x) : part_(detail::shape_of<T>, s, x.field()) {}
+  OSubLattice(const OSubLattice&) = default;
 
   OSubLattice& operator=(const OSubLattice& x) {
-    if (field_ || own_) {
-      set(detail::make_field(x.field(), detail::shape_of<T>));
-    } else if (x.own_) {
-      own_ = detail::copy_part(*x.own_);
-      subset_ = x.subset_;
-    } else if (x.field_) {
-      detail::fail_no_subset(detail::shape_of<T>);
-    }
+    part_.become(detail::shape_of<T>, x.part_);
     return *this;
   }
-  const OSubLattice& operator=(const OSubLattice& x) const {
-    return set(detail::make_field(x.field(), detail::shape_of<T>));
-  }
+  const OSubLattice& operator=(const OSubLattice& x) const { return set_to(x); }
   template <class T1> requires detail::AssignableFrom<T, OLattice<T1>>
   const OSubLattice& operator=(const OSubLattice<T1>& x) const {
-    return set(detail::make_field(x.field(), detail::shape_of<T1>));
+    return set_to(x);
   }
-  const OSubLattice& operator=(const Zero&) const { return set(detail::zero_expr(detail::shape_of<T>)); }
+  const OSubLattice& operator=(const Zero&) const { return set(detail::zero_operand(detail::shape_of<T>)); }
   template <class X> requires detail::AssignableFrom<T, X> const OSubLattice& operator=(const X& x) const {
-    return set(detail::rhs_expr<T>(x));
+    return set(detail::operand_of(detail::assigned<T>(x)));
   }
 
-  const Subset& subset() const { return subset_; }
+  const Subset& subset() const { return part_.subset(); }
   /// Storage of its own on this subset. Throws jit::UserError for a view.
-  void setSubset(const Subset& s) {
-    if (field_) detail::fail_set_subset(detail::shape_of<T>);
-    subset_ = s;
-    own_ = detail::make_part(detail::shape_of<T>, s);
-  }
-  bool getOwnsMemory() const { return own_ != nullptr; }
+  void setSubset(const Subset& s) { part_.set_subset(detail::shape_of<T>, s); }
+  bool getOwnsMemory() const { return part_.owns_memory(); }
   /// With storage of its own: numSiteTable() values in the order of siteTable(). Of a view: all sites of the lattice. Valid
   /// until the next statement with it.
-  T* getF() const { return static_cast<T*>(own_ ? detail::part_words(*own_) : field()->host_write()); }
+  T* getF() const { return static_cast<T*>(part_.words(detail::shape_of<T>)); }
   /// Site by host index of the whole lattice.
   T& elem(int i) const { return detail::writable_host_site<T>(*field(), i); }
-  const std::shared_ptr<jit::Field>& field() const {
-    if (own_) return detail::part_field(*own_);
-    if (!field_) [[unlikely]]
-      detail::fail_no_subset(detail::shape_of<T>);
-    return field_;
-  }
+  const std::shared_ptr<jit::Field>& field() const { return part_.field(detail::shape_of<T>); }
+  const detail::Part& part() const { return part_; }
 
  private:
-  const OSubLattice& set(detail::Expr rhs) const {
-    const std::shared_ptr<jit::Field>& dest = field();
-    detail::assign(dest, detail::shape_of<T>, subset_.domain_for(dest->order()), std::move(rhs));
+  const OSubLattice& set(detail::Operand value) const {
+    part_.assign(detail::shape_of<T>, value);
     return *this;
   }
-  std::shared_ptr<jit::Field> field_;  ///< of a view
-  Subset subset_;
-  std::shared_ptr<detail::PartStorage> own_;
+  /// The values of another part, at the sites of this one.
+  template <class T1> const OSubLattice& set_to(const OSubLattice<T1>& x) const {
+    const detail::Expr value = detail::make_field(x.field(), detail::shape_of<T1>);
+    return set(detail::Operand::of(value.get(), detail::Operand::Kind::node, detail::shape_of<T1>));
+  }
+  detail::Part part_;
 };
 
 }  // namespace QDP

@@ -7,6 +7,7 @@
 
 #include "jit/support/error.hpp"
 #include "qdp/expr/evaluate.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp_config.h"
 
 namespace QDP::detail {
@@ -51,7 +52,7 @@ PartStorage::PartStorage(PartStorage& other) : shape_(other.shape_), subset_(oth
     gather(*other.field_);
 }
 
-const multi1d<int>& PartStorage::sites() const { return subset_.host_sites_for(*lattice_).sites; }
+const multi1d<int>& PartStorage::sites() const { return subset_.sites_for(*lattice_); }
 
 void* PartStorage::allocate() {
   const std::size_t size = static_cast<std::size_t>(sites().size()) * shape_.bytes();
@@ -132,6 +133,44 @@ void fail_no_subset(Shape shape) {
                         .expected = "one with a subset",
                         .got = "one without",
                         .what_now = "Call setSubset(), or make it from a subset."});
+}
+
+Part::Part(std::shared_ptr<jit::Field> field, const Subset& subset) : field_(std::move(field)), subset_(subset) {}
+Part::Part(Shape shape, const Subset& subset) : subset_(subset), own_(make_part(shape, subset)) {}
+Part::Part(Shape shape, const Subset& subset, const std::shared_ptr<jit::Field>& values)
+    : subset_(subset), own_(make_part(shape, subset, *plain_field(values, shape))) {}
+Part::Part(const Part& x) : field_(x.field_), subset_(x.subset_) {
+  if (x.own_) own_ = copy_part(*x.own_);
+}
+Part::~Part() = default;
+
+void Part::become(Shape shape, const Part& x) {
+  if (field_ || own_) {
+    const auto& dest = field(shape);
+    detail::assign(dest, shape, subset_.domain_for(dest->order()), make_field(x.field(shape), shape));
+  } else if (x.own_) {
+    own_ = copy_part(*x.own_);
+    subset_ = x.subset_;
+  } else if (x.field_) {
+    fail_no_subset(shape);
+  }
+}
+void Part::assign(Shape shape, Operand value) const { detail::assign(field(shape), shape, subset_, value); }
+void Part::combine(Shape shape, Op op, Shape result, std::uint64_t attribute, Operand x) const {
+  detail::combine(field(shape), shape, subset_, op, result, attribute, x);
+}
+void Part::set_subset(Shape shape, const Subset& subset) {
+  if (field_) fail_set_subset(shape);
+  subset_ = subset;
+  own_ = make_part(shape, subset);
+}
+
+void* Part::words(Shape shape) const { return own_ ? part_words(*own_) : field(shape)->host_write(); }
+const std::shared_ptr<jit::Field>& Part::field(Shape shape) const {
+  if (own_) return part_field(*own_);
+  if (!field_) [[unlikely]]
+    fail_no_subset(shape);
+  return field_;
 }
 
 }  // namespace QDP::detail

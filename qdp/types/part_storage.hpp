@@ -6,9 +6,13 @@
 
 #include <memory>
 
-#include "jit/memory/field.hpp"
+#include "qdp/expr/operand.hpp"
 #include "qdp/expr/shape.hpp"
 #include "qdp/layout/subset.hpp"
+
+namespace jit {
+class Field;
+}
 
 namespace QDP::detail {
 
@@ -29,6 +33,35 @@ void* part_words(PartStorage& part);
 /// Throw jit::UserError for an OSubLattice: setSubset of a view; use of one that is neither a view nor has storage.
 [[noreturn]] void fail_set_subset(Shape shape);
 [[noreturn]] void fail_no_subset(Shape shape);
+/// What an OSubLattice is, whatever its site type: a view of a field, or a field on a subset with storage of its own, or neither yet.
+class Part {
+ public:
+  Part() = default;
+  Part(std::shared_ptr<jit::Field> field, const Subset& subset);
+  /// With storage of its own, and with the values of a field in it.
+  Part(Shape shape, const Subset& subset);
+  Part(Shape shape, const Subset& subset, const std::shared_ptr<jit::Field>& values);
+  Part(const Part& x);
+  Part& operator=(const Part&) = delete;
+  ~Part();
+
+  /// The values of a part of this shape at the sites of this one's subset, or what it is if this one is neither.
+  void become(Shape shape, const Part& x);
+  void assign(Shape shape, Operand value) const;
+  void combine(Shape shape, Op op, Shape result, std::uint64_t attribute, Operand x) const;
+  void set_subset(Shape shape, const Subset& subset);
+
+  const Subset& subset() const { return subset_; }
+  bool owns_memory() const { return own_ != nullptr; }
+  void* words(Shape shape) const;
+  const std::shared_ptr<jit::Field>& field(Shape shape) const;
+
+ private:
+  std::shared_ptr<jit::Field> field_;  ///< of a view
+  Subset subset_;
+  std::shared_ptr<PartStorage> own_;
+};
+
 /// Throws jit::UserError unless the subsets, of fields with these orders, are one.
 void require_same_subset(const Subset& a, const jit::SiteOrder& of_a, const Subset& b, const jit::SiteOrder& of_b);
 

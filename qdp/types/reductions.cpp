@@ -4,6 +4,8 @@
 
 #include "jit/comm/collectives.hpp"
 #include "jit/comm/communicator.hpp"
+#include "jit/memory/field.hpp"
+#include "jit/memory/sites.hpp"
 
 namespace QDP::detail {
 

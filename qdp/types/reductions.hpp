@@ -17,17 +17,6 @@ template <class X> constexpr Shape sum_shape = [] {
 }();
 template <class X> using sum_result = OScalar<site_type<sum_shape<X>>>;
 
-template <class R> void from_double(const double* x, R& out) {
-  using W = typename host_word<shape_of<typename R::Site>.word>::type;
-  W* to = reinterpret_cast<W*>(&out.elem());
-  for (int c = 0; c < shape_of<typename R::Site>.components(); ++c) {
-    if constexpr (std::is_integral_v<W>)
-      to[c] = static_cast<W>(static_cast<long long>(x[c]));  // wraps, as int does
-    else
-      to[c] = static_cast<W>(x[c]);
-  }
-}
-
 /// The whole field behind a subset of it.
 template <class T> QDPExpr<T, OLattice<T>> unrestricted(const OSubLattice<T>& x) {
   return QDPExpr<T, OLattice<T>>(make_field(x.field(), shape_of<T>));
@@ -58,26 +47,16 @@ template <class A, class B> const Subset& common_subset(const A& a, const B& b) 
 template <class A, class B>
 concept InnerPair = (LatticeLike<A> || LatticeLike<B>) && Binary<Op::local_inner_product, A, B>;
 
-template <class R> R reduced(Expr e, const Subset& s, Reduce kind) {
-  double x[shape_of<typename R::Site>.components()];
-  const jit::Domain* const domain = &s.domain_for(lattice_of(*e));
-  reduce(std::move(e), {&domain, 1}, kind, x);
+template <class R, class X> R reduced(const X& x, const Subset& s, Reduce kind) {
   R r;
-  from_double(x, r);
+  reduce(operand_of(x), s, kind, shape_of<typename R::Site>, &r);
   return r;
 }
 
 /// One sum per subset of a set.
-template <class R> multi1d<R> sums_over(Expr e, const Set& set) {
-  constexpr int kComponents = shape_of<typename R::Site>.components();
-  const int n = set.numSubsets();
-  const LatticeState& lattice = lattice_of(*e);
-  multi1d<const jit::Domain*> domains(n);
-  for (int k = 0; k < n; ++k) domains[k] = &set[k].domain_for(lattice);
-  multi1d<double> x(n * kComponents);
-  if (n > 0) reduce(std::move(e), {&domains[0], static_cast<std::size_t>(n)}, Reduce::sum, &x[0]);
-  multi1d<R> r(n);
-  for (int k = 0; k < n; ++k) from_double(&x[k * kComponents], r[k]);
+template <class R, class X> multi1d<R> sums_over(const X& x, const Set& set) {
+  multi1d<R> r(set.numSubsets());
+  reduce(operand_of(x), set, shape_of<typename R::Site>, r.begin());
   return r;
 }
 
@@ -85,7 +64,7 @@ template <class R> multi1d<R> sums_over(Expr e, const Set& set) {
 
 /// sum_x f(x)
 template <class X> requires detail::LatticeLike<X> detail::sum_result<X> sum(const X& x, const Subset& s) {
-  return detail::reduced<detail::sum_result<X>>(detail::to_expr(x), s, detail::Reduce::sum);
+  return detail::reduced<detail::sum_result<X>>(x, s, detail::Reduce::sum);
 }
 template <class X> requires detail::LatticeLike<X> detail::sum_result<X> sum(const X& x) { return sum(x, all); }
 template <class X> requires detail::ScalarLike<X> detail::sum_result<X> sum(const X& x) { return x; }
@@ -96,9 +75,8 @@ template <class R> class PendingSum {
   explicit PendingSum(std::shared_ptr<detail::PendingSum> sum) : sum_(std::move(sum)) {}
   /// Throws what a statement that it depends on has thrown.
   R get() const {
-    detail::finish(*sum_);
     R r;
-    detail::from_double(sum_->values, r);
+    detail::finish(*sum_, detail::shape_of<typename R::Site>, &r);
     return r;
   }
 
@@ -116,9 +94,7 @@ class Alongside {
 /// sum(x, s) of at most 24 components, of the values that the fields have now.
 template <class X> requires detail::LatticeLike<X>
 PendingSum<detail::sum_result<X>> pending_sum(const X& x, const Subset& s) {
-  detail::Expr e = detail::to_expr(x);
-  const jit::Domain& domain = s.domain_for(detail::lattice_of(*e));
-  return PendingSum<detail::sum_result<X>>(detail::reduce_later(std::move(e), domain, detail::Reduce::sum));
+  return PendingSum<detail::sum_result<X>>(detail::reduce_later(detail::operand_of(x), s, detail::Reduce::sum));
 }
 template <class T> auto sum(const OSubLattice<T>& x) { return sum(detail::unrestricted(x), x.subset()); }
 
@@ -220,7 +196,7 @@ template <class T> Double innerProductReal(const multi1d<OLattice<T>>& a, const 
 
 /// One sum per subset of a set: the time-slice sums of a correlator.
 template <class X> requires detail::LatticeLike<X> multi1d<detail::sum_result<X>> sumMulti(const X& x, const Set& set) {
-  return detail::sums_over<detail::sum_result<X>>(detail::to_expr(x), set);
+  return detail::sums_over<detail::sum_result<X>>(x, set);
 }
 template <class X> requires detail::ScalarLike<X> multi1d<detail::sum_result<X>> sumMulti(const X& x, const Set& set) {
   multi1d<detail::sum_result<X>> r(set.numSubsets());
@@ -240,11 +216,11 @@ template <class T> multi2d<detail::sum_result<OLattice<T>>> sumMulti(const multi
 /// Largest and smallest value of a real field.
 template <class X> requires(detail::LatticeLike<X> && detail::plain(detail::operand_shape<X>))
 auto globalMax(const X& x) {
-  return detail::reduced<OScalar<detail::site_t<X>>>(detail::to_expr(x), all, detail::Reduce::max);
+  return detail::reduced<OScalar<detail::site_t<X>>>(x, all, detail::Reduce::max);
 }
 template <class X> requires(detail::LatticeLike<X> && detail::plain(detail::operand_shape<X>))
 auto globalMin(const X& x) {
-  return detail::reduced<OScalar<detail::site_t<X>>>(detail::to_expr(x), all, detail::Reduce::min);
+  return detail::reduced<OScalar<detail::site_t<X>>>(x, all, detail::Reduce::min);
 }
 template <class X> requires detail::ScalarLike<X> X globalMax(const X& x) { return x; }
 template <class X> requires detail::ScalarLike<X> X globalMin(const X& x) { return x; }

@@ -12,9 +12,7 @@ namespace detail {
 template <class X> requires Lang<X> auto make_shift(const X& x, const MapFamily& maps, int sign, int dir) {
   if constexpr (LatticeLike<X>) {
     using R = site_t<X>;
-    Expr source = to_expr(x);
-    const auto& map = maps.on(lattice_of(*source), sign, dir);
-    return QDPExpr<R, OLattice<R>>(make_shift_node(std::move(source), map));
+    return QDPExpr<R, OLattice<R>>(shifted(operand_of(x), maps, sign, dir));
   } else {
     maps.check(sign, dir);
     return x;
@@ -57,11 +55,11 @@ template <class T> OScalar<T> getSite(const OLattice<T>& x, int site) {
 }
 /// Site values of a subset in the order of its siteTable, and back.
 template <class T> void QDP_extract(multi1d<OScalar<T>>& dest, const OLattice<T>& src, const Subset& s) {
-  const multi1d<int>& tab = s.host_sites_for(src.field()->order()).sites;
+  const multi1d<int>& tab = s.sites_for(src.field()->order());
   for (int i = 0; i < tab.size(); ++i) dest[tab[i]].elem() = src.elem(tab[i]);
 }
 template <class T> void QDP_insert(OLattice<T>& dest, const multi1d<OScalar<T>>& src, const Subset& s) {
-  const multi1d<int>& tab = s.host_sites_for(dest.field()->order()).sites;
+  const multi1d<int>& tab = s.sites_for(dest.field()->order());
   for (int i = 0; i < tab.size(); ++i) dest.elem(tab[i]) = src[tab[i]].elem();
 }
 

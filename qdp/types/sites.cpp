@@ -1,3 +1,4 @@
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/types/shift.hpp"
 
 #include <string>

@@ -1,8 +1,6 @@
 // Which storage a field's contents fit (qdp/expr/storage.hpp). Ours, not QDP++'s.
 #pragma once
 
-#include <algorithm>
-
 #include "qdp/types/outer.hpp"
 #include "qdp/util/multi.hpp"
 

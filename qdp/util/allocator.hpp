@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "jit/support/owned.hpp"
 #include "qdp/util/singleton.hpp"
 #include "qdp_config.h"
 
@@ -46,7 +47,7 @@ class QDPDefaultAllocator {
   ~QDPDefaultAllocator();
 
   struct State;
-  std::unique_ptr<State> state_;
+  jit::Owned<State> state_;
 };
 
 /// Never destroyed: objects that die at exit give their memory back.

@@ -1,11 +1,15 @@
 #include "qdp/util/primary.hpp"
 
+#include <exception>
 #include <span>
 
 #include "jit/comm/collectives.hpp"
 #include "jit/support/error.hpp"
 
 namespace QDP::io {
+
+bool is_primary() { return jit::process_communicator().rank() == kPrimary; }
+bool is_alone() { return jit::process_communicator().size() == 1; }
 
 void broadcast(void* data, std::size_t bytes) { jit::process_communicator().broadcast(data, bytes, kPrimary); }
 
@@ -41,6 +45,25 @@ void throw_everywhere_of_any(std::string failure) {
   if (failed < 0) return;
   jit::broadcast(ranks, failure, failed);
   throw jit::UserError(failure);
+}
+
+std::string failure_of(Call action, const char* unknown) {
+  try {
+    action();
+  } catch (const std::exception& e) {
+    return *e.what() != '\0' ? e.what() : unknown;
+  }
+  return {};
+}
+
+void on_primary(Call action) {
+  if (is_alone()) return action();  // alone: the exception keeps its type
+  throw_everywhere(is_primary() ? failure_of(action, "an error without a text on the primary rank") : std::string());
+}
+
+void on_every_rank(Call action) {
+  if (is_alone()) return action();
+  throw_everywhere_of_any(failure_of(action));
 }
 
 }  // namespace QDP::io

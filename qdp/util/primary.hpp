@@ -8,19 +8,18 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "jit/comm/communicator.hpp"
-
 namespace QDP::io {
 
 inline constexpr int kPrimary = 0;
 
-inline bool is_primary() { return jit::process_communicator().rank() == kPrimary; }
+bool is_primary();
+/// Whether there is no other rank.
+bool is_alone();
 
 /// The primary's bytes, text or value for all.
 void broadcast(void* data, std::size_t bytes);
@@ -54,23 +53,25 @@ void throw_everywhere_of_any(std::string failure);
 /// Throws jit::UserError on every rank unless all have the same text: jit/comm/collectives.
 void require_same_on_all_ranks(const std::string& what, const std::string& mine, const std::string& what_now);
 
+/// A function without arguments, by reference: it lives until the call that takes it has returned.
+class Call {
+ public:
+  template <class Action>
+  requires(!std::is_same_v<std::remove_cvref_t<Action>, Call>) Call(Action&& action)
+      : what_(const_cast<void*>(static_cast<const void*>(&action))),
+        run_([](void* what) { static_cast<void>((*static_cast<std::remove_reference_t<Action>*>(what))()); }) {}
+  void operator()() const { run_(what_); }
+
+ private:
+  void* what_;
+  void (*run_)(void* what);
+};
+
 /// Runs `action`: the text of what it throws (`unknown` if it has none), or nothing.
-template <class Action>
-std::string failure_of(Action&& action, const char* unknown = "an error without a text") {
-  try {
-    action();
-  } catch (const std::exception& e) {
-    return *e.what() != '\0' ? e.what() : unknown;
-  }
-  return {};
-}
+std::string failure_of(Call action, const char* unknown = "an error without a text");
 
 /// Runs `action`, nothing in it collective, on the primary; what it throws is thrown everywhere, as jit::UserError.
-template <class Action>
-void on_primary(Action action) {
-  if (jit::process_communicator().size() == 1) return action();  // alone: the exception keeps its type
-  throw_everywhere(is_primary() ? failure_of(action, "an error without a text on the primary rank") : std::string());
-}
+void on_primary(Call action);
 
 /// The same for a question to the file system, the clock, a file: the primary asks, all get the answer.
 template <class Action> auto once(Action action) {
@@ -86,10 +87,6 @@ template <class Action> auto once(Action action) {
 }
 
 /// Runs `action`, nothing in it collective, on every rank; what it throws on one is thrown on all, as jit::UserError.
-template <class Action>
-void on_every_rank(Action action) {
-  if (jit::process_communicator().size() == 1) return action();
-  throw_everywhere_of_any(failure_of(action));
-}
+void on_every_rank(Call action);
 
 }  // namespace QDP::io

@@ -13,6 +13,7 @@
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/relayout.hpp"
+#include "jit/memory/residency.hpp"
 #include "jit/support/error.hpp"
 #include "tests/jit/separate_device.hpp"
 #include "tests/jit/settings.hpp"

@@ -22,6 +22,7 @@
 #include "jit/support/file.hpp"
 #include "jit/support/hash.hpp"
 #include "jit/support/log.hpp"
+#include "jit/support/owned.hpp"
 #include "jit/support/spelling.hpp"
 
 namespace {
@@ -420,6 +421,42 @@ TEST_CASE("hashes of similar keys do not collide and change about half of their 
   CHECK(seen.size() == 2u * n);  // both halves on their own
   CHECK(map.size() == static_cast<std::size_t>(n));
   CHECK(flipped / (n - 1) == doctest::Approx(64).epsilon(0.01));
+}
+
+TEST_CASE("an owned object is destroyed once, by its last owner") {
+  struct Counted {
+    explicit Counted(int& destroyed) : destroyed_(&destroyed) {}
+    Counted(const Counted&) = delete;
+    ~Counted() { ++*destroyed_; }
+    int* destroyed_;
+  };
+  int first = 0, second = 0;
+  {
+    jit::Owned<Counted> a = std::make_unique<Counted>(first), b = std::make_unique<Counted>(second), none;
+    CHECK(none == nullptr);
+    CHECK(a->destroyed_ == &first);
+    const Counted* const object = a.get();
+    jit::Owned<Counted> c = std::move(a);
+    CHECK(a == nullptr);
+    CHECK(c.get() == object);
+    c = std::move(b);  // the first has no owner now
+    CHECK(first == 1);
+    CHECK(second == 0);
+    CHECK(&(*c).destroyed_ != nullptr);
+    CHECK(c->destroyed_ == &second);
+    jit::Owned<Counted>& itself = c;
+    c = std::move(itself);
+    CHECK(second == 0);
+    c = nullptr;
+    CHECK(second == 1);
+    CHECK_FALSE(c);
+    b = std::make_unique<Counted>(first);
+    b.reset();
+    CHECK(first == 2);
+    a = std::make_unique<Counted>(first);
+  }
+  CHECK(first == 3);
+  CHECK(second == 1);
 }
 
 TEST_CASE("a file is replaced as a whole or not at all") {

@@ -13,6 +13,7 @@
 
 #include "jit/device/cpu_device.hpp"
 #include "jit/memory/memory.hpp"
+#include "jit/memory/residency.hpp"
 #include "jit/support/lock.hpp"
 #include "tests/jit/separate_device.hpp"
 #include "tests/jit/site_orders.hpp"

@@ -4,6 +4,7 @@
 // CI takes a sample; QCD_ENSEMBLE_TESTS=1 takes them all (minutes).
 #include "jit/gpu/sim_driver.hpp"
 #include "jit/memory/deferred.hpp"
+#include "jit/memory/residency.hpp"
 #include "tests/lib/simulated_gpu.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // Fields stay on the GPU: no operation of the language moves one, and no trajectory after the first.
 #include "jit/memory/deferred.hpp"
+#include "jit/memory/residency.hpp"
 #include "lib/gauge/su3.hpp"
 #include "lib/meas/glue.hpp"
 #include "tests/lib/simulated_gpu.hpp"

@@ -4,6 +4,7 @@
 #include "places.hpp"
 #include "qdp/expr/execute.hpp"
 #include "qdp/expr/statement.hpp"
+#include "qdp/layout/lattice_state.hpp"
 
 using namespace tests;
 using namespace QDP;

@@ -2,6 +2,7 @@
 
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/site_order.hpp"
 #include "qdp/types/shift.hpp"
 #include "tests/message_of.hpp"

@@ -1,6 +1,7 @@
 #include "lattices.hpp"
 
 #include "jit/support/error.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/map.hpp"
 #include "qdp/layout/map_sites.hpp"
 #include "qdp/layout/site_order.hpp"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -284,6 +285,43 @@ TEST_CASE("FlopCounter's total is that of all ranks") {
     return out.str();
   });
   CHECK(told[0].find("Total performance:  6 Mflops") != std::string::npos);
+}
+
+namespace {
+
+/// Sum, largest and smallest of the last two numbers of a type and of the first, which comes behind them.
+template <class T>
+void add_ends(std::vector<double>& got, int rank) {
+  const auto top = static_cast<unsigned long>(std::numeric_limits<T>::max());
+  const T mine = static_cast<T>(top - 1 + static_cast<unsigned long>(rank));
+  T sum = mine, most = mine, least = mine;
+  QDPInternal::globalSum(sum), QDPInternal::globalMax(most), QDPInternal::globalMin(least);
+  got.insert(got.end(), {double(sum), double(most), double(least)});
+}
+template <class T>
+void expect_ends(std::vector<double>& expected) {
+  const auto top = static_cast<unsigned long>(std::numeric_limits<T>::max());
+  expected.insert(expected.end(), {double(static_cast<T>(3 * top)), double(std::numeric_limits<T>::max()),
+                                   double(std::numeric_limits<T>::min())});
+}
+
+}  // namespace
+
+TEST_CASE("QDPInternal: integers of every size, with a sign or without") {
+  const auto told = on_ranks<double>(3, [](Communicator& ranks) {
+    std::vector<double> got;
+    const int r = ranks.rank();
+    add_ends<signed char>(got, r), add_ends<unsigned char>(got, r), add_ends<char>(got, r), add_ends<short>(got, r);
+    add_ends<unsigned short>(got, r), add_ends<int>(got, r), add_ends<unsigned>(got, r), add_ends<long>(got, r);
+    add_ends<unsigned long>(got, r), add_ends<long long>(got, r), add_ends<unsigned long long>(got, r);
+    return got;
+  });
+  std::vector<double> expected;
+  expect_ends<signed char>(expected), expect_ends<unsigned char>(expected), expect_ends<char>(expected);
+  expect_ends<short>(expected), expect_ends<unsigned short>(expected), expect_ends<int>(expected);
+  expect_ends<unsigned>(expected), expect_ends<long>(expected), expect_ends<unsigned long>(expected);
+  expect_ends<long long>(expected), expect_ends<unsigned long long>(expected);
+  for (const auto& of_rank : told) CHECK(of_rank == expected);
 }
 
 TEST_CASE("QDPInternal: sums, largest, smallest and truth values of every type, word by word") {

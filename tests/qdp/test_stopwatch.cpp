@@ -205,6 +205,22 @@ TEST_CASE("QDPIO::cout takes values, strings and manipulators") {
   CHECK_FALSE(QDPIO::cout.fail());
 }
 
+TEST_CASE("QDPIO::cout takes text of every kind, and only a precision changes the digits") {
+  CaptureCout capture;
+  char array[] = "array ";
+  char* const pointer = array;
+  const char* const constant = "constant ";
+  const std::string text = "string ";
+  const double third = 1.0 / 3;
+  QDPIO::cout << array << pointer << constant << text << std::setw(20) << third << std::setfill('.') << std::hex << 255
+              << std::dec << ' ' << static_cast<float>(third) << ' ' << third << ' ' << true << std::setprecision(3)
+              << ' ' << third;
+  CHECK(capture.text.str() ==
+        (tests::job_rank() == 0
+             ? "array array constant string    0.333333333333333ff 0.3333333 0.333333333333333 1 0.333"
+             : ""));
+}
+
 TEST_CASE("QDPIO::cin reads words, numbers and arrays, a wrong word sets fail") {
   std::istringstream text("word 5 1.5 1 2 3 x");
   QDPIO::cin.init(&text);

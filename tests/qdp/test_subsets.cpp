@@ -2,6 +2,7 @@
 
 #include "jit/support/error.hpp"
 #include "qdp/layout/domain.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/site_order.hpp"
 #include "qdp/layout/subset.hpp"
 #include "qdp/types/primitives.hpp"

@@ -9,6 +9,7 @@
 
 #include "jit/comm/communicator.hpp"
 #include "qdp.h"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/layout.hpp"
 
 namespace reference {
