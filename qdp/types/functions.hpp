@@ -178,7 +178,10 @@ concept Compound = Binary<op, OScalar<T>, X> && assignable(shape_of<T>, pair_res
   }                                                                                                                    \
   template <class T, class X> requires(detail::Primitive<T> && (detail::Primitive<X> || detail::Number<X>) &&          \
                                        detail::Binary<detail::Op::op, T, X>) T& operator symbol(T & d, const X & x) {  \
-    d = detail::site_converted<T>(detail::binary<detail::Op::op>(d, x));                                               \
+    if constexpr (detail::in_place<detail::Op::op, T, X>)                                                              \
+      detail::apply_in_place<detail::Op::op>(d, x);                                                                    \
+    else                                                                                                               \
+      d = detail::site_converted<T>(detail::binary<detail::Op::op>(d, x));                                             \
     return d;                                                                                                          \
   }
 

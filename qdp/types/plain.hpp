@@ -159,6 +159,16 @@ template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribut
   }
 }
 
+/// d op= x, component by component where d lies: a value beside it is not kept in registers when it is large.
+template <Op op, class T, class X> constexpr bool in_place =
+    sum_of_alike<op, T, T, X> && std::is_same_v<word_of<T>, word_of<X>>;
+template <Op op, class T, class X> [[gnu::always_inline]] inline void apply_in_place(T& d, const X& x) {
+  using W = word_of<T>;
+  auto* const to = reinterpret_cast<W*>(&d);
+  const auto* const from = reinterpret_cast<const W*>(&x);
+  for (int i = 0; i < shape_of<T>.components(); ++i) to[i] = plain_operation<op>(to[i], from[i]);
+}
+
 template <Op op, class R, class A> constexpr bool plain_unary =
     plain_number(shape_of<A>) && plain_number(shape_of<R>) && is_float(shape_of<A>.word) &&
     shape_of<A>.word == shape_of<R>.word &&

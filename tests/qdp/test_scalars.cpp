@@ -317,6 +317,42 @@ TEST_CASE("operations that are applied often are compiled, and keep their bits")
   }
 }
 
+namespace {
+
+/// d op= x at the sites of a field, and of a site with itself, beside d = d op x.
+template <class T, class X>
+void check_in_place() {
+  OScalar<T> d;
+  OScalar<X> x;
+  random(d), random(x);
+  OLattice<T> field = d;
+  OLattice<X> other = x;
+  const auto at = [&](int site) { return bits(OScalar<T>(std::as_const(field).elem(site))); };
+  field.elem(1) += other.elem(1);
+  CHECK(at(1) == bits(OScalar<T>(d + x)));
+  field.elem(2) -= other.elem(2);
+  CHECK(at(2) == bits(OScalar<T>(d - x)));
+  field.elem(3) += field.elem(3);
+  CHECK(at(3) == bits(OScalar<T>(d + d)));
+  field.elem(4) -= field.elem(4);
+  CHECK(at(4) == bits(OScalar<T>(d - d)));
+  CHECK(at(0) == bits(d));
+  CHECK(bits(OScalar<X>(std::as_const(other).elem(1))) == bits(x));
+}
+
+}  // namespace
+
+TEST_CASE("sums of elements in place are the sums") {
+  create_lattice({4, 4, 4, 4});
+  check_in_place<ColorMatrixD::Site, ColorMatrixD::Site>();
+  check_in_place<ColorMatrixF::Site, ColorMatrixF::Site>();
+  check_in_place<FermionD::Site, FermionD::Site>();
+  check_in_place<PropagatorF::Site, PropagatorF::Site>();
+  check_in_place<ComplexD::Site, ComplexD::Site>();
+  check_in_place<FermionD::Site, FermionF::Site>();
+  check_in_place<ColorMatrixF::Site, ColorMatrixD::Site>();
+}
+
 TEST_CASE("host loops from several threads: an operation is compiled meanwhile, and all results are the same") {
   Seed seed;
   RNG::savern(seed);
