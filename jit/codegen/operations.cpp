@@ -69,6 +69,8 @@ Value* OperationEmitter::operation(const ir::Node& node, Type from, Value* a, Va
       return compare(node.op, from, a, b);
     case Op::convert:
       return convert(node.type, from, a);
+    case Op::bitcast:
+      return builder_.CreateBitCast(a, value(node.type));
     default:
       break;
   }

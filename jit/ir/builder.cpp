@@ -175,6 +175,13 @@ Value Builder::convert(Type t, Value v) {
   return push({.op = Op::convert, .type = t, .a = v});
 }
 
+Value Builder::bitcast(Type t, Value v) {
+  const Node n = node(v);
+  if (n.type == t) return v;
+  if (n.op == Op::bitcast) return bitcast(t, n.a);
+  return push({.op = Op::bitcast, .type = t, .a = v});
+}
+
 void Builder::finish() {
   // The order stays that of evaluation, term by term: the code generators' schedules start from it. Depth first from the
   // stores would evaluate all terms of the first component, then of the next, and cost half of the speed of a Dslash.

@@ -33,6 +33,7 @@ class Builder {
   Value binary(Op op, Value a, Value b);
   Value select(Value condition, Value a, Value b);
   Value convert(Type t, Value v);
+  Value bitcast(Type t, Value v);
 
   Type type(Value v) const { return k_.nodes[static_cast<std::size_t>(v)].type; }
   Kernel& kernel() { return k_; }

@@ -220,6 +220,8 @@ Word evaluate(const Kernel& kernel, const Node& n, const Word* values) {
       return with_type(kernel.nodes[std::size_t(n.a)].type, [&](auto from) {
         return with_type(n.type, [&](auto to) { return put(convert<decltype(to)>(get<decltype(from)>(a))); });
       });
+    case Op::bitcast:
+      return a;
     default:
       break;
   }

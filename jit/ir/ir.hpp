@@ -21,7 +21,8 @@
 namespace jit::ir {
 
 /// X(name, operands). All operands of an operation have the node's type, except: comparisons (result b1), select
-/// (first operand b1), convert (any -> node's type), shifts by a constant second operand.
+/// (first operand b1), convert (any -> node's type), bitcast (any of as many bytes, the same bits), shifts by a constant second
+/// operand.
 /// Floating point is IEEE with exactly these roundings: fma(a,b,c) = a*b+c rounded once, mul and add are never contracted.
 // clang-format off
 #define TESSERA_IR_OPS(X)                                                                                              \
@@ -32,7 +33,7 @@ namespace jit::ir {
   X(exp, 1) X(log, 1) X(log10, 1) X(pow, 2) X(atan2, 2) X(fmod, 2)                                                     \
   X(lt, 2) X(le, 2) X(eq, 2) X(ne, 2)                                                                                  \
   X(and_, 2) X(or_, 2) X(xor_, 2) X(not_, 1) X(shl, 2) X(shr, 2)                                                       \
-  X(select, 3) X(convert, 1)
+  X(select, 3) X(convert, 1) X(bitcast, 1)
 // clang-format on
 
 enum class Op : std::uint8_t {

@@ -186,6 +186,10 @@ class Verifier {
         break;
       case Op::convert:
         break;
+      case Op::bitcast:
+        check(n.type != Type::b1 && type_of(0) != Type::b1 && bytes(type_of(0)) == bytes(n.type), what,
+              std::string("an operand of as many bytes as ") + name(n.type), name(type_of(0)));
+        break;
       default:
         check(takes(n.op, n.type), what, "a type that the operation knows", name(n.type));
         same(0, n.type);

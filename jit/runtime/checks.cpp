@@ -61,6 +61,7 @@ std::vector<bool> made_by_arithmetic(const ir::Kernel& kernel) {
       case ir::Op::permute:
       case ir::Op::neg:
       case ir::Op::convert:
+      case ir::Op::bitcast:
         moved[i] = operand(n.a);
         break;
       case ir::Op::select:

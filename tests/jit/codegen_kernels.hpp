@@ -49,6 +49,7 @@ inline bool takes(Op op, Type t) {
     case Op::load:
     case Op::permute:
     case Op::convert:
+    case Op::bitcast:
     case Op::select:
       return false;
     case Op::eq:
@@ -91,14 +92,20 @@ inline Kernel all_operations(Type t, int lanes) {
   return k;
 }
 
-/// Two words of one type converted to another.
+/// Whether the bits of one type may be taken for those of another.
+inline bool casts(Type from, Type to) {
+  return from != Type::b1 && to != Type::b1 && jit::ir::bytes(from) == jit::ir::bytes(to);
+}
+
+/// Two words of one type converted to another, and their bits taken for words of it where they are as many.
 inline Kernel conversion(Type from, Type to, int lanes) {
   Kernel k;
   k.name = "convert";
   k.lanes = lanes;
-  k.leaves = {{from, 2, true, false}, {to, 2, false, true}};
+  k.leaves = {{from, 2, true, false}, {to, 3, false, true}};
   store(k, 1, 0, apply(k, Op::convert, to, load(k, 0, 0)));
   store(k, 1, 1, apply(k, Op::convert, to, load(k, 0, 1)));
+  store(k, 1, 2, apply(k, casts(from, to) ? Op::bitcast : Op::convert, to, load(k, 0, 1)));
   return k;
 }
 
@@ -371,6 +378,12 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
       continue;
     }
     const Type t = any_type();
+    // Not the bits of a float that was computed: which NaN it is may depend on the machine. Nor numbers whose sums overflow.
+    if (t == Type::f32 && dice.below(4) == 0) {
+      const Value v = operand(f, Type::i32);
+      note(frame[std::size_t(v)], apply(k, Op::bitcast, t, v));
+      continue;
+    }
     Op op;
     do op = Op(int(Op::add) + dice.below(int(Op::select) - int(Op::add) + 1));
     while ((!takes(op, t) && op != Op::select) || (op >= Op::sin && op <= Op::fmod));
