@@ -38,11 +38,14 @@ std::shared_ptr<jit::Field> new_field(Shape shape, const LatticeState& lattice) 
 std::shared_ptr<jit::Field> new_field(Shape shape, const LatticeState& lattice, FieldStorage storage) {
   if (storage == FieldStorage::plain) return new_field(shape, lattice);
   if (!can_store(storage, shape))
-    throw jit::UserError({.what = std::string("a Lattice") + describe(shape) + " in storage " + name(storage),
-                          .expected = "ColorMatrix of three colours, single or double precision",
-                          .got = std::string("Lattice") + describe(shape)});
-  return std::make_shared<jit::Field>(lattice.shared_from_this(), shape.word, stored_words(storage, shape),
-                                      jit::Residency::instance(), static_cast<std::uint8_t>(storage));
+    throw jit::UserError(
+        {.what = std::string("a Lattice") + describe(shape) + " in storage " + name(storage),
+         .expected = fits_all(storage) ? "single or double precision, no spin matrix, no matrix of more than 16 colours"
+                                       : "ColorMatrix of three colours, single or double precision",
+         .got = std::string("Lattice") + describe(shape)});
+  return std::make_shared<jit::Field>(lattice.shared_from_this(), stored_word(storage, shape),
+                                      stored_words(storage, shape), jit::Residency::instance(),
+                                      static_cast<std::uint8_t>(storage));
 }
 FieldStorage storage_of(const jit::Field& field) { return static_cast<FieldStorage>(field.encoding()); }
 

@@ -63,7 +63,7 @@ Lowering::Lowering(std::span<const Record> records)
   kernel_.listed = grouping.listed;
   const auto leaf = [](const Record& r) {
     const Shape s = r.shape();
-    return ir::Leaf{s.word,
+    return ir::Leaf{stored_word(storage_of(r), s),
                     narrow(static_cast<std::uint64_t>(stored_words(storage_of(r), s)), "components in a site type")};
   };
   std::vector<Shape> values;
@@ -366,7 +366,7 @@ void Lowering::store(const Record& item, std::span<const Value> words, bool by_c
     const int i = static_cast<int>(c);
     s.place = {leaf, 0, static_cast<std::int16_t>(by_columns ? i / inner * n * inner + i % inner : i),
                static_cast<std::int16_t>(by_columns ? inner : 0)};
-    s.value = algebra_.word(words[c], shape.word);
+    s.value = algebra_.word(words[c], stored_word(storage_of(item), shape));
     const ir::Node& n = kernel_.nodes[static_cast<std::size_t>(s.value)];
     if (n.op == ir::Op::load && n.place == s.place) {
       stores_all = false;

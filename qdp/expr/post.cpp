@@ -14,7 +14,7 @@ namespace QDP::detail {
 namespace {
 
 std::shared_ptr<jit::Field> buffer(const std::shared_ptr<const jit::SiteOrder>& order, const StoredShape& stored) {
-  return order ? std::make_shared<jit::Field>(order, stored.shape.word, stored.words(), jit::Residency::instance(),
+  return order ? std::make_shared<jit::Field>(order, stored.word(), stored.words(), jit::Residency::instance(),
                                               static_cast<std::uint8_t>(stored.storage))
                : nullptr;
 }
@@ -22,7 +22,7 @@ std::shared_ptr<jit::Field> buffer(const std::shared_ptr<const jit::SiteOrder>& 
 /// In somebody else's memory.
 std::shared_ptr<jit::Field> lent(const std::shared_ptr<const jit::SiteOrder>& order, const StoredShape& stored,
                                  void* memory) {
-  return std::make_shared<jit::Field>(order, stored.shape.word, stored.words(), memory, jit::Residency::instance(),
+  return std::make_shared<jit::Field>(order, stored.word(), stored.words(), memory, jit::Residency::instance(),
                                       static_cast<std::uint8_t>(stored.storage));
 }
 

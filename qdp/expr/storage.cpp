@@ -16,11 +16,21 @@ const char* name(FieldStorage storage) {
       return "two_rows_scaled";
     case FieldStorage::two_rows_phased:
       return "two_rows_phased";
+    case FieldStorage::half:
+      return "half";
+    case FieldStorage::two_rows_half:
+      return "two_rows_half";
+    case FieldStorage::two_rows_scaled_half:
+      return "two_rows_scaled_half";
+    case FieldStorage::two_rows_phased_half:
+      return "two_rows_phased_half";
   }
   return "?";
 }
 
 namespace detail {
+
+namespace ir = jit::ir;
 
 namespace {
 
@@ -50,30 +60,113 @@ Cplx factor_of(Algebra& a, const Tensor& u) {
     norm = a.fma(w.re, w.re, a.fma(w.im, w.im, norm));
   }
   const Value length = a.word(norm, word);
-  const Value is_nought = a.b.binary(jit::ir::Op::eq, length, a.b.constant(word, 0));
+  const Value is_nought = a.b.binary(ir::Op::eq, length, a.b.constant(word, 0));
   const Cplx f = a.div(overlap, {length, kZero}, word);
   return {a.b.select(is_nought, a.b.constant(word, 1), a.word(f.re, word)),
           a.b.select(is_nought, a.b.constant(word, 0), a.word(f.im, word))};
 }
 
+// ---- sixteen bits
+
+constexpr int kMostHalfColors = 16;  // of larger matrices kernels take single columns
+
+/// Of the words of a site without their factor, those that halfs are packed in.
+int packed_words(int components) { return (components + 1) / 2; }
+int components_of_rows(FieldStorage rows, Shape shape) {
+  return rows == FieldStorage::plain ? shape.components() : kRows;
+}
+bool has_scale(FieldStorage storage) { return storage != FieldStorage::two_rows_half; }
+
+/// Arithmetic of floats and of their bits.
+struct Halves {
+  Algebra& a;
+
+  Value real(double x) const { return a.b.constant(Type::f32, x); }
+  Value whole(std::int64_t n) const { return a.b.constant_int(Type::i32, n); }
+  Value of(ir::Op op, Value x, Value y) const { return a.b.binary(op, x, y); }
+  Value bits(Value x) const { return a.b.bitcast(Type::i32, x); }
+  Value number(Value bits) const { return a.b.bitcast(Type::f32, bits); }
+
+  static constexpr double kOne = 32767;  ///< the largest q, and that of 1 without a scale
+  static constexpr int kMantissa = 23, kBias = 127, kInfinite = 255,
+                       kLeast = 31;  // of a float's exponent, as in its bits
+
+  /// q 2^16: the upper half of a word as it is, the lower one moved up.
+  Value moved_up(Value word, bool upper) const {
+    return a.b.convert(Type::f32, upper ? of(ir::Op::and_, word, whole(-0x10000)) : of(ir::Op::shl, word, whole(16)));
+  }
+  std::vector<Value> unpack(std::span<const Value> words, int components, Value scale) const {
+    std::vector<Value> x;
+    for (int i = 0; i < components; ++i)
+      x.push_back(a.b.mul(moved_up(words[static_cast<std::size_t>(i / 2)], i % 2 != 0), scale));
+    return x;
+  }
+  /// The nearest integer in -32767..32767, modulo 2^16, in the lower half of the word. NaN: 32767.
+  Value rounded(Value x, Value scale) const {
+    constexpr double kShift = 0x1.8p23;  // floats behind it are integers, which end their bits
+    const Value q = of(ir::Op::min, a.b.fma(x, scale, real(kShift)), real(kShift + kOne));
+    return of(ir::Op::and_, bits(of(ir::Op::max, q, real(kShift - kOne))), whole(0xFFFF));
+  }
+  std::vector<Value> pack(std::span<const Value> x, Value scale) const {
+    std::vector<Value> words;
+    for (std::size_t i = 0; i < x.size(); i += 2) {
+      const Value low = rounded(x[i], scale);
+      words.push_back(i + 1 == x.size() ? low
+                                        : of(ir::Op::or_, low, of(ir::Op::shl, rounded(x[i + 1], scale), whole(16))));
+    }
+    return words;
+  }
+
+  /// 2^(15-e), by which x are multiplied, and the word of 2^(e-15).
+  struct Scale {
+    Value up, word;
+  };
+  Scale scale_of(std::span<const Value> x) const {
+    Value most = kZero;  // of bits: those of numbers are ordered as these, NaN last
+    for (const Value v : x) {
+      const Value size = bits(a.b.unary(ir::Op::abs, v));
+      most = most == kZero ? size : of(ir::Op::max, most, size);
+    }
+    const Value exponent = of(ir::Op::shr, most, whole(kMantissa));
+    const Value is_finite = of(ir::Op::lt, exponent, whole(kInfinite));
+    const Value tells = of(ir::Op::and_, is_finite, of(ir::Op::le, whole(kLeast), exponent));
+    const auto power = [&](Value biased) { return of(ir::Op::shl, biased, whole(kMantissa)); };
+    const Value down = power(of(ir::Op::sub, exponent, whole(14))),
+                up = power(of(ir::Op::sub, whole(2 * kBias + 14), exponent));
+    const Value nan = whole(0x7FC00000);
+    return {number(a.b.select(tells, up, whole(0))), a.b.select(tells, down, a.b.select(is_finite, whole(0), nan))};
+  }
+};
+
 }  // namespace
 
 bool can_store(FieldStorage storage, Shape shape) {
-  return storage == FieldStorage::plain || (is_float(shape.word) && shape.with_word(kLink.word) == kLink);
+  if (storage == FieldStorage::plain) return true;
+  if (!is_float(shape.word)) return false;
+  if (storage == FieldStorage::half)
+    return shape.spin.kind != Kind::matrix && (shape.color.kind != Kind::matrix || shape.color.n <= kMostHalfColors);
+  return shape.with_word(kLink.word) == kLink;
 }
 
 int stored_words(FieldStorage storage, Shape shape) {
-  return storage == FieldStorage::plain ? shape.components() : kRows + words_of_factor(storage);
+  const FieldStorage rows = without_half(storage);
+  const int components = components_of_rows(rows, shape);
+  return (is_half(storage) ? packed_words(components) + (has_scale(storage) ? 1 : 0) : components) +
+         words_of_factor(rows);
 }
 
-Tensor decode(Algebra& a, FieldStorage storage, Shape shape, std::span<const std::int32_t> words) {
+Type stored_word(FieldStorage storage, Shape shape) { return is_half(storage) ? Type::i32 : shape.word; }
+
+namespace {
+
+Tensor decode_words(Algebra& a, FieldStorage rows, Shape shape, std::span<const Value> words) {
   Tensor u(shape);
-  if (storage == FieldStorage::plain) {
+  if (rows == FieldStorage::plain) {
     u.v.assign(words.begin(), words.end());
     return u;
   }
   std::copy_n(words.begin(), kRows, u.v.begin());
-  const int count = words_of_factor(storage);
+  const int count = words_of_factor(rows);
   const Cplx f{count > 0 ? words[kRows] : kZero, count > 1 ? words[kRows + 1] : kZero};
   for (int c = 0; c < 3; ++c) {
     const Cplx w = third_row(a, u, c);
@@ -82,17 +175,52 @@ Tensor decode(Algebra& a, FieldStorage storage, Shape shape, std::span<const std
   return u;
 }
 
-std::vector<std::int32_t> encode(Algebra& a, FieldStorage storage, const Tensor& value) {
-  Tensor u = value;
-  for (Value& v : u.v) v = a.word(v, u.shape.word);
-  std::vector<std::int32_t> words = u.v;
-  if (storage == FieldStorage::plain) return words;
+std::vector<Value> encode_words(Algebra& a, FieldStorage rows, const Tensor& u) {
+  std::vector<Value> words = u.v;
+  if (rows == FieldStorage::plain) return words;
   words.resize(kRows);
-  const int count = words_of_factor(storage);
+  const int count = words_of_factor(rows);
   if (count == 0) return words;
   const Cplx f = factor_of(a, u);
   words.push_back(a.word(f.re, u.shape.word));
   if (count > 1) words.push_back(a.word(f.im, u.shape.word));
+  return words;
+}
+
+}  // namespace
+
+Tensor decode(Algebra& a, FieldStorage storage, Shape shape, std::span<const Value> words) {
+  if (!is_half(storage)) return decode_words(a, storage, shape, words);
+  const FieldStorage rows = without_half(storage);
+  const int components = components_of_rows(rows, shape);
+  const Halves halves{a};
+  auto rest = words.subspan(static_cast<std::size_t>(packed_words(components)));
+  Value scale = halves.real(1 / Halves::kOne * 0x1p-16);
+  if (has_scale(storage)) {
+    scale = a.b.mul(halves.number(rest[0]), halves.real(0x1p-16));
+    rest = rest.subspan(1);
+  }
+  std::vector<Value> whole = halves.unpack(words, components, scale);
+  for (const Value factor : rest) whole.push_back(halves.number(factor));
+  for (Value& v : whole) v = a.convert(v, shape.word);
+  return decode_words(a, rows, shape, whole);
+}
+
+std::vector<Value> encode(Algebra& a, FieldStorage storage, const Tensor& value) {
+  Tensor u = value;
+  for (Value& v : u.v) v = a.word(v, u.shape.word);
+  const FieldStorage rows = without_half(storage);
+  std::vector<Value> whole = encode_words(a, rows, u);
+  if (!is_half(storage)) return whole;
+  for (Value& v : whole) v = a.convert(v, Type::f32);
+  const auto components = static_cast<std::size_t>(components_of_rows(rows, u.shape));
+  const auto packed = std::span<const Value>(whole).first(components);
+  const Halves halves{a};
+  const Halves::Scale scale =
+      has_scale(storage) ? halves.scale_of(packed) : Halves::Scale{halves.real(Halves::kOne), kZero};
+  std::vector<Value> words = halves.pack(packed, scale.up);
+  if (has_scale(storage)) words.push_back(scale.word);
+  for (std::size_t i = components; i < whole.size(); ++i) words.push_back(halves.bits(whole[i]));
   return words;
 }
 

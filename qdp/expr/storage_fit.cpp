@@ -103,8 +103,9 @@ Expr computed(Expr value, Shape shape, const jit::Domain& domain, const LatticeS
 }  // namespace
 
 Expr fitting(Expr value, Shape shape, const jit::Domain& domain, FieldStorage storage, const LatticeState& lattice) {
-  if (is_kept(value.get(), storage)) return value;
-  Question question{.value = {}, .domain = domain, .storage = storage, .tolerance = storage_tolerance(shape.word)};
+  if (fits_all(storage) || is_kept(value.get(), storage)) return value;
+  Question question{
+      .value = {}, .domain = domain, .storage = storage, .tolerance = storage_tolerance(storage, shape.word)};
   Expr result;
   const bool chosen = value->op == Op::where;
   const bool first = chosen && is_kept(value->kid[1].get(), storage),

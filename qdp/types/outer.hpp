@@ -277,7 +277,7 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   OLattice() : field_(kShape) {}
   explicit OLattice(const Layout::Lattice& lattice) : field_(kShape, *lattice.state()) {}
   /// Kept in fewer words (qdp/expr/storage.hpp), whatever is assigned to it: jit::UserError if that does not fit, at any site
-  /// beyond 256 epsilon of the word, and then it stays what it was. Copies of it are plain. No elements, raw pointers or files.
+  /// beyond 256 epsilon of the word (rows of 16 bits: 2^-10), and then it stays what it was. Copies of it are plain. No elements, raw pointers or files.
   explicit OLattice(FieldStorage storage, const Layout::Lattice& lattice = Layout::Lattice::present())
       : field_(kShape, *lattice.state(), storage) {}
   OLattice(const OLattice& x) : field_(kShape, detail::operand_of(x)) {}

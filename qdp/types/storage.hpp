@@ -22,10 +22,28 @@ void compact(multi1d<OLattice<T>>& u) {
   if (!detail::can_store(FieldStorage::two_rows, shape) || u.size() == 0) return;
   const double sites = static_cast<double>(u[0].lattice().sitesOnNode());
   const bool pays = detail::compression_pays(*u[0].field(), u.size() * sites * static_cast<double>(shape.bytes()));
-  constexpr double kTolerance = detail::storage_tolerance(shape.word) / 4;
+  constexpr double kTolerance = detail::storage_tolerance(FieldStorage::two_rows, shape.word) / 4;
   for (int mu = 0; mu < u.size(); ++mu)
     if (const FieldStorage storage = fittingStorage(u[mu], kTolerance); storage != FieldStorage::plain)
       u[mu].reduceTo(storage, pays);
+}
+
+/// In 16 bits from now on, with a scale for each site (qdp/expr/storage.hpp); links in two rows where these keep them as well as
+/// 16 bits do, to 2^-12. What cannot be kept so stays as it is. Collective.
+template <class T>
+void keepInHalf(OLattice<T>& x) {
+  constexpr detail::Shape shape = detail::shape_of<T>;
+  constexpr FieldStorage rows = FieldStorage::two_rows_half;
+  if (detail::can_store(rows, shape))
+    x.setStorage(detail::with_half(fittingStorage(x, detail::storage_tolerance(rows, shape.word) / 4)));
+  else if (detail::can_store(FieldStorage::half, shape))
+    x.setStorage(FieldStorage::half);
+}
+
+/// A field without contents that lives where x does, and is kept as x is: for what an operator computes from x on its way.
+template <class T>
+OLattice<T> like(const OLattice<T>& x) {
+  return OLattice<T>(x.storage(), x.lattice());
 }
 
 }  // namespace QDP

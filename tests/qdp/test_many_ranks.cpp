@@ -185,7 +185,8 @@ void kept_fields(Findings& find) {
   for (int mu = 0; mu < Nd; ++mu) sum += Layout::latticeCoordinate(mu) * (mu + 1);
   const LatticeBoolean some = (sum & 1) == 0, others = (sum & 2) == 0;
   for (const FieldStorage storage :
-       {FieldStorage::two_rows, FieldStorage::two_rows_scaled, FieldStorage::two_rows_phased}) {
+       {FieldStorage::two_rows, FieldStorage::two_rows_scaled, FieldStorage::two_rows_phased, FieldStorage::half,
+        FieldStorage::two_rows_scaled_half}) {
     const auto made = [&] {
       Matrices u;
       gaussian(u);

@@ -26,8 +26,23 @@ using Vector = PScalar<PColorVector<RComplex<W>, 3>>;
 template <class W>
 using Links = OLattice<Matrix<W>>;
 
-constexpr FieldStorage kStorages[] = {FieldStorage::two_rows, FieldStorage::two_rows_scaled,
-                                      FieldStorage::two_rows_phased};
+constexpr FieldStorage kStorages[] = {FieldStorage::two_rows,
+                                      FieldStorage::two_rows_scaled,
+                                      FieldStorage::two_rows_phased,
+                                      FieldStorage::half,
+                                      FieldStorage::two_rows_half,
+                                      FieldStorage::two_rows_scaled_half,
+                                      FieldStorage::two_rows_phased_half};
+
+/// What its kind of numbers can tell, of a site's largest component.
+template <class W>
+double resolution(FieldStorage storage) {
+  return detail::is_half(storage) ? 0x1p-15 : static_cast<double>(std::numeric_limits<W>::epsilon());
+}
+bool keeps_numbers(FieldStorage storage) { return detail::without_half(storage) != FieldStorage::two_rows; }
+/// Of squares, relative.
+double least_difference(FieldStorage storage) { return detail::is_half(storage) ? 1e-7 : 1e-28; }
+bool refuses_some(FieldStorage storage) { return !detail::fits_all(storage); }
 
 using Complex3 = std::array<std::complex<double>, 3>;
 double dot(const Complex3& a, const Complex3& b, std::complex<double>& product) {
@@ -38,7 +53,8 @@ double dot(const Complex3& a, const Complex3& b, std::complex<double>& product) 
 
 /// SU(3), by orthogonalisation, times a number that the storage keeps.
 template <class W>
-Matrix<W> random_link(FieldStorage storage, std::complex<double> by) {
+Matrix<W> random_link(FieldStorage kept, std::complex<double> by) {
+  const FieldStorage storage = detail::without_half(kept);
   Complex3 row[3];
   for (int r = 0; r < 2; ++r)
     for (auto& z : row[r]) z = {reference::random_real(), reference::random_real()};
@@ -112,6 +128,21 @@ void on_every_storage(Body body) {
   }
 }
 
+/// Those that do not hold every matrix.
+template <class W, class Body>
+void on_every_choosy_storage(Body body) {
+  on_every_storage<W>([&](FieldStorage storage) {
+    if (refuses_some(storage)) body(storage);
+  });
+}
+/// Those that automatic choices know: in words of the type's own kind.
+template <class W, class Body>
+void on_every_full_storage(Body body) {
+  on_every_storage<W>([&](FieldStorage storage) {
+    if (!detail::is_half(storage)) body(storage);
+  });
+}
+
 /// f of the kept field and of the plain one are the same bits.
 #define CHECK_SAME(...)                                                                                                \
   do {                                                                                                                 \
@@ -133,10 +164,12 @@ TEST_CASE_TEMPLATE("a matrix comes back as far as its word can tell", W, float, 
     const auto given = reference::whole(u), left = reference::whole(back);
     for (std::size_t i = 0; i < given.size(); ++i) {
       const W *a = reinterpret_cast<const W*>(&given[i]), *b = reinterpret_cast<const W*>(&left[i]);
-      CHECK(std::memcmp(a, b, 12 * sizeof(W)) == 0);  // two rows are kept
       double scale = 0;
-      for (int k = 0; k < 12; ++k) scale = std::max(scale, std::abs(static_cast<double>(a[k])));
-      for (int k = 12; k < 18; ++k) CHECK(std::abs(double(a[k]) - double(b[k])) <= tol<W>(16) * scale);
+      for (int k = 0; k < 18; ++k) scale = std::max(scale, std::abs(static_cast<double>(a[k])));
+      const double rounding = resolution<W>(storage) * scale;
+      if (!detail::is_half(storage)) CHECK(std::memcmp(a, b, 12 * sizeof(W)) == 0);  // two rows are kept
+      for (int k = 0; k < 12; ++k) CHECK(std::abs(double(a[k]) - double(b[k])) <= rounding);
+      for (int k = 12; k < 18; ++k) CHECK(std::abs(double(a[k]) - double(b[k])) <= 8 * rounding);
     }
     CHECK(v.field()->components() < u.field()->components());
   });
@@ -211,7 +244,7 @@ TEST_CASE_TEMPLATE("a kept field that is a destination has what its storage leav
     CHECK(same_bits(Links<W>(v), Links<W>(where(Layout::latticeCoordinate(0) < 2, expected, turned))));
     v = b.kept;
     CHECK(same_bits(Links<W>(v), b.plain));
-    if (storage != FieldStorage::two_rows) {
+    if (keeps_numbers(storage)) {
       v *= Real(-1.25);
       expected = Links<W>(b.plain * Real(-1.25));
       CHECK(same_bits(Links<W>(v), Links<W>(expected)));
@@ -241,8 +274,8 @@ TEST_CASE("what waits goes through the storage as what does not") {
 
 TEST_CASE("fields of the same type in other storages are other statements") {
   create_lattice({2, 2, 2, 2});
-  Links<double> plain, rows(FieldStorage::two_rows), scaled(FieldStorage::two_rows_scaled);
-  plain = 1, rows = 1, scaled = 1;
+  Links<double> plain, rows(FieldStorage::two_rows), scaled(FieldStorage::two_rows_scaled), half(FieldStorage::half);
+  plain = 1, rows = 1, scaled = 1, half = 1;
   const auto psi = random_lattice<Vector<double>>();
   OLattice<Vector<double>> chi;
   const auto key = [&](const Links<double>& u) {
@@ -252,6 +285,7 @@ TEST_CASE("fields of the same type in other storages are other statements") {
   CHECK(key(plain) != key(rows));
   CHECK(key(rows) != key(scaled));
   CHECK(key(plain) != key(scaled));
+  CHECK(key(plain) != key(half));
   const auto store_key = [&](const Links<double>& to) {
     return detail::inspect_assign(to.field(), detail::shape_of<Matrix<double>>, all.domain(),
                                   detail::to_expr(plain * plain))
@@ -259,7 +293,7 @@ TEST_CASE("fields of the same type in other storages are other statements") {
   };
   CHECK(store_key(plain) != store_key(rows));
   CHECK(store_key(rows) != store_key(scaled));
-  for (const Links<double>* u : {&plain, &rows, &scaled, &rows, &plain}) {  // in either order
+  for (const Links<double>* u : {&plain, &rows, &scaled, &half, &rows, &plain}) {  // in either order
     chi = *u * psi;
     CHECK(same_bits(chi, psi));
   }
@@ -267,7 +301,7 @@ TEST_CASE("fields of the same type in other storages are other statements") {
 
 TEST_CASE_TEMPLATE("a matrix that does not fit is an error that names it, and nothing has changed", W, float, double) {
   create_lattice({4, 2, 2, 4});
-  on_every_storage<W>([](FieldStorage storage) {
+  on_every_choosy_storage<W>([](FieldStorage storage) {
     const Links<W> u = random_links<W>(storage);
     Links<W> v(storage);
     v = u;
@@ -276,17 +310,17 @@ TEST_CASE_TEMPLATE("a matrix that does not fit is an error that names it, and no
     const auto site = to_multi1d(x);
     Links<W> bent = u;
     // Within the tolerance, and beyond it.
-    const double epsilon = std::numeric_limits<W>::epsilon();
+    const double tolerance = detail::storage_tolerance(storage, detail::shape_of<Matrix<W>>.word);
     OScalar<Matrix<W>> m = peekSite(u, site);
     const auto bend = [&](double by) {
       OScalar<Matrix<W>> n = m;
       n.elem().elem().elem(2, 0).real() += static_cast<W>(by * std::sqrt(toDouble(norm2(m))));
       pokeSite(bent, n, site);
     };
-    bend(100 * epsilon);
+    bend(0.4 * tolerance);
     v = bent;
     v = u;
-    bend(1000 * epsilon);
+    bend(4 * tolerance);
     const std::string text = message_of([&] { v = bent; });
     CHECK_MESSAGE(contains(text, "storage " + std::string(name(storage))), text);
     CHECK_MESSAGE(contains(text, "1 sites do not fit"), text);
@@ -305,13 +339,13 @@ TEST_CASE_TEMPLATE("a matrix that does not fit is an error that names it, and no
     CHECK(message_of([&] { v = bent; }) != "no error");
     CHECK(message_of([&] { v = u + u * Real(0.5) + shift(u, FORWARD, 0); }) != "no error");
     const bool doubled = message_of([&] { v += u; }) == "no error";
-    CHECK(doubled == (storage != FieldStorage::two_rows));
+    CHECK(doubled == keeps_numbers(storage));
   });
 }
 
 TEST_CASE("squares that are no numbers tell nothing: such values do not fit") {
   create_lattice({2, 2, 2, 2});
-  on_every_storage<double>([](FieldStorage storage) {
+  on_every_choosy_storage<double>([](FieldStorage storage) {
     const auto scattered = random_lattice<Matrix<double>>();
     for (const double size : {1e160, 1e-170, 1e-300}) {
       Links<double> v(storage), u;
@@ -319,11 +353,11 @@ TEST_CASE("squares that are no numbers tell nothing: such values do not fit") {
       CHECK(message_of([&] { v = u; }) != "no error");
     }
     // Multiples of SU(3) within the range that squares have do, and nought does.
-    if (storage == FieldStorage::two_rows) return;
+    if (!keeps_numbers(storage)) return;
     Links<double> v(storage), u = random_links<double>(storage);
-    u *= Real(1e-60);
+    u *= Real(detail::is_half(storage) ? 1e-20 : 1e-60);
     v = u;
-    CHECK(toDouble(norm2(Links<double>(v) - u)) < 1e-28 * toDouble(norm2(u)));
+    CHECK(toDouble(norm2(Links<double>(v) - u)) < least_difference(storage) * toDouble(norm2(u)));
   });
 }
 
@@ -336,8 +370,8 @@ TEST_CASE("nought fits every storage, alone and among others") {
     u[rb[0]] = zero;
     v = u;
     CHECK(toDouble(norm2(v, rb[0])) == 0);
-    CHECK(toDouble(norm2(v - u)) < 1e-28);
-    CHECK(fittingStorage(u, 1e-14) == storage);
+    CHECK(toDouble(norm2(v - u)) < least_difference(storage) * toDouble(norm2(u)));
+    if (!detail::is_half(storage)) CHECK(fittingStorage(u, 1e-14) == storage);
     v[rb[1]] = zero;
     CHECK(toDouble(norm2(v)) == 0);
   });
@@ -345,7 +379,7 @@ TEST_CASE("nought fits every storage, alone and among others") {
 
 TEST_CASE("links are reduced to the same bits in two rows and whole, once and again") {
   create_lattice({2, 4, 2, 2});
-  on_every_storage<double>([](FieldStorage storage) {
+  on_every_full_storage<double>([](FieldStorage storage) {
     const Links<double> u = random_links<double>(storage);
     const auto reduced = [&](const char* two_rows, int times) {
       const Setting setting("TESSERA_TWO_ROWS", two_rows);
@@ -389,8 +423,10 @@ TEST_CASE("sites, and what there is not") {
     CHECK(same_bits(Links<double>(pair.kept), pair.plain));
     OScalar<Matrix<double>> bent = m;
     bent.elem().elem().elem(2, 2).real() += 0.1;
-    CHECK(message_of([&] { pokeSite(pair.kept, bent, site); }) != "no error");
-    CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+    if (refuses_some(storage)) {
+      CHECK(message_of([&] { pokeSite(pair.kept, bent, site); }) != "no error");
+      CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+    }
 
     // Sites beside the one that is poked need no contents.
     Links<double> fresh(storage);
@@ -419,8 +455,10 @@ TEST_CASE("sites, and what there is not") {
     CHECK(contains(message_of([&] { pair.kept.elem(0) = m.elem(); }), "compressed storage"));
     CHECK(contains(message_of([&] { static_cast<void>(read.getF()); }), "compressed storage"));
     CHECK(contains(message_of([&] { static_cast<void>(pair.kept.getF()); }), "compressed storage"));
-    CHECK(contains(message_of([&] { random(pair.kept); }), "do not fit"));
-    CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+    if (refuses_some(storage)) {
+      CHECK(contains(message_of([&] { random(pair.kept); }), "do not fit"));
+      CHECK(same_bits(Links<double>(pair.kept), pair.plain));
+    }
   });
   CHECK(contains(message_of([] { OLattice<Vector<double>> psi(FieldStorage::two_rows); }), "two_rows"));
   CHECK(contains(message_of([] { OLattice<PScalar<PColorMatrix<RComplex<double>, 2>>> u(FieldStorage::two_rows); }),
@@ -447,17 +485,149 @@ TEST_CASE("copies, moves, and another storage") {
     CHECK(same_bits(Links<double>(moved), left));
     moved.setStorage(FieldStorage::plain);
     CHECK(same_bits(moved, left));
-    moved.setStorage(FieldStorage::two_rows_phased);
-    CHECK(moved.storage() == FieldStorage::two_rows_phased);
+    const FieldStorage other =
+        detail::is_half(storage) ? FieldStorage::two_rows_phased_half : FieldStorage::two_rows_phased;
+    moved.setStorage(other);
+    CHECK(moved.storage() == other);
     Links<double> sum = pair.plain;
     sum += shift(sum, FORWARD, 0);
     const Links<double> before = sum;
-    CHECK(message_of([&] { sum.setStorage(storage); }) != "no error");
-    CHECK(sum.storage() == FieldStorage::plain);
+    if (refuses_some(storage)) {
+      CHECK(message_of([&] { sum.setStorage(storage); }) != "no error");
+      CHECK(sum.storage() == FieldStorage::plain);
+    }
     CHECK(same_bits(sum, before));
     multi1d<Links<double>> array(2);  // an array keeps what its elements were set to
     array[1].setStorage(storage) = pair.plain;
     CHECK(array[1].storage() == storage);
     CHECK(same_bits(Links<double>(array[1]), left));
   });
+}
+
+// ---- sixteen bits
+
+namespace {
+
+/// What sixteen bits leave of a site, by the formula of qdp/expr/storage.hpp.
+template <class T>
+T rounded_to_half(const T& site) {
+  using W = typename WordType<T>::Type_t;
+  constexpr std::size_t kWords = sizeof(T) / sizeof(W);
+  T result = site;
+  W* x = reinterpret_cast<W*>(&result);
+  float most = 0;
+  bool is_number = true;
+  for (std::size_t i = 0; i < kWords; ++i) {
+    most = std::max(most, std::fabs(static_cast<float>(x[i])));
+    is_number = is_number && std::isfinite(static_cast<float>(x[i]));
+  }
+  int e;
+  std::frexp(most, &e);
+  for (std::size_t i = 0; i < kWords; ++i) {
+    const double q = std::clamp(std::nearbyint(std::ldexp(static_cast<double>(static_cast<float>(x[i])), 15 - e)),
+                                -32767.0, 32767.0);
+    x[i] =
+        !is_number ? std::numeric_limits<W>::quiet_NaN() : static_cast<W>(most < 0x1p-96f ? 0 : std::ldexp(q, e - 15));
+  }
+  return result;
+}
+
+/// The same numbers, noughts of either sign and any NaN among them.
+template <class T>
+bool same_values(const std::vector<T>& a, const std::vector<T>& b) {
+  using W = typename WordType<T>::Type_t;
+  const W *x = reinterpret_cast<const W*>(a.data()), *y = reinterpret_cast<const W*>(b.data());
+  for (std::size_t i = 0; i < a.size() * sizeof(T) / sizeof(W); ++i)
+    if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]))) return false;
+  return true;
+}
+
+template <class W>
+using Spinor = OLattice<PSpinVector<PColorVector<RComplex<W>, 3>, 4>>;
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("sixteen bits leave the nearest of 65535 numbers, to the scale of the site", T,
+                   PSpinVector<PColorVector<RComplex<float>, 3>, 4>, PSpinVector<PColorVector<RComplex<double>, 3>, 4>,
+                   PScalar<PColorVector<RComplex<float>, 3>>, PScalar<PScalar<RScalar<float>>>,
+                   PSpinVector<PScalar<RScalar<double>>, 3>, PScalar<PColorMatrix<RComplex<double>, 5>>) {
+  using W = typename WordType<T>::Type_t;
+  create_lattice({4, 2, 4, 2});
+  constexpr std::size_t kWords = sizeof(T) / sizeof(W);
+  std::vector<T> sites(Layout::vol());
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    W* x = reinterpret_cast<W*>(&sites[i]);
+    const double scale = std::ldexp(1.0, reference::random_integer(200) - 100);
+    for (std::size_t c = 0; c < kWords; ++c) x[c] = static_cast<W>(scale * reference::random_real());
+    if (i == 0) x[0] = std::numeric_limits<W>::quiet_NaN();
+    if (i == 1) x[kWords - 1] = -std::numeric_limits<W>::infinity();
+    if (i == 2) std::fill_n(x, kWords, W(0));
+    if (i == 3) std::fill_n(x, kWords, W(-1));
+    if (i == 4) std::fill_n(x, kWords, static_cast<W>(-0.99999999));
+    if (i == 5) x[0] = static_cast<W>(-scale), x[kWords - 1] = static_cast<W>(scale * 0.49999);
+    if (i == 6) x[0] = std::numeric_limits<W>::max();  // of doubles, no float
+    if (i == 7) std::fill_n(x, kWords, static_cast<W>(0x1p-96));
+    if (i == 8) std::fill_n(x, kWords, std::nextafter(static_cast<W>(0x1p-96), W(0)));
+    if (i == 9) std::fill_n(x, kWords, static_cast<W>(0x1.fffffep127));
+  }
+  OLattice<T> v(FieldStorage::half), given;
+  reference::put(given, sites);
+  v = given;
+  const OLattice<T> left = v;
+  std::vector<T> expected;
+  for (const T& site : reference::whole(given)) expected.push_back(rounded_to_half(site));
+  CHECK(same_values(reference::whole(left), expected));
+  v = left;  // encoded anew: the same
+  CHECK(same_values(reference::whole(OLattice<T>(v)), expected));
+  CHECK(v.field()->components() * 4 == (kWords + 1) / 2 * 4 + 4);
+  CHECK(jit::ir::bytes(v.field()->word()) == 4);
+}
+
+TEST_CASE_TEMPLATE("expressions of spinors in sixteen bits", W, float, double) {
+  for (const Extents& extents : shared_out({{4, 4, 4, 8}, {3, 5, 2, 2}})) {
+    create_lattice(extents);
+    struct {
+      Spinor<W> kept{FieldStorage::half}, plain;
+    } pair;
+    pair.kept = random_lattice<PSpinVector<PColorVector<RComplex<W>, 3>, 4>>();
+    pair.plain = pair.kept;
+    Links<W> u(FieldStorage::two_rows_half), whole = random_links<W>(FieldStorage::two_rows);
+    u = whole;
+    whole = u;
+    const int mu = QDP_ND - 1;
+    using S = Spinor<W>;
+    CHECK_SAME(S(u * v));
+    CHECK(same_bits(S(u * pair.kept), S(whole * pair.plain)));
+    CHECK_SAME(S(shift(v, FORWARD, 0) - shift(shift(v, BACKWARD, mu), FORWARD, 0)));
+    CHECK_SAME(S(u * shift(v, FORWARD, mu) + shift(adj(u) * v, BACKWARD, mu)));
+    CHECK_SAME(S(Gamma(5) * v + Real(0.25) * v));
+    CHECK_SAME(OLattice<PSpinVector<PColorVector<RComplex<W>, 3>, 2>>(spinProject(v, 0, 1)));
+    CHECK_SAME(OLattice<PScalar<PColorVector<RComplex<W>, 3>>>(peekSpin(v, 2)));
+    CHECK_SAME(norm2(v));
+    CHECK_SAME(innerProduct(v, shift(v, FORWARD, mu), rb[1]));
+    CHECK_SAME(sum(v));
+    CHECK_SAME(Spinor<double>(v));
+    // As a destination: what is stored is what is read, in the same statement's kernel or another.
+    Spinor<W> x(FieldStorage::half), y;
+    y = u * pair.plain;
+    x = y;
+    const Spinor<W> left = x;
+    x = u * pair.kept;
+    CHECK(same_bits(Spinor<W>(x), left));
+    y = x;
+    x[rb[0]] += Real(0.5) * pair.kept;
+    y[rb[0]] += Real(0.5) * pair.plain;
+    Spinor<W> stored(FieldStorage::half);
+    stored = y;
+    CHECK(same_bits(Spinor<W>(x), Spinor<W>(stored)));
+    x = shift(x, BACKWARD, 0);
+    CHECK(same_bits(Spinor<W>(x), Spinor<W>(shift(Spinor<W>(stored), BACKWARD, 0))));
+  }
+}
+
+TEST_CASE("what has no form in sixteen bits") {
+  create_lattice({2, 2, 2, 2});
+  CHECK(contains(message_of([] { LatticePropagator p(FieldStorage::half); }), "no spin matrix"));
+  CHECK(contains(message_of([] { LatticeInteger n(FieldStorage::half); }), "single or double precision"));
+  CHECK(contains(message_of([] { LatticeFermion psi(FieldStorage::two_rows_half); }), "three colours"));
 }
