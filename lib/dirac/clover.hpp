@@ -35,6 +35,10 @@ class CloverOperator : public WilsonOperator<F> {
   QDP::Double log_det_diagonal(const QDP::Subset& sites) const override;
   void add_log_det_derivative(LinksOf<F>& g, const QDP::Subset& sites, double weight) const override;
 
+  void keep_in_half() override {
+    WilsonOperator<F>::keep_in_half();
+    term_.keep_in_half();
+  }
   double diagonal_flops() const override { return 504; }  ///< two Hermitian blocks: 6 x 2 + 30 x 8 each
 
   const CloverTerm<F>& term() const { return term_; }

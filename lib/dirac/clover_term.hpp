@@ -41,6 +41,12 @@ class CloverTerm {
   FermionExpr<F> apply(const FermionExpr<F>& psi, Sign sign) const;
   FermionExpr<F> apply_inverse(const FermionExpr<F>& psi, Sign sign) const;
 
+  /// T and its inverse in 16 bits from now on.
+  void keep_in_half() {
+    keepInHalf(term_);
+    keepInHalf(inverse_);
+  }
+
   /// sum over `sites` of ln |det A|. Throws NumericsError where that is not finite.
   QDP::Double log_det(const QDP::Subset& sites) const;
   /// How many eigenvalues of T at `sites` are negative; for an odd number det T is, too.

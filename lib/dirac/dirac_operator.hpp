@@ -51,6 +51,10 @@ class DiracOperator {
   /// psi = 0 on the sites where boundary conditions demand it.
   virtual void project(F& /*psi*/) const {}
 
+  /// From now on links, and what else D reads at each site, are kept in 16 bits (QDP::keepInHalf) where it knows how: for inner
+  /// iterations, which correct for it.
+  virtual void keep_in_half() {}
+
   /// Floating-point operations per site.
   virtual double hop_flops() const = 0;
   virtual double diagonal_flops() const = 0;

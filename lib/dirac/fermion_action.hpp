@@ -20,9 +20,10 @@ class FermionAction {
   /// The way from U to the links V of the operator: smearing first, boundary conditions and phases last.
   virtual const LinkMaps& link_maps() const = 0;
 
-  /// D on the links `v`, in the precision of the program and in single precision.
+  /// D on the links `v`, in the precision of the program and in single precision; half: with its links in 16 bits.
   virtual std::shared_ptr<const DiracOperator<F>> make(const LinksOf<F>& v) const = 0;
   virtual std::shared_ptr<const DiracOperator<Single<F>>> make_single(const LinksOf<Single<F>>& v) const = 0;
+  virtual std::shared_ptr<const DiracOperator<Single<F>>> make_half(const LinksOf<Single<F>>& v) const = 0;
 
   /// The preconditioning that the action's name stands for.
   virtual Preconditioning preconditioning() const = 0;
@@ -47,13 +48,17 @@ class OperatorAction : public FermionAction<F> {
   std::shared_ptr<const DiracOperator<Single<F>>> make_single(const LinksOf<Single<F>>& v) const override {
     return make_on<Single<F>>(v);
   }
+  std::shared_ptr<const DiracOperator<Single<F>>> make_half(const LinksOf<Single<F>>& v) const override {
+    return make_on<Single<F>>(v, true);
+  }
   Preconditioning preconditioning() const override { return preconditioning_; }
   double twist() const override { return twist_; }
 
  private:
   template <class G>
-  std::shared_ptr<const DiracOperator<G>> make_on(const LinksOf<G>& v) const {
+  std::shared_ptr<const DiracOperator<G>> make_on(const LinksOf<G>& v, bool half = false) const {
     auto d = std::make_shared<Operator<G>>(v, parameters_);
+    if (half) d->keep_in_half();
     if (!boundary_) return d;
     return std::make_shared<DirichletOperator<G>>(std::move(d), boundary_->sites());
   }

@@ -78,7 +78,7 @@ class EvenOdd : public Preconditioned<F> {
 
   void apply(F& out, const F& in, Sign sign) const override { out[odd_sites()] = (*this)(in, sign); }
   FermionExpr<F> operator()(const F& in, Sign sign) const override {
-    F even;
+    F even = like(in);
     even[even_sites()] = this->d().diagonal_inverse(this->d().hop(+in, sign), sign);
     return this->d().diagonal(+in, sign) - this->d().hop(+even, sign);
   }
@@ -108,12 +108,12 @@ class SymmetricEvenOdd : public EvenOdd<F> {
 
   FermionExpr<F> operator()(const F& in, Sign sign) const override {
     const DiracOperator<F>& d = this->d();
-    F even;
+    F even = like(in);
     if (sign == Sign::plus) {
       even[even_sites()] = d.diagonal_inverse(d.hop(+in, sign), sign);
       return in - d.diagonal_inverse(d.hop(+even, sign), sign);
     }
-    F odd;
+    F odd = like(in);
     odd[odd_sites()] = d.diagonal_inverse(+in, sign);
     even[even_sites()] = d.diagonal_inverse(d.hop(+odd, sign), sign);
     return in - d.hop(+even, sign);
@@ -152,7 +152,7 @@ class EvenSource : public Preconditioned<F> {
   FermionExpr<F> normal(const F& in, PendingReal* energy) const override {
     const DiracOperator<F>& d = this->d();
     const FermionExpr<F> even = d.diagonal(+in, Sign::plus);
-    F odd;
+    F odd = like(in);
     odd[odd_sites()] = d.hop(+in, Sign::plus);
     if (energy != nullptr) {
       energy->add(1, pending_sum(localNorm2(even), even_sites()));

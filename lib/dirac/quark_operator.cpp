@@ -23,13 +23,17 @@ QuarkOperator<F>::~QuarkOperator() = default;
 
 template <class F>
 SystemOperator<F> QuarkOperator<F>::system() const {
-  return {*m_, [this]() -> const FermionOperator<Single<F>>& {
-            if (!single_) {
-              const auto v = converted_links<LinksOf<Single<F>>>(state_->links());
-              single_ = make_preconditioned(quark_.action->make_single(v), quark_.preconditioning, quark_.twist);
-            }
-            return *single_;
-          }};
+  using Partner = std::unique_ptr<FermionOperator<Single<F>>>;
+  const auto made_once = [this](Partner& partner, auto make) {
+    return [this, &partner, make]() -> const FermionOperator<Single<F>>& {
+      if (!partner) {
+        const auto v = converted_links<LinksOf<Single<F>>>(state_->links());
+        partner = make_preconditioned(((*quark_.action).*make)(v), quark_.preconditioning, quark_.twist);
+      }
+      return *partner;
+    };
+  };
+  return {*m_, made_once(single_, &FermionAction<F>::make_single), made_once(half_, &FermionAction<F>::make_half)};
 }
 
 template class QuarkOperator<LatticeFermion>;

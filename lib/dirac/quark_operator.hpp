@@ -33,7 +33,7 @@ class QuarkOperator {
   const LinkState& state() const { return *state_; }
   const DiracOperator<F>& d() const { return *d_; }
   const FermionOperator<F>& m() const { return *m_; }
-  /// M with its single-precision partner, made when a solver first asks for it. Valid as long as *this.
+  /// M with its partners for inner iterations, made when a solver first asks for them. Valid as long as *this.
   SystemOperator<F> system() const;
   /// What M x = b has to do with the operator on all sites; not for even_source.
   SchurSystem<F> schur() const { return SchurSystem<F>(d_, quark_.preconditioning, quark_.twist); }
@@ -45,7 +45,7 @@ class QuarkOperator {
   std::shared_ptr<const LinkState> state_;
   std::shared_ptr<const DiracOperator<F>> d_;
   std::unique_ptr<FermionOperator<F>> m_;
-  mutable std::unique_ptr<FermionOperator<Single<F>>> single_;
+  mutable std::unique_ptr<FermionOperator<Single<F>>> single_, half_;
 };
 
 }  // namespace qcd

@@ -77,6 +77,11 @@ Double StaggeredOperator<F>::log_det_diagonal(const Subset& sites) const {
   return Double(Nc * std::log(std::fabs(parameters_.mass))) * norm2(one, sites);
 }
 
+template <class F>
+void StaggeredOperator<F>::keep_in_half() {
+  for (int mu = 0; mu < Nd; ++mu) keepInHalf(w_[mu]);
+}
+
 template class StaggeredOperator<LatticeStaggeredFermionD>;
 template class StaggeredOperator<LatticeStaggeredFermionF>;
 

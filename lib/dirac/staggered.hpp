@@ -37,6 +37,7 @@ class StaggeredOperator : public DiracOperator<F> {
   FermionExpr<F> hop(const FermionExpr<F>& psi, Sign sign) const override;
   void add_hop_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override;
   QDP::Double log_det_diagonal(const QDP::Subset& sites) const override;
+  void keep_in_half() override;
   double hop_flops() const override { return 570; }  ///< 8 products of 66, 7 sums of 6
   double diagonal_flops() const override { return 6; }
 

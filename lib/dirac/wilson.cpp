@@ -74,6 +74,11 @@ Double WilsonOperator<F>::log_det_diagonal(const Subset& sites) const {
   return Double(Ns * Nc * std::log(std::fabs(parameters_.diagonal()))) * norm2(one, sites);
 }
 
+template <class F>
+void WilsonOperator<F>::keep_in_half() {
+  for (int mu = 0; mu < Nd; ++mu) keepInHalf(v_[mu]);
+}
+
 template class WilsonOperator<LatticeFermionD>;
 template class WilsonOperator<LatticeFermionF>;
 

@@ -38,6 +38,7 @@ class WilsonOperator : public DiracOperator<F> {
   FermionExpr<F> hop(const FermionExpr<F>& psi, Sign sign) const override;
   void add_hop_derivative(LinksOf<F>& g, const F& y, const F& x, double weight) const override;
   QDP::Double log_det_diagonal(const QDP::Subset& sites) const override;
+  void keep_in_half() override;
   double hop_flops() const override { return 1320; }  ///< 8 directions of 12 + 132, 7 sums of 24
   double diagonal_flops() const override { return 48; }
 

@@ -13,10 +13,10 @@ template <class S>
 constexpr double kBreakdown = std::is_same_v<RealOf<S>, RealF> ? 1e-14 : 1e-28;
 
 template <class F, class S>
-Solve bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, Sign sign, const F& b,
+Solve bicgstab(F& x, const FermionOperator<F>& m, InnerSystem<S> inner, Sign sign, const F& b,
                const StoppingCriterion& criterion, double delta) {
   DirectMatrix<F> a(m, sign);
-  DirectMatrix<S> a_inner(inner, sign);
+  DirectMatrix<S> a_inner(*inner.m, sign);
   const Subset& s = a.sites();
 
   const RightHandSide rhs(b, s, criterion, "BiCGStab");
@@ -27,7 +27,8 @@ Solve bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inne
   double true_rr = a.residual(replaced, b, x);
   require_finite(true_rr, "BiCGStab", 0);
 
-  S r, r0, p, v, t, y;  // the solution is x + y
+  const auto vector = [&] { return S(inner.vectors); };
+  S r = vector(), r0 = vector(), p = vector(), v = vector(), t = vector(), y;  // the solution is x + y
   y[s] = zero;
   HostComplex rho;
   double rr = true_rr, peak = true_rr, r0r0 = true_rr;
@@ -83,6 +84,14 @@ Solve bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inne
       replace();
       if (!rhs.missed_by(true_rr)) break;
       stalled = progress.stalled(true_rr, reached);
+      if (stalled && inner.finer) {
+        a_inner.use(std::exchange(inner.finer, {})());
+        for (S* field : {&r, &r0, &p, &v, &t}) field->setStorage(FieldStorage::plain);
+        progress = {};
+        stalled = false;
+        start_anew();
+        continue;
+      }
       if (stalled || breakdowns > 1) break;
       if (reached || broken) {
         start_anew();
@@ -109,25 +118,26 @@ Solve bicgstab(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inne
 
 template <class F>
 SolveResult BiCGStab<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
-  return bicgstab(x, system.m, system.m, sign, b, criterion_, 0).run();
+  return bicgstab(x, system.m, InnerSystem<F>{&system.m}, sign, b, criterion_, 0).run();
 }
 
 template <class F>
 SolveResult MixedBiCGStab<F>::solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign) const {
-  return bicgstab(x, system.m, inner_operator<Single<F>>(system, "MixedBiCGStab"), sign, b, criterion_, delta_).run();
+  return bicgstab(x, system.m, inner_system(system, inner_, "MixedBiCGStab"), sign, b, criterion_, delta_).run();
 }
 
 template <class F>
 std::vector<SolveResult> BiCGStab<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
                                                 const std::vector<F>& b) const {
-  return solve_together(
-      x, b, [&](F& x_i, const F& b_i) { return bicgstab(x_i, system.m, system.m, Sign::plus, b_i, criterion_, 0); });
+  return solve_together(x, b, [&](F& x_i, const F& b_i) {
+    return bicgstab(x_i, system.m, InnerSystem<F>{&system.m}, Sign::plus, b_i, criterion_, 0);
+  });
 }
 
 template <class F>
 std::vector<SolveResult> MixedBiCGStab<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
                                                      const std::vector<F>& b) const {
-  const FermionOperator<Single<F>>& inner = inner_operator<Single<F>>(system, "MixedBiCGStab");
+  const InnerSystem<Single<F>> inner = inner_system(system, inner_, "MixedBiCGStab");
   return solve_together(
       x, b, [&](F& x_i, const F& b_i) { return bicgstab(x_i, system.m, inner, Sign::plus, b_i, criterion_, delta_); });
 }

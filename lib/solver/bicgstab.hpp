@@ -26,13 +26,14 @@ class BiCGStab : public DirectSolver<F> {
   StoppingCriterion criterion_;
 };
 
-/// In single precision with reliable updates whenever |r| has fallen by a factor `delta`.
+/// In single or half precision with reliable updates whenever |r| has fallen by a factor `delta`.
 template <class F>
 class MixedBiCGStab : public DirectSolver<F> {
  public:
   static constexpr double kDelta = 0.1;
-  explicit MixedBiCGStab(const StoppingCriterion& criterion, double delta = kDelta)
-      : criterion_(criterion), delta_(delta) {}
+  explicit MixedBiCGStab(const StoppingCriterion& criterion, double delta = kDelta,
+                         InnerPrecision inner = InnerPrecision::single)
+      : criterion_(criterion), delta_(delta), inner_(inner) {}
   SolveResult solve(F& x, const SystemOperator<F>& system, const F& b, Sign sign = Sign::plus) const override;
   std::vector<SolveResult> solve_all(std::vector<F>& x, const SystemOperator<F>& system,
                                      const std::vector<F>& b) const override;
@@ -41,6 +42,7 @@ class MixedBiCGStab : public DirectSolver<F> {
  private:
   StoppingCriterion criterion_;
   double delta_;
+  InnerPrecision inner_;
 };
 
 }  // namespace qcd

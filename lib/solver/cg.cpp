@@ -9,10 +9,10 @@ using namespace QDP;
 namespace {
 
 template <class F, class S>
-Solve shifted_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, double shift, const F& b,
+Solve shifted_cg(F& x, const FermionOperator<F>& m, InnerSystem<S> inner, double shift, const F& b,
                  const StoppingCriterion& criterion, double delta) {
   NormalMatrix<F> a(m, shift);
-  NormalMatrix<S> a_inner(inner, shift);
+  NormalMatrix<S> a_inner(*inner.m, shift);
   const Subset& s = a.sites();
 
   const RightHandSide rhs(b, s, criterion, "CG");
@@ -23,7 +23,7 @@ Solve shifted_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& in
   double true_rr = a.residual(replaced, b, x);
   require_finite(true_rr, "CG", 0);
 
-  S r, p, y;  // the solution is x + y
+  S r(inner.vectors), p(inner.vectors), y;  // the solution is x + y
   r[s] = replaced;
   p[s] = replaced;
   y[s] = zero;
@@ -52,7 +52,14 @@ Solve shifted_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& in
       require_finite(true_rr, "CG", result.iterations);
       if (!rhs.missed_by(true_rr)) break;
       stalled = progress.stalled(true_rr, rr <= rhs.target);
-      if (stalled) break;
+      if (stalled && !inner.finer) break;
+      if (stalled) {
+        a_inner.use(std::exchange(inner.finer, {})());
+        r.setStorage(FieldStorage::plain);
+        p.setStorage(FieldStorage::plain);
+        progress = {};
+        stalled = false;
+      }
       r[s] = replaced;
       rr = peak = true_rr;
       // A residual that grew by being replaced has little to do with the direction: then the iteration starts anew.
@@ -82,7 +89,7 @@ Solve shifted_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& in
 template <class F, class S>
 SolveResult solve_shifted_by_cg(F& x, const FermionOperator<F>& m, const FermionOperator<S>& inner, double shift,
                                 const F& b, const StoppingCriterion& criterion, double delta) {
-  return shifted_cg(x, m, inner, shift, b, criterion, delta).run();
+  return shifted_cg(x, m, InnerSystem<S>{&inner}, shift, b, criterion, delta).run();
 }
 
 template <class F>
@@ -92,20 +99,21 @@ SolveResult CG<F>::solve(F& x, const SystemOperator<F>& system, const F& b) cons
 
 template <class F>
 SolveResult MixedCG<F>::solve(F& x, const SystemOperator<F>& system, const F& b) const {
-  return solve_shifted_by_cg(x, system.m, inner_operator<Single<F>>(system, "MixedCG"), 0, b, criterion_, delta_);
+  return shifted_cg(x, system.m, inner_system(system, inner_, "MixedCG"), 0, b, criterion_, delta_).run();
 }
 
 template <class F>
 std::vector<SolveResult> CG<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
                                           const std::vector<F>& b) const {
-  return solve_together(
-      x, b, [&](F& x_i, const F& b_i) { return shifted_cg(x_i, system.m, system.m, 0, b_i, criterion_, 0); });
+  return solve_together(x, b, [&](F& x_i, const F& b_i) {
+    return shifted_cg(x_i, system.m, InnerSystem<F>{&system.m}, 0, b_i, criterion_, 0);
+  });
 }
 
 template <class F>
 std::vector<SolveResult> MixedCG<F>::solve_all(std::vector<F>& x, const SystemOperator<F>& system,
                                                const std::vector<F>& b) const {
-  const FermionOperator<Single<F>>& inner = inner_operator<Single<F>>(system, "MixedCG");
+  const InnerSystem<Single<F>> inner = inner_system(system, inner_, "MixedCG");
   return solve_together(
       x, b, [&](F& x_i, const F& b_i) { return shifted_cg(x_i, system.m, inner, 0, b_i, criterion_, delta_); });
 }

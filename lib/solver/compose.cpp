@@ -66,7 +66,7 @@ SolveResult richardson(F& x, Operator& a, const F& b, const StoppingCriterion& c
 /// The single-precision operator as a system of its own.
 template <class F>
 SystemOperator<Single<F>> single_system(const SystemOperator<F>& system, const char* solver) {
-  return {inner_operator<Single<F>>(system, solver), {}};
+  return {*inner_system(system, InnerPrecision::single, solver).m};
 }
 
 }  // namespace

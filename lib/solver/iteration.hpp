@@ -148,9 +148,11 @@ double residual_of(F& r, const F& b, const F& x, const QDP::Subset& sites, Image
 template <class F>
 class NormalMatrix {
  public:
-  explicit NormalMatrix(const FermionOperator<F>& m, double shift = 0) : m_(m), shift_(shift) {}
+  explicit NormalMatrix(const FermionOperator<F>& m, double shift = 0) : m_(&m), shift_(shift) {}
 
-  const QDP::Subset& sites() const { return m_.domain(); }
+  const QDP::Subset& sites() const { return m_->domain(); }
+  /// From now on by this M, which is as dear.
+  void use(const FermionOperator<F>& m) { m_ = &m; }
 
   /// A in, not yet computed.
   struct Image {
@@ -159,7 +161,7 @@ class NormalMatrix {
   };
   Image operator()(const F& in) {
     PendingReal energy;
-    const FermionExpr<F> value = m_.normal(in, &energy);
+    const FermionExpr<F> value = m_->normal(in, &energy);
     ++applications_;
     if (shift_ == 0) return {value, energy};
     energy.add(shift_, QDP::pending_sum(QDP::localNorm2(in), sites()));
@@ -178,10 +180,10 @@ class NormalMatrix {
   }
 
   long applications() const { return applications_; }
-  double flops() const { return static_cast<double>(applications_) * 2 * m_.flops(); }
+  double flops() const { return static_cast<double>(applications_) * 2 * m_->flops(); }
 
  private:
-  const FermionOperator<F>& m_;
+  const FermionOperator<F>* m_;
   double shift_;
   long applications_ = 0;
 };
@@ -191,47 +193,66 @@ template <class F>
 class DirectMatrix {
  public:
   /// Throws ShapeError unless M maps its sites to themselves.
-  DirectMatrix(const FermionOperator<F>& m, Sign sign) : m_(m), sign_(sign) {
+  DirectMatrix(const FermionOperator<F>& m, Sign sign) : m_(&m), sign_(sign) {
     if (globalSites(m.domain()) != globalSites(m.range()))
       throw ShapeError("direct solver: expected an operator from some sites to the same sites, got one from " +
                        std::to_string(globalSites(m.domain())) + " to " + std::to_string(globalSites(m.range())) +
                        ". Solve the normal equation instead.");
   }
 
-  const QDP::Subset& sites() const { return m_.domain(); }
+  const QDP::Subset& sites() const { return m_->domain(); }
+  /// From now on by this M, which is as dear.
+  void use(const FermionOperator<F>& m) { m_ = &m; }
   void apply(F& out, const F& in) {
-    m_.apply(out, in, sign_);
+    m_->apply(out, in, sign_);
     ++applications_;
   }
   /// r = b - M x, returns |r|^2.
   double residual(F& r, const F& b, const F& x) {
     return residual_of(r, b, x, sites(), [&] {
       ++applications_;
-      return m_(x, sign_);
+      return (*m_)(x, sign_);
     });
   }
 
   long applications() const { return applications_; }
-  double flops() const { return static_cast<double>(applications_) * m_.flops(); }
+  double flops() const { return static_cast<double>(applications_) * m_->flops(); }
 
  private:
-  const FermionOperator<F>& m_;
+  const FermionOperator<F>* m_;
   Sign sign_;
   long applications_ = 0;
 };
 
-/// The operator in the precision S of an inner iteration.
-template <class S, class F>
-const FermionOperator<S>& inner_operator(const SystemOperator<F>& system, const char* solver) {
-  if constexpr (std::is_same_v<S, F>) {
-    return system.m;
+/// What an inner iteration works with: an operator in the precision S, how vectors are kept, and the operator that takes over,
+/// with plain vectors, where these are too coarse to come further.
+template <class S>
+struct InnerSystem {
+  const FermionOperator<S>* m;
+  QDP::FieldStorage vectors = QDP::FieldStorage::plain;
+  std::function<const FermionOperator<S>&()> finer = {};
+};
+
+template <class F>
+InnerSystem<Single<F>> inner_system(const SystemOperator<F>& system, InnerPrecision precision, const char* solver) {
+  const auto require = [&](bool is_there, const char* what, const char* member) {
+    if (is_there) return;
+    throw ShapeError(std::string(solver) + ": expected a system with " + what +
+                     ", got none. Give SystemOperator::" + member + ", or use a solver that does not mix precisions.");
+  };
+  constexpr bool is_single = std::is_same_v<Single<F>, F>;
+  if (precision == InnerPrecision::half) {
+    require(static_cast<bool>(system.half), "an operator in half precision", "half");
+    if constexpr (is_single)
+      return {&system.half(), QDP::FieldStorage::half, [&m = system.m]() -> const FermionOperator<F>& { return m; }};
+    else
+      return {&system.half(), QDP::FieldStorage::half, system.single};
+  }
+  if constexpr (is_single) {
+    return {&system.m};
   } else {
-    if (!system.single)
-      throw ShapeError(
-          std::string(solver) +
-          ": expected a system with a single-precision operator, got none. Give SystemOperator::single, or "
-          "use a solver that does not mix precisions.");
-    return system.single();
+    require(static_cast<bool>(system.single), "a single-precision operator", "single");
+    return {&system.single()};
   }
 }
 

@@ -41,7 +41,7 @@ class LinearOperator {
   /// The same as an expression for a larger one, on the same sites: r - alpha * m(p, Sign::plus). Parts of it may have been
   /// computed; the rest is when it is used, from what `in` holds then.
   virtual FermionExpr<F> operator()(const F& in, Sign sign) const {
-    F out;
+    F out = like(in);
     apply(out, in, sign);
     return +out;
   }
@@ -69,10 +69,10 @@ class FermionOperator : public LinearOperator<F> {
 
   /// M^+ M in on domain(), as an expression for a larger one (see operator()). If asked for, energy = <in, M^+ M in> = |M in|^2.
   virtual FermionExpr<F> normal(const F& in, PendingReal* energy = nullptr) const {
-    F half;
-    this->apply(half, in, Sign::plus);
-    if (energy != nullptr) energy->add(1, QDP::pending_sum(QDP::localNorm2(half), this->range()));
-    return (*this)(half, Sign::minus);
+    F image = like(in);
+    this->apply(image, in, Sign::plus);
+    if (energy != nullptr) energy->add(1, QDP::pending_sum(QDP::localNorm2(image), this->range()));
+    return (*this)(image, Sign::minus);
   }
 };
 

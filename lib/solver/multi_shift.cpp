@@ -211,7 +211,7 @@ SolveResult MixedMultiShiftCG<F>::solve(std::vector<F>& x, const SystemOperator<
                                         const std::vector<double>& shifts) const {
   const std::vector<double> residuals = residual_of_each(residuals_, criterion_, shifts.size());
   const FermionOperator<F>& m = system.m;
-  const FermionOperator<Single<F>>& inner = inner_operator<Single<F>>(system, "MixedMultiShiftCG");
+  const FermionOperator<Single<F>>& inner = *inner_system(system, InnerPrecision::single, "MixedMultiShiftCG").m;
   const Subset& s = m.domain();
   x.resize(shifts.size());
   const RightHandSide rhs(b, s, criterion_, "multi-shift CG");

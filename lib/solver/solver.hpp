@@ -29,13 +29,19 @@ struct SolveResult {
   double flops = 0;
 };
 
-/// The operators of one linear system: in the precision of the fields, and on request in single precision.
+/// The operators of one linear system: in the precision of the fields, and on request those of inner iterations.
 template <class F>
 struct SystemOperator {
   const FermionOperator<F>& m;
   /// Makes (once) the single-precision partner; empty where there is none. A solver that does not mix never asks.
   std::function<const FermionOperator<Single<F>>&()> single = {};
+  /// The same with its links in 16 bits.
+  std::function<const FermionOperator<Single<F>>&()> half = {};
 };
+
+/// The words of an inner iteration: single: floats; half: links and vectors in 16 bits with a scale for each site
+/// (qdp/expr/storage.hpp), arithmetic in single precision.
+enum class InnerPrecision { single, half };
 
 /// Solves M^+ M x = b (pseudofermions). x: guess on entry, solution on return; on M's domain.
 /// Not to converge is a result; NumericsError is for an operator that is not positive and for numbers not finite.

@@ -39,6 +39,13 @@ StoppingCriterion target_criterion(const Input& in) {
 double read_delta(const Input& in, double fallback) { return in.real("Delta", {1e-12, 1}, fallback); }
 double read_delta(const Input& in) { return in.real("Delta", {1e-12, 1}); }
 
+/// Chroma's name for it where QUDA solves.
+InnerPrecision read_inner_precision(const Input& in) {
+  const std::string name = in.word("SloppyPrecision", "SINGLE");
+  if (name != "SINGLE" && name != "HALF") in.error("SloppyPrecision", "SINGLE or HALF", name);
+  return name == "HALF" ? InnerPrecision::half : InnerPrecision::single;
+}
+
 /// A list of residuals and the iterations of a multi-shift solver.
 std::pair<StoppingCriterion, std::vector<double>> read_list(const Input& in, const char* residual,
                                                             const char* iterations) {
@@ -70,11 +77,11 @@ Normal<F> read_eig_cg(const Input& in) {
 }
 template <class F>
 Normal<F> read_mixed_cg(const Input& in) {
-  return std::make_shared<MixedCG<F>>(cg_criterion(in), read_delta(in, MixedCG<F>::kDelta));
+  return std::make_shared<MixedCG<F>>(cg_criterion(in), read_delta(in, MixedCG<F>::kDelta), read_inner_precision(in));
 }
 template <class F>
 Normal<F> read_clover_mixed_cg(const Input& in) {
-  return std::make_shared<MixedCG<F>>(target_criterion(in), read_delta(in));
+  return std::make_shared<MixedCG<F>>(target_criterion(in), read_delta(in), read_inner_precision(in));
 }
 template <class F>
 Normal<F> read_block_cg(const Input& in) {
@@ -86,11 +93,12 @@ Direct<F> read_bicgstab(const Input& in) {
 }
 template <class F>
 Direct<F> read_mixed_bicgstab(const Input& in) {
-  return std::make_shared<MixedBiCGStab<F>>(bicgstab_criterion(in), read_delta(in, MixedBiCGStab<F>::kDelta));
+  return std::make_shared<MixedBiCGStab<F>>(bicgstab_criterion(in), read_delta(in, MixedBiCGStab<F>::kDelta),
+                                            read_inner_precision(in));
 }
 template <class F>
 Direct<F> read_clover_mixed_bicgstab(const Input& in) {
-  return std::make_shared<MixedBiCGStab<F>>(target_criterion(in), read_delta(in));
+  return std::make_shared<MixedBiCGStab<F>>(target_criterion(in), read_delta(in), read_inner_precision(in));
 }
 template <class F>
 Direct<F> read_mr(const Input& in) {
@@ -128,19 +136,21 @@ Direct<F> read_fgmres(const Input& in) {
 // action, whatever it is. Its one restart of CG is what every solve does here as often as rounding asks for it.
 constexpr const char* kCG = "RsdCG, MaxCG: conjugate gradients; [RsdCGRestart, MaxCGRestart, MinCG] are not used";
 constexpr const char* kEigCG = "RsdCG, MaxCG: plain CG; the eigenvectors that eigCG would collect are not";
-constexpr const char* kMixedCG = "RsdCG, MaxCG, [Delta = 0.1]: CG in single precision with reliable updates";
+constexpr const char* kMixedCG =
+    "RsdCG, MaxCG, [Delta = 0.1], [SloppyPrecision = SINGLE or HALF]: CG in single or half precision with reliable updates";
 constexpr const char* kBlockCG =
     "RsdCG, MaxCG: block CG where there are several right-hand sides, CG where there is one";
 constexpr const char* kBiCGStab = "RsdBiCGStab, MaxBiCGStab: stabilised biconjugate gradients";
 constexpr const char* kIBiCGStab = "RsdBiCGStab, MaxBiCGStab: BICGSTAB_INVERTER, which has the same iterates";
 constexpr const char* kMixedBiCGStab =
-    "RsdBiCGStab, MaxBiCGStab, [Delta = 0.1]: BiCGStab in single precision with reliable updates";
+    "RsdBiCGStab, MaxBiCGStab, [Delta = 0.1], [SloppyPrecision = SINGLE or HALF]: BiCGStab in single or half precision with "
+    "reliable updates";
 constexpr const char* kMR = "RsdMR, MaxMR, [MROver = 1]: minimal residual iteration with overrelaxation";
 constexpr const char* kGCR = "RsdGCR, MaxGCR, [NKrylov = 16]: generalised conjugate residuals, restarted";
 constexpr const char* kCloverMixedCG =
-    "RsdTarget, MaxIter, Delta, [CloverParams, not used]: as MIXED_CG_INVERTER, for any quark";
+    "RsdTarget, MaxIter, Delta, [SloppyPrecision], [CloverParams, not used]: as MIXED_CG_INVERTER, for any quark";
 constexpr const char* kCloverMixedBiCGStab =
-    "RsdTarget, MaxIter, Delta, [CloverParams, not used]: as MIXED_BICGSTAB_INVERTER, for any quark";
+    "RsdTarget, MaxIter, Delta, [SloppyPrecision], [CloverParams, not used]: as MIXED_BICGSTAB_INVERTER, for any quark";
 constexpr const char* kSingleCG = "RsdCG, MaxCG, [CloverParams, not used]: CG in single precision only, for any quark";
 constexpr const char* kRichardson =
     "RsdTarget, MaxIter, InnerSolverParams{invType, ...}, [CloverParams, not used]: defect correction with the inner "

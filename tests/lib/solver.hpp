@@ -66,27 +66,30 @@ class CountedOperator : public qcd::FermionOperator<F> {
   mutable long applications_ = 0;
 };
 
-/// An operator and its single-precision partner, counted.
+/// An operator and its partners for inner iterations, counted.
 template <class F>
 struct CountedSystem {
   CountedOperator<F> m;
-  CountedOperator<qcd::Single<F>> single;
+  CountedOperator<qcd::Single<F>> single, half;
 
-  explicit CountedSystem(const qcd::SystemOperator<F>& system) : m(system.m), single(system.single()) {}
+  explicit CountedSystem(const qcd::SystemOperator<F>& system)
+      : m(system.m), single(system.single()), half(system.half()) {}
   qcd::SystemOperator<F> system() const {
-    return {m, [this]() -> const qcd::FermionOperator<qcd::Single<F>>& { return single; }};
+    return {m, [this]() -> const qcd::FermionOperator<qcd::Single<F>>& { return single; },
+            [this]() -> const qcd::FermionOperator<qcd::Single<F>>& { return half; }};
   }
-  long applications() const { return m.applications() + single.applications(); }
+  long applications() const { return m.applications() + inner_applications(); }
+  long inner_applications() const { return single.applications() + half.applications(); }
   /// Of the flops that solves report.
   static long applications_in(double flops) { return static_cast<long>(flops / CountedOperator<F>::kFlops); }
 };
 
 /// The Wilson operator on odd sites.
 template <class F>
-std::unique_ptr<qcd::FermionOperator<F>> even_odd_wilson(const qcd::LinksOf<F>& v, double kappa) {
-  return qcd::make_preconditioned<F>(
-      std::make_shared<qcd::WilsonOperator<F>>(v, qcd::WilsonParameters{.mass = 1 / (2 * kappa) - QDP::Nd}),
-      qcd::Preconditioning::even_odd);
+std::unique_ptr<qcd::FermionOperator<F>> even_odd_wilson(const qcd::LinksOf<F>& v, double kappa, bool in_half = false) {
+  const auto d = std::make_shared<qcd::WilsonOperator<F>>(v, qcd::WilsonParameters{.mass = 1 / (2 * kappa) - QDP::Nd});
+  if (in_half) d->keep_in_half();
+  return qcd::make_preconditioned<F>(d, qcd::Preconditioning::even_odd);
 }
 
 /// Gaussian on the operator's domain, nought elsewhere.

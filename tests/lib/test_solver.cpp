@@ -24,15 +24,16 @@ using namespace qcd;
 
 namespace {
 
-/// An operator, its single-precision partner, and its matrix.
+/// An operator, its partners for inner iterations, and its matrix.
 template <class F>
 struct Fixture {
   std::unique_ptr<FermionOperator<F>> m;
-  std::unique_ptr<FermionOperator<Single<F>>> single;
+  std::unique_ptr<FermionOperator<Single<F>>> single, half = nullptr;
   std::vector<std::vector<tests::Complex>> matrix;
 
   SystemOperator<F> system() const {
-    return {*m, [this]() -> const FermionOperator<Single<F>>& { return *single; }};
+    return {*m, [this]() -> const FermionOperator<Single<F>>& { return *single; },
+            [this]() -> const FermionOperator<Single<F>>& { return half ? *half : *single; }};
   }
 };
 
@@ -54,7 +55,9 @@ Fixture<LatticeFermionD> wilson(const std::vector<int>& lattice = {2, 2, 2, 2}, 
   const auto v = tests::random_links<LatticeFermionD>();
   Fixture<LatticeFermionD> f;
   f.m = tests::even_odd_wilson<LatticeFermionD>(v, kappa);
-  f.single = tests::even_odd_wilson<LatticeFermionF>(converted_links<LinksOf<LatticeFermionF>>(v), kappa);
+  const auto v_single = converted_links<LinksOf<LatticeFermionF>>(v);
+  f.single = tests::even_odd_wilson<LatticeFermionF>(v_single, kappa);
+  f.half = tests::even_odd_wilson<LatticeFermionF>(v_single, kappa, true);
   return f;
 }
 
@@ -62,6 +65,7 @@ template <class F>
 std::map<std::string, std::shared_ptr<const DirectSolver<F>>> direct_solvers(const StoppingCriterion& c) {
   return {{"BiCGStab", std::make_shared<BiCGStab<F>>(c)},
           {"MixedBiCGStab", std::make_shared<MixedBiCGStab<F>>(c)},
+          {"MixedBiCGStab, half", std::make_shared<MixedBiCGStab<F>>(c, 0.1, InnerPrecision::half)},
           {"MR", std::make_shared<MR<F>>(c)},
           {"MR, overrelaxed", std::make_shared<MR<F>>(c, 1.1)},
           {"GCR", std::make_shared<GCR<F>>(c, 5)},
@@ -75,6 +79,7 @@ template <class F>
 std::map<std::string, std::shared_ptr<const NormalSolver<F>>> normal_solvers(const StoppingCriterion& c) {
   return {{"CG", std::make_shared<CG<F>>(c)},
           {"MixedCG", std::make_shared<MixedCG<F>>(c)},
+          {"MixedCG, half", std::make_shared<MixedCG<F>>(c, 0.1, InnerPrecision::half)},
           {"BiCGStab", std::make_shared<NormalByDirect<F>>(std::make_shared<BiCGStab<F>>(c))},
           {"MixedBiCGStab", std::make_shared<NormalByDirect<F>>(std::make_shared<MixedBiCGStab<F>>(c))},
           {"MR", std::make_shared<NormalByDirect<F>>(std::make_shared<MR<F>>(c))},
@@ -319,9 +324,10 @@ TEST_CASE("a solve reports the operations that it did") {
       const SolveResult result = solver->solve(x, counted.system(), b[0]);
       CHECK(Counted::applications_in(result.flops) == counted.applications());
       CHECK(static_cast<int>(result.history.size()) == result.iterations);
-      if (name != "CG" && name != "MixedCG" && name != "Richardson" && name != "single") continue;
+      if (name != "CG" && !name.starts_with("MixedCG") && name != "Richardson" && name != "single") continue;
       CHECK(2 * result.applications == counted.m.applications());  // of M^+ M
-      CHECK(2 * result.single_applications == counted.single.applications());
+      CHECK(2 * result.single_applications == counted.inner_applications());
+      CHECK((counted.half.applications() > 0) == name.ends_with("half"));
     }
     const Counted counted(f.system());
     std::vector<F> x = guesses;
@@ -395,6 +401,67 @@ TEST_CASE("mixed precision reaches a true residual of 1e-12 with a few applicati
   CHECK(tests::direct_residual(*f.m, y, b) < 1.01e-12);
   CHECK(direct.applications < 20);
   CHECK(direct.single_applications >= 2 * direct.iterations - 1);
+}
+
+TEST_CASE("half precision: the same solution, by an operator and vectors in 16 bits") {
+  const Fixture<LatticeFermionD> f = wilson({4, 4, 4, 4}, 0.14);
+  const Subset& s = f.m->domain();
+  const auto b = tests::random_vector<LatticeFermionD>(s);
+  const StoppingCriterion asked{1e-12, 2000};
+
+  // Sixteen bits are what M is made with: it is as far from the operator in single precision as these tell.
+  auto psi = LatticeFermionF(b), image = psi, coarse = psi;
+  f.single->apply(image, psi, Sign::plus);
+  f.half->apply(coarse, psi, Sign::plus);
+  const double distance = std::sqrt(toDouble(norm2(image - coarse, s)) / toDouble(norm2(image, s)));
+  CHECK(distance < 1e-4);
+  if (Nc == 3) CHECK(distance > 1e-6);
+  LatticeFermionF kept(FieldStorage::half);
+  kept = psi;
+  const LatticeFermionF rounded = kept;
+  LatticeFermionF from_kept, from_rounded;
+  from_kept[s] = (*f.half)(kept, Sign::plus);
+  from_rounded[s] = (*f.half)(rounded, Sign::plus);
+  CHECK(toDouble(norm2(from_kept - from_rounded, s)) > 0);  // what is between the hops is in 16 bits, too
+  CHECK(toDouble(norm2(from_kept - from_rounded, s)) < 1e-8 * toDouble(norm2(from_kept, s)));
+
+  const auto check = [&](const auto& half, const auto& single, const auto& residual) {
+    LatticeFermionD x = zero, y = zero;
+    const SolveResult result = half.solve(x, f.system(), b), reference = single.solve(y, f.system(), b);
+    CHECK(result.converged);
+    CHECK(residual(x) < 1.01e-12);
+    CHECK(result.iterations < 1.7 * reference.iterations);
+    CHECK(result.applications < 40);
+    CHECK(result.history != reference.history);
+    CHECK(toDouble(norm2(x - y, s)) < 1e-20 * toDouble(norm2(y, s)));
+  };
+  check(MixedCG<LatticeFermionD>(asked, 0.1, InnerPrecision::half), MixedCG<LatticeFermionD>(asked),
+        [&](const auto& x) { return tests::normal_residual(*f.m, x, b); });
+  check(MixedBiCGStab<LatticeFermionD>(asked, 0.1, InnerPrecision::half), MixedBiCGStab<LatticeFermionD>(asked),
+        [&](const auto& x) { return tests::direct_residual(*f.m, x, b); });
+}
+
+TEST_CASE("where half precision comes no further, single precision goes on") {
+  const Fixture<LatticeFermionD> f = wilson({4, 4, 2, 4}, 0.13);
+  const auto other =  // says little of this one
+      tests::even_odd_wilson<LatticeFermionF>(tests::random_links<LatticeFermionF>(), -0.12, true);
+  const auto b = tests::random_vector<LatticeFermionD>(f.m->domain());
+  const StoppingCriterion asked{1e-11, 2000};
+  int asked_for_single = 0;
+  const SystemOperator<LatticeFermionD> system{*f.m,
+                                               [&]() -> const FermionOperator<LatticeFermionF>& {
+                                                 ++asked_for_single;
+                                                 return *f.single;
+                                               },
+                                               [&]() -> const FermionOperator<LatticeFermionF>& { return *other; }};
+  LatticeFermionD x = zero;
+  CHECK(MixedCG<LatticeFermionD>(asked, 0.1, InnerPrecision::half).solve(x, system, b).converged);
+  CHECK(tests::normal_residual(*f.m, x, b) < 1.01e-11);
+  CHECK(asked_for_single == 1);
+  x = zero;
+  CHECK(MixedBiCGStab<LatticeFermionD>(asked, 0.1, InnerPrecision::half).solve(x, system, b).converged);
+  CHECK(tests::direct_residual(*f.m, x, b) < 1.01e-11);
+  CHECK(asked_for_single == 2);
 }
 
 TEST_CASE("single precision only: the residual that is reported is that of the double-precision operator") {
@@ -576,14 +643,14 @@ TEST_CASE("an operator that fails at any of its applications, in either precisio
       CAPTURE(n);
       const FailingOperator<F> failing(*f.m, n);
       x = guess;
-      CHECK_THROWS_AS(solver.solve(x, {failing, f.system().single}, b), NumericsError);
+      CHECK_THROWS_AS(solver.solve(x, {failing, f.system().single, f.system().half}, b), NumericsError);
     }
-    for (long n = 0; n < counted.single.applications(); ++n) {
+    for (long n = 0; n < counted.inner_applications(); ++n) {
       CAPTURE(n);
       const FailingOperator<Single<F>> failing(*f.single, n);
+      const auto partner = [&]() -> const FermionOperator<Single<F>>& { return failing; };
       x = guess;
-      CHECK_THROWS_AS(solver.solve(x, {*f.m, [&]() -> const FermionOperator<Single<F>>& { return failing; }}, b),
-                      NumericsError);
+      CHECK_THROWS_AS(solver.solve(x, {*f.m, partner, partner}, b), NumericsError);
     }
   };
   for (const auto& [name, solver] : direct_solvers<F>({1e-8, 100})) {
@@ -607,7 +674,8 @@ TEST_CASE("breakdowns of direct iterations end with what was reached") {
   LatticeFermionD b = zero;
   b.elem(0).elem(0).elem(0).real() = 1;
   for (const auto& [name, solver] : direct_solvers<LatticeFermionD>({1e-10, 50})) {
-    if (name == "CG" || name == "GCR, preconditioned" || name == "Richardson" || name == "MixedBiCGStab") continue;
+    if (name == "CG" || name == "GCR, preconditioned" || name == "Richardson" || name.starts_with("MixedBiCGStab"))
+      continue;
     CAPTURE(name);
     LatticeFermionD x = zero;
     const SolveResult result = solver->solve(x, {m, {}}, b);
@@ -673,6 +741,8 @@ TEST_CASE("solvers refuse systems that they cannot solve") {
   const SystemOperator<LatticeFermionD> without_single{*f.m, {}};
   CHECK_THROWS_WITH_AS(MixedCG<LatticeFermionD>({1e-10, 10}).solve(x, without_single, b),
                        doctest::Contains("single-precision operator"), ShapeError);
+  CHECK_THROWS_WITH_AS(MixedCG<LatticeFermionD>({1e-10, 10}, 0.1, InnerPrecision::half).solve(x, without_single, b),
+                       doctest::Contains("SystemOperator::half"), ShapeError);
 
   const auto even_source =
       make_preconditioned<LatticeFermionD>(std::make_shared<WilsonOperator<LatticeFermionD>>(

@@ -26,9 +26,10 @@ using F = LatticeFermionD;
 
 struct Fixture {
   std::unique_ptr<FermionOperator<F>> m;
-  std::unique_ptr<FermionOperator<LatticeFermionF>> single;
+  std::unique_ptr<FermionOperator<LatticeFermionF>> single, half;
   SystemOperator<F> system() const {
-    return {*m, [this]() -> const FermionOperator<LatticeFermionF>& { return *single; }};
+    return {*m, [this]() -> const FermionOperator<LatticeFermionF>& { return *single; },
+            [this]() -> const FermionOperator<LatticeFermionF>& { return *half; }};
   }
   const Subset& sites() const { return m->domain(); }
 };
@@ -36,8 +37,9 @@ struct Fixture {
 Fixture wilson(const std::vector<int>& lattice = {2, 2, 2, 2}, double kappa = 0.12) {
   tests::use_lattice(lattice);
   const auto v = tests::random_links<F>();
-  return {tests::even_odd_wilson<F>(v, kappa),
-          tests::even_odd_wilson<LatticeFermionF>(converted_links<LinksOf<LatticeFermionF>>(v), kappa)};
+  const auto v_single = converted_links<LinksOf<LatticeFermionF>>(v);
+  return {tests::even_odd_wilson<F>(v, kappa), tests::even_odd_wilson<LatticeFermionF>(v_single, kappa),
+          tests::even_odd_wilson<LatticeFermionF>(v_single, kappa, true)};
 }
 
 const std::vector<double> kShifts = {3e-4, 1e-2, 1e-3, 0.1, 1, 10};  // not in order
@@ -264,8 +266,10 @@ TEST_CASE("right-hand sides that are solved together are solved as alone, to the
   const StoppingCriterion c{1e-9, 400};
   check_as_alone(CG<F>(c), f);
   check_as_alone(MixedCG<F>(c), f);
+  check_as_alone(MixedCG<F>(c, 0.1, InnerPrecision::half), f);
   check_as_alone(BiCGStab<F>(c), f);
   check_as_alone(MixedBiCGStab<F>(c), f);
+  check_as_alone(MixedBiCGStab<F>(c, 0.1, InnerPrecision::half), f);
   check_as_alone(BiCGStab<F>(c), wilson({2, 2, 2, 6}));
 }
 

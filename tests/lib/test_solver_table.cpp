@@ -128,6 +128,8 @@ TEST_CASE("what is wrong in a solver's group is named") {
   CHECK(errors(document("CG_INVERTER", "<RsdCG>1e-8</RsdCG><MaxCG>0</MaxCG>")).find("MaxCG") != std::string::npos);
   CHECK(errors(document("RICHARDSON_INVERTER", kTarget)).find("InnerSolverParams") != std::string::npos);
   CHECK(errors(document("RELIABLE_CG_MP_CLOVER_INVERTER", kTarget)).find("Delta") != std::string::npos);
+  CHECK(errors(document("MIXED_CG_INVERTER", kCG + "<SloppyPrecision>half</SloppyPrecision>")).find("SINGLE or HALF") !=
+        std::string::npos);
 }
 
 TEST_CASE("predictors by Chroma's names") {
@@ -157,7 +159,9 @@ TEST_CASE("a solver from an input is the one with the same numbers: criterion, a
   const auto v = tests::random_links<F>();
   const auto m = tests::even_odd_wilson<F>(v, 0.12);
   const auto narrow = tests::even_odd_wilson<LatticeFermionF>(converted_links<LinksOf<LatticeFermionF>>(v), 0.12);
-  const SystemOperator<F> system{*m, [&]() -> const FermionOperator<LatticeFermionF>& { return *narrow; }};
+  const auto half = tests::even_odd_wilson<LatticeFermionF>(converted_links<LinksOf<LatticeFermionF>>(v), 0.12, true);
+  const SystemOperator<F> system{*m, [&]() -> const FermionOperator<LatticeFermionF>& { return *narrow; },
+                                 [&]() -> const FermionOperator<LatticeFermionF>& { return *half; }};
   const auto b = tests::random_vector<F>(m->domain());
   using Narrow = LatticeFermionF;
 
@@ -189,7 +193,11 @@ TEST_CASE("a solver from an input is the one with the same numbers: criterion, a
 
   const auto normal_inner = std::make_shared<CG<Narrow>>(StoppingCriterion{0.03, 9});
   const auto direct_inner = std::make_shared<DirectByNormal<Narrow>>(normal_inner);
-  const auto direct_mixed = [&](double delta) { return std::make_shared<MixedBiCGStab<F>>(c, delta); };
+  const auto direct_mixed = [&](double delta, InnerPrecision inner = InnerPrecision::single) {
+    return std::make_shared<MixedBiCGStab<F>>(c, delta, inner);
+  };
+  const std::string in_single = "<SloppyPrecision>SINGLE</SloppyPrecision>",
+                    in_half = "<SloppyPrecision>HALF</SloppyPrecision>";
   const auto normal = [](auto solver) { return std::shared_ptr<const NormalSolver<F>>(std::move(solver)); };
   const auto direct = [](auto solver) { return std::shared_ptr<const DirectSolver<F>>(std::move(solver)); };
   const auto two_steps = [&](auto solver) { return normal(std::make_shared<NormalByDirect<F>>(direct(solver))); };
@@ -204,8 +212,12 @@ TEST_CASE("a solver from an input is the one with the same numbers: criterion, a
            {"CG_INVERTER", cg, normal(std::make_shared<CG<F>>(c))},
            {"MIXED_CG_INVERTER", cg, normal(std::make_shared<MixedCG<F>>(c, 0.1))},
            {"MIXED_CG_INVERTER", cg + "<Delta>0.004</Delta>", normal(std::make_shared<MixedCG<F>>(c, 0.004))},
+           {"MIXED_CG_INVERTER", cg + in_single, normal(std::make_shared<MixedCG<F>>(c, 0.1))},
+           {"MIXED_CG_INVERTER", cg + in_half, normal(std::make_shared<MixedCG<F>>(c, 0.1, InnerPrecision::half))},
            {"RELIABLE_CG_MP_CLOVER_INVERTER", target + "<Delta>0.6</Delta>",
             normal(std::make_shared<MixedCG<F>>(c, 0.6))},
+           {"RELIABLE_CG_MP_CLOVER_INVERTER", target + "<Delta>0.2</Delta>" + in_half,
+            normal(std::make_shared<MixedCG<F>>(c, 0.2, InnerPrecision::half))},
            {"BICGSTAB_INVERTER", bicgstab, two_steps(std::make_shared<BiCGStab<F>>(c))},
            {"MIXED_BICGSTAB_INVERTER", bicgstab + "<Delta>0.004</Delta>", two_steps(direct_mixed(0.004))},
            {"MR_INVERTER", mr + "<MROver>1.2</MROver>", two_steps(std::make_shared<MR<F>>(c, 1.2))},
@@ -227,7 +239,10 @@ TEST_CASE("a solver from an input is the one with the same numbers: criterion, a
            {"MIXED_CG_INVERTER", cg + "<Delta>0.004</Delta>", by_normal(std::make_shared<MixedCG<F>>(c, 0.004))},
            {"MIXED_BICGSTAB_INVERTER", bicgstab, direct_mixed(0.1)},
            {"MIXED_BICGSTAB_INVERTER", bicgstab + "<Delta>0.6</Delta>", direct_mixed(0.6)},
+           {"MIXED_BICGSTAB_INVERTER", bicgstab + in_half, direct_mixed(0.1, InnerPrecision::half)},
            {"RELIABLE_BICGSTAB_MP_CLOVER_INVERTER", target + "<Delta>0.004</Delta>", direct_mixed(0.004)},
+           {"RELIABLE_BICGSTAB_MP_CLOVER_INVERTER", target + "<Delta>0.2</Delta>" + in_half,
+            direct_mixed(0.2, InnerPrecision::half)},
            {"RELIABLE_IBICGSTAB_MP_CLOVER_INVERTER", target + "<Delta>0.6</Delta>", direct_mixed(0.6)},
            {"MR_INVERTER", mr, direct(std::make_shared<MR<F>>(c, 1))},
            {"MR_INVERTER", mr + "<MROver>1.2</MROver>", direct(std::make_shared<MR<F>>(c, 1.2))},
