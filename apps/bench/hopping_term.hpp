@@ -24,6 +24,8 @@ void covariant_derivative(typename P::Fermion& chi, const typename P::ColorMatri
 inline constexpr Work kHoppingTerm{.flops = 1320, .words = 8 * kLink + 2 * kFermion, .share_of_sites = 0.5};
 /// With links of which two rows are kept; making the third is not counted.
 inline constexpr Work kHoppingTermTwoRows{.flops = 1320, .words = 8 * 12 + 2 * kFermion, .share_of_sites = 0.5};
+/// Links of which two rows are kept and spinors, both in 16 bits: words of four bytes.
+inline constexpr Work kHoppingTermHalf{.flops = 1320, .words = 8 * 6 + 2 * 13, .share_of_sites = 0.5};
 
 template <class P>
 void hopping_term(typename P::Fermion& chi, const QDP::multi1d<typename P::ColorMatrix>& u,

@@ -19,7 +19,14 @@ void dslash(Session& session) {
   }
   gaussian(psi);
   session.run("dslash", kHoppingTerm, [&] { hopping_term<P>(chi, u, psi); });
-  if (QDP::Nc == 3) session.run("dslash_two_rows", kHoppingTermTwoRows, [&] { hopping_term<P>(chi, two_rows, psi); });
+  if (QDP::Nc != 3) return;
+  session.run("dslash_two_rows", kHoppingTermTwoRows, [&] { hopping_term<P>(chi, two_rows, psi); });
+  if constexpr (std::is_same_v<P, SingleFields>) {
+    for (int mu = 0; mu < QDP::Nd; ++mu) two_rows[mu].setStorage(QDP::FieldStorage::two_rows_half);
+    chi.setStorage(QDP::FieldStorage::half);
+    psi.setStorage(QDP::FieldStorage::half);
+    session.run("dslash_half", kHoppingTermHalf, [&] { hopping_term<P>(chi, two_rows, psi); });
+  }
 }
 
 }  // namespace
