@@ -1,4 +1,4 @@
-// Links in fewer words: SU(3) matrices kept as two rows, and what becomes of matrices that are not quite SU(3).
+// Fields in fewer words: SU(3) matrices kept as two rows, what becomes of matrices that are not quite SU(3), and 16 bits.
 //
 //   example_compressed_links
 
@@ -41,6 +41,13 @@ int main(int argc, char** argv) {
   gaussian(psi);
   const LatticeFermion exact = neighbours(u, psi), from_kept = neighbours(kept, psi);
   QDPIO::cout << "relative difference: " << sqrt(norm2(exact - from_kept) / norm2(exact)) << std::endl;
+
+  for (int mu = 0; mu < Nd; ++mu) keepInHalf(kept[mu]);
+  LatticeFermion in_half(FieldStorage::half);
+  in_half = psi;
+  const LatticeFermion from_half = neighbours(kept, in_half);
+  QDPIO::cout << "in 16 bits, " << name(kept[0].storage()) << " and " << name(in_half.storage()) << ": "
+              << sqrt(norm2(exact - from_half) / norm2(exact)) << std::endl;
 
   try {
     kept[0] = u[0] + Real(0.1) * u[1];  // no SU(3) matrix

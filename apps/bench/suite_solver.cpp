@@ -38,11 +38,11 @@ qcd::GaugeField thermal_field() {
 }
 
 template <class F>
-std::unique_ptr<qcd::FermionOperator<F>> quark(const qcd::GaugeField& u) {
-  return qcd::make_preconditioned<F>(
-      std::make_shared<qcd::WilsonOperator<F>>(qcd::converted_links<qcd::LinksOf<F>>(u),
-                                               qcd::WilsonParameters{.mass = 1 / (2 * kKappa) - QDP::Nd}),
-      qcd::Preconditioning::even_odd);
+std::unique_ptr<qcd::FermionOperator<F>> quark(const qcd::GaugeField& u, bool in_half = false) {
+  const auto d = std::make_shared<qcd::WilsonOperator<F>>(qcd::converted_links<qcd::LinksOf<F>>(u),
+                                                          qcd::WilsonParameters{.mass = 1 / (2 * kKappa) - QDP::Nd});
+  if (in_half) d->keep_in_half();
+  return qcd::make_preconditioned<F>(d, qcd::Preconditioning::even_odd);
 }
 
 double seconds(const std::function<void()>& work) {
@@ -77,8 +77,9 @@ std::vector<double> shifts() {
 std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int threads, double min_seconds) {
   const qcd::GaugeField u = thermal_field();
   const auto m = quark<Double>(u);
-  const auto single = quark<Single>(u);
-  const qcd::SystemOperator<Double> system{*m, [&]() -> const qcd::FermionOperator<Single>& { return *single; }};
+  const auto single = quark<Single>(u), half = quark<Single>(u, true);
+  const qcd::SystemOperator<Double> system{*m, [&]() -> const qcd::FermionOperator<Single>& { return *single; },
+                                           [&]() -> const qcd::FermionOperator<Single>& { return *half; }};
   const QDP::Subset& s = m->domain();
   Double b = QDP::zero, x;
   gaussian(b, s);
@@ -92,6 +93,10 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
   std::vector<Solve> solves;
   solves.push_back({"cg", [&] { return from_nought(qcd::CG<Double>(asked)); }});
   solves.push_back({"cg_mixed", [&] { return from_nought(qcd::MixedCG<Double>(asked)); }});
+  solves.push_back({"cg_mixed_half", [&] {
+                      return from_nought(
+                          qcd::MixedCG<Double>(asked, qcd::MixedCG<Double>::kDelta, qcd::InnerPrecision::half));
+                    }});
   solves.push_back(
       {"multi_shift", [&] { return qcd::MultiShiftCG<Double>(asked).solve(x_shifted, system, b, shifts()); }});
   solves.push_back({"bicgstab", [&] { return from_nought(qcd::BiCGStab<Double>(asked)); }});

@@ -87,25 +87,27 @@ struct Halves {
   Value bits(Value x) const { return a.b.bitcast(Type::i32, x); }
   Value number(Value bits) const { return a.b.bitcast(Type::f32, bits); }
 
-  static constexpr double kOne = 32767;  ///< the largest q, and that of 1 without a scale
-  static constexpr int kMantissa = 23, kBias = 127, kInfinite = 255,
-                       kLeast = 31;  // of a float's exponent, as in its bits
+  static constexpr double kMost = 32767, kOffset = 32768;
+  // Of a float's exponent, as in its bits: sites from kLeast to below kTooLarge have numbers in 16 bits and in lifted().
+  static constexpr int kMantissa = 23, kBias = 127, kLeast = 15, kTooLarge = kBias + 118;
 
-  /// q 2^16: the upper half of a word as it is, the lower one moved up.
-  Value moved_up(Value word, bool upper) const {
-    return a.b.convert(Type::f32, upper ? of(ir::Op::and_, word, whole(-0x10000)) : of(ir::Op::shl, word, whole(16)));
+  /// q + kOffset behind 2^23, where floats are integers that end their bits. No conversion: GPUs have few units for those.
+  Value lifted(Value word, bool upper) const {
+    const Value half = of(ir::Op::and_, upper ? of(ir::Op::shr, word, whole(16)) : word, whole(0xFFFF));
+    return number(of(ir::Op::xor_, half, whole((kBias + kMantissa) << kMantissa | 0x8000)));
   }
   std::vector<Value> unpack(std::span<const Value> words, int components, Value scale) const {
+    const Value base = a.b.mul(scale, real(-(0x1p23 + kOffset)));
     std::vector<Value> x;
     for (int i = 0; i < components; ++i)
-      x.push_back(a.b.mul(moved_up(words[static_cast<std::size_t>(i / 2)], i % 2 != 0), scale));
+      x.push_back(a.b.fma(lifted(words[static_cast<std::size_t>(i / 2)], i % 2 != 0), scale, base));  // exact
     return x;
   }
   /// The nearest integer in -32767..32767, modulo 2^16, in the lower half of the word. NaN: 32767.
   Value rounded(Value x, Value scale) const {
     constexpr double kShift = 0x1.8p23;  // floats behind it are integers, which end their bits
-    const Value q = of(ir::Op::min, a.b.fma(x, scale, real(kShift)), real(kShift + kOne));
-    return of(ir::Op::and_, bits(of(ir::Op::max, q, real(kShift - kOne))), whole(0xFFFF));
+    const Value q = of(ir::Op::min, a.b.fma(x, scale, real(kShift)), real(kShift + kMost));
+    return of(ir::Op::and_, bits(of(ir::Op::max, q, real(kShift - kMost))), whole(0xFFFF));
   }
   std::vector<Value> pack(std::span<const Value> x, Value scale) const {
     std::vector<Value> words;
@@ -128,13 +130,13 @@ struct Halves {
       most = most == kZero ? size : of(ir::Op::max, most, size);
     }
     const Value exponent = of(ir::Op::shr, most, whole(kMantissa));
-    const Value is_finite = of(ir::Op::lt, exponent, whole(kInfinite));
-    const Value tells = of(ir::Op::and_, is_finite, of(ir::Op::le, whole(kLeast), exponent));
+    const Value is_number = of(ir::Op::lt, exponent, whole(kTooLarge));
+    const Value tells = of(ir::Op::and_, is_number, of(ir::Op::le, whole(kLeast), exponent));
     const auto power = [&](Value biased) { return of(ir::Op::shl, biased, whole(kMantissa)); };
     const Value down = power(of(ir::Op::sub, exponent, whole(14))),
                 up = power(of(ir::Op::sub, whole(2 * kBias + 14), exponent));
     const Value nan = whole(0x7FC00000);
-    return {number(a.b.select(tells, up, whole(0))), a.b.select(tells, down, a.b.select(is_finite, whole(0), nan))};
+    return {number(a.b.select(tells, up, whole(0))), a.b.select(tells, down, a.b.select(is_number, whole(0), nan))};
   }
 };
 
@@ -195,9 +197,9 @@ Tensor decode(Algebra& a, FieldStorage storage, Shape shape, std::span<const Val
   const int components = components_of_rows(rows, shape);
   const Halves halves{a};
   auto rest = words.subspan(static_cast<std::size_t>(packed_words(components)));
-  Value scale = halves.real(1 / Halves::kOne * 0x1p-16);
+  Value scale = halves.real(1 / Halves::kOffset);
   if (has_scale(storage)) {
-    scale = a.b.mul(halves.number(rest[0]), halves.real(0x1p-16));
+    scale = halves.number(rest[0]);
     rest = rest.subspan(1);
   }
   std::vector<Value> whole = halves.unpack(words, components, scale);
@@ -217,7 +219,7 @@ std::vector<Value> encode(Algebra& a, FieldStorage storage, const Tensor& value)
   const auto packed = std::span<const Value>(whole).first(components);
   const Halves halves{a};
   const Halves::Scale scale =
-      has_scale(storage) ? halves.scale_of(packed) : Halves::Scale{halves.real(Halves::kOne), kZero};
+      has_scale(storage) ? halves.scale_of(packed) : Halves::Scale{halves.real(Halves::kOffset), kZero};
   std::vector<Value> words = halves.pack(packed, scale.up);
   if (has_scale(storage)) words.push_back(scale.word);
   for (std::size_t i = components; i < whole.size(); ++i) words.push_back(halves.bits(whole[i]));

@@ -250,7 +250,10 @@ TEST_CASE_TEMPLATE("a kept field that is a destination has what its storage leav
       CHECK(same_bits(Links<W>(v), Links<W>(expected)));
     }
     v = 1;
-    CHECK(toDouble(norm2(v)) == 3.0 * static_cast<double>(Layout::vol()));
+    const double expected_norm =
+        3.0 * static_cast<double>(Layout::vol());  // 1 is 32767/32768 in 16 bits without a scale
+    const double allowed = storage == FieldStorage::two_rows_half ? 1e-4 : 0;
+    CHECK(std::abs(toDouble(norm2(v)) - expected_norm) <= allowed * expected_norm);
   });
 }
 
@@ -519,7 +522,7 @@ T rounded_to_half(const T& site) {
   bool is_number = true;
   for (std::size_t i = 0; i < kWords; ++i) {
     most = std::max(most, std::fabs(static_cast<float>(x[i])));
-    is_number = is_number && std::isfinite(static_cast<float>(x[i]));
+    is_number = is_number && std::fabs(x[i]) < static_cast<W>(0x1p118);
   }
   int e;
   std::frexp(most, &e);
@@ -527,7 +530,7 @@ T rounded_to_half(const T& site) {
     const double q = std::clamp(std::nearbyint(std::ldexp(static_cast<double>(static_cast<float>(x[i])), 15 - e)),
                                 -32767.0, 32767.0);
     x[i] =
-        !is_number ? std::numeric_limits<W>::quiet_NaN() : static_cast<W>(most < 0x1p-96f ? 0 : std::ldexp(q, e - 15));
+        !is_number ? std::numeric_limits<W>::quiet_NaN() : static_cast<W>(most < 0x1p-112f ? 0 : std::ldexp(q, e - 15));
   }
   return result;
 }
@@ -565,10 +568,11 @@ TEST_CASE_TEMPLATE("sixteen bits leave the nearest of 65535 numbers, to the scal
     if (i == 3) std::fill_n(x, kWords, W(-1));
     if (i == 4) std::fill_n(x, kWords, static_cast<W>(-0.99999999));
     if (i == 5) x[0] = static_cast<W>(-scale), x[kWords - 1] = static_cast<W>(scale * 0.49999);
-    if (i == 6) x[0] = std::numeric_limits<W>::max();  // of doubles, no float
-    if (i == 7) std::fill_n(x, kWords, static_cast<W>(0x1p-96));
-    if (i == 8) std::fill_n(x, kWords, std::nextafter(static_cast<W>(0x1p-96), W(0)));
-    if (i == 9) std::fill_n(x, kWords, static_cast<W>(0x1.fffffep127));
+    if (i == 6) x[0] = std::numeric_limits<W>::max();
+    if (i == 10) std::fill_n(x, kWords, static_cast<W>(0x1p118));
+    if (i == 7) std::fill_n(x, kWords, static_cast<W>(0x1p-112));
+    if (i == 8) std::fill_n(x, kWords, std::nextafter(static_cast<W>(0x1p-112), W(0)));
+    if (i == 9) std::fill_n(x, kWords, static_cast<W>(-0x1.fffffep117));
   }
   OLattice<T> v(FieldStorage::half), given;
   reference::put(given, sites);
