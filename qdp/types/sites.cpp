@@ -2,8 +2,10 @@
 #include "qdp/types/shift.hpp"
 
 #include <string>
+#include <vector>
 
 #include "jit/comm/communicator.hpp"
+#include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 
 namespace QDP {
@@ -30,6 +32,30 @@ void* host_site_for_writing(jit::Field& field, int site, Shape shape) {
 
 namespace {
 
+/// For TESSERA_CHECK=1: throws UserError unless all ranks ask for the same site. What they got otherwise would be another's, or the
+/// job would hang.
+void require_same_site(const multi1d<int>& coord, const char* where) {
+  jit::Communicator& ranks = jit::process_communicator();
+  if (!jit::env().check || ranks.size() == 1) return;
+  const Coord own = to_coord(coord, where);
+  std::vector<Coord> all(static_cast<std::size_t>(ranks.size()));
+  ranks.gather(&own, sizeof own, all.data());
+  const auto text = [](const Coord& x) {
+    std::string list;
+    for (const int c : x) list += (list.empty() ? "(" : ", ") + std::to_string(c);
+    return list + ")";
+  };
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (all[rank] != own)
+      throw jit::UserError({.what = std::string(where) + " on all ranks",
+                            .expected = "the same site on all of them",
+                            .got = "rank " + std::to_string(ranks.rank()) + " asks for " + text(own) + "; rank " +
+                                   std::to_string(rank) + " for " + text(all[rank]),
+                            .what_now =
+                                "let all ranks ask for one site after the other; elem() is a rank's own (found by "
+                                "TESSERA_CHECK=1)"});
+}
+
 RankGrid::Owner find_site(const jit::Field& field, const multi1d<int>& coord, const char* where) {
   if (field.encoding() != 0)  // its words are not the components of the value
     throw jit::UserError({.what = "a site of a field in compressed storage",
@@ -40,6 +66,7 @@ RankGrid::Owner find_site(const jit::Field& field, const multi1d<int>& coord, co
   const LatticeState& lattice = lattice_of(field);
   const Coord& extents = lattice.whole().extents();
   if (coord.size() != QDP_ND) throw_range("number of coordinates", coord.size(), QDP_ND + 1, where);
+  require_same_site(coord, where);
   for (int mu = 0; mu < QDP_ND; ++mu)
     if (coord[mu] < 0 || coord[mu] >= extents[mu]) throw_range("coordinate", coord[mu], extents[mu], where);
   return lattice.grid().owner(to_coord(coord, where));

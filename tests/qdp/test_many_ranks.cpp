@@ -399,6 +399,32 @@ TEST_CASE("a site that one rank alone writes is seen by the next statement of th
   for (const auto& rank : sums) CHECK(rank == std::vector<double>{volume, volume + 2});
 }
 
+TEST_CASE("TESSERA_CHECK=1 names the sites if ranks ask for different ones") {
+  for (const bool pokes : {false, true}) {
+    const auto told = tests::texts_on_ranks(2, [&](jit::Communicator& comm) {
+      setenv("TESSERA_CHECK", "1", 1);
+      tests::create_lattice({4, 4, 4, 4});
+      LatticeReal x = 1.0;
+      multi1d<int> site(Nd);
+      site = 1;
+      const Real before = peekSite(x, site);  // all the same: no objection
+      site[0] = 2 * comm.rank();
+      try {
+        if (pokes)
+          pokeSite(x, before, site);
+        else
+          peekSite(x, site);
+      } catch (const jit::UserError& error) {
+        return std::string(error.what());
+      }
+      return std::string("nothing");
+    });
+    for (const std::string& text : told)
+      for (const char* part : {"rank 0 ", "rank 1 ", pokes ? "pokeSite" : "peekSite", "(0, 1", "(2, 1"})
+        CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+  }
+}
+
 TEST_CASE("TESSERA_CHECK=1 names the statements if ranks are not at the same one") {
   const auto told = tests::texts_on_ranks(2, [](jit::Communicator& comm) {
     setenv("TESSERA_CHECK", "1", 1);
