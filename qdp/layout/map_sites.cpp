@@ -80,13 +80,14 @@ bool step(Coord& x, int sign, int mu, int first, int extent) {
 }
 
 /// Groups are the sites of a sub-lattice. What leaves it comes back on its other side: in a cut direction in the lanes
-/// of the sub-lattice next door, otherwise, since the lattice is periodic, in the same ones.
+/// of the sub-lattice next door, which may be turned, otherwise, since the lattice is periodic, in the same ones.
 jit::SiteMap neighbours_of_groups(const Geometry& sublattice, const LaneCut& cut, int lanes, int sign, int mu) {
   std::vector<std::int32_t> groups(sublattice.volume());
 #pragma omp parallel for if (sublattice.volume() >= kThreadedSites)
   for (std::int64_t group = 0; group < sublattice.volume(); ++group) {
     Coord x = sublattice.coord(group);
     const bool left = step(x, sign, mu, sublattice.corner()[mu], sublattice.extents()[mu]);
+    if (left && cut.turns(mu)) turn(x, sublattice, cut.turned);
     groups[group] = static_cast<std::int32_t>(2 * sublattice.index(x) + (left && cut.pieces[mu] > 1 ? 1 : 0));
   }
   return jit::SiteMap::structured(std::move(groups), lanes, around(cut.pieces[mu], cut.stride[mu], sign));

@@ -39,8 +39,12 @@ void fill_cut(const Geometry& lattice, const LaneCut& cut, const Geometry& subla
     const Coord corner = sublattice.coord(group);
     for (int lane = 0; lane < order.lanes; ++lane) {
       Coord x = corner;
-      for (int mu = 0; mu < QDP_ND; ++mu)
-        if (cut.pieces[mu] > 1) x[mu] += lane / cut.stride[mu] % cut.pieces[mu] * cut.extents[mu];
+      for (int mu = 0; mu < QDP_ND; ++mu) {
+        if (cut.pieces[mu] == 1) continue;
+        const int piece = lane / cut.stride[mu] % cut.pieces[mu];
+        x[mu] += piece * cut.extents[mu];
+        if (cut.turns(mu) && piece % 2 != 0) turn(x, sublattice, cut.turned);
+      }
       order.host_index[group * order.lanes + lane] = static_cast<std::int32_t>(lattice.index(x));
     }
   }
@@ -57,7 +61,7 @@ void fill_linear(const Geometry& lattice, jit::SiteOrder& order) {
 
 /// The order of cuts that find_lane_cut describes: the smallest is the best.
 struct CutCosts {
-  int split, rings;
+  int split, turned, rings;
   std::int64_t edges;  ///< groups
   Coord directions;    ///< [Nd] the last first: 0 if it is cut
   auto operator<=>(const CutCosts&) const = default;
@@ -72,6 +76,7 @@ CutCosts costs(const LaneCut& cut, const Coord& ranks) {
     sum.directions[QDP_ND - 1 - mu] = is_cut ? 0 : 1;
     if (!is_cut) continue;
     if (ranks[mu] > 1) ++sum.split;
+    if (cut.turns(mu)) ++sum.turned;
     if (cut.pieces[mu] > 2) sum.rings += cut.pieces[mu];
     sum.edges += groups / cut.extents[mu];
   }
@@ -89,7 +94,7 @@ void number_lanes(LaneCut& cut) {
       }
 }
 
-/// Calls use(cut) for all cuts of the directions from mu on in so many pieces.
+/// Calls use(cut) for all cuts of the directions from mu on in so many pieces, whatever their extents.
 template <class Use>
 void for_each_cut(LaneCut& cut, int lanes, int mu, Use&& use) {
   if (mu == QDP_ND) {
@@ -97,12 +102,28 @@ void for_each_cut(LaneCut& cut, int lanes, int mu, Use&& use) {
     return;
   }
   const int extent = cut.extents[mu];
-  for (int pieces = 1; lanes % pieces == 0 && (pieces == 1 || extent % (2 * pieces) == 0); pieces *= 2) {
+  for (int pieces = 1; lanes % pieces == 0 && extent % pieces == 0; pieces *= 2) {
     cut.pieces[mu] = pieces;
     cut.extents[mu] = extent / pieces;
     for_each_cut(cut, lanes / pieces, mu + 1, use);
   }
   cut.extents[mu] = extent;
+}
+
+/// Says in which direction pieces of odd extent are turned; false: they have to be and cannot.
+bool keep_parity(LaneCut& cut, const Coord& ranks) {
+  bool turns = false;
+  int turned = -1;
+  for (int mu = 0; mu < QDP_ND; ++mu) {
+    const bool is_cut = cut.pieces[mu] > 1;
+    if (is_cut && cut.extents[mu] % 2 != 0) {
+      if (ranks[mu] > 1) return false;
+      turns = true;
+    }
+    if (!is_cut && ranks[mu] == 1 && cut.extents[mu] % 4 == 2) turned = mu;
+  }
+  cut.turned = turns ? turned : -1;
+  return !turns || turned >= 0;
 }
 
 }  // namespace
@@ -111,7 +132,8 @@ std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes, const Coor
   if (lanes < 1 || !std::has_single_bit(static_cast<unsigned>(lanes))) return {};
   std::optional<LaneCut> best;
   LaneCut tried{.pieces = {}, .stride = {}, .extents = extents};
-  for_each_cut(tried, lanes, 0, [&](const LaneCut& cut) {
+  for_each_cut(tried, lanes, 0, [&](LaneCut& cut) {
+    if (!keep_parity(cut, ranks)) return;
     std::int64_t rings = 1;
     for (const int pieces : cut.pieces)
       if (pieces > 2) rings *= pieces;
@@ -126,6 +148,11 @@ int fitting_lanes(const Coord& extents, int most, const Coord& ranks) {
   for (int lanes = most; lanes >= std::max(most / 4, 4); lanes /= 2)
     if (find_lane_cut(extents, lanes, ranks)) return lanes;
   return most;
+}
+
+void turn(Coord& x, const Geometry& sublattice, int mu) {
+  const int first = sublattice.corner()[mu], extent = sublattice.extents()[mu];
+  x[mu] = first + (x[mu] - first + extent / 2) % extent;
 }
 
 Geometry sub_lattice(const Geometry& box, const LaneCut& cut) { return Geometry(cut.extents, box.corner()); }

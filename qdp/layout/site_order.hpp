@@ -4,6 +4,10 @@
 // site of each of them. Then the neighbours of a group are again a group, in the same lanes, or, where the neighbourhood
 // leaves the sub-lattice in a cut direction, in those of the pieces next door (jit::LaneExchange). Groups are ordered like
 // the sites of a sub-lattice in host order: even ones first.
+//
+// Pieces of odd extent would mix parities. Where they are needed each next one is turned: moved around the lattice by half the
+// extent, an odd number, of another direction, which is not cut. In other words: lanes are a group of translations of the lattice
+// that keep parity, and the sites of a group go over into each other by these.
 #pragma once
 
 #include "jit/memory/sites.hpp"
@@ -18,12 +22,16 @@ struct LaneCut {
   Coord pieces{};   ///< powers of two; 1: the direction is not cut
   Coord stride{};   ///< of cut directions: the lane of a piece's next one is so many lanes on
   Coord extents{};  ///< of a sub-lattice
+  int turned = -1;  ///< the direction in which pieces of odd extent are turned, if there are any
+
+  bool turns(int mu) const { return turned >= 0 && pieces[mu] > 1 && extents[mu] % 2 != 0; }
 };
 
-/// The cut of a box into `lanes` sub-lattices that keeps all sites of a group at one parity: extents of cut directions are
-/// divisible by twice the number of pieces. Of several, the one
+/// The cut of a box into `lanes` sub-lattices that keeps all sites of a group at one parity: pieces have even extents, or are turned
+/// in a direction of extent 2, 6, 10 ...; neither has several ranks then. Of several, the one
 ///   that cuts the fewest directions in which there is more than one rank, so that what a rank needs from elsewhere are whole
 ///     groups;
+///   that turns nothing;
 ///   with the fewest pieces of directions in four or more, since registers exchange halves at less cost;
 ///   with the fewest groups at edges;
 ///   that cuts later directions.
@@ -34,6 +42,9 @@ std::optional<LaneCut> find_lane_cut(const Coord& extents, int lanes, const Coor
 /// How many lanes groups of a box have best, `most` at the most: as many as have a cut, unless these are fewer than a quarter, or
 /// than four, since gathering the sites of full groups costs less than that.
 int fitting_lanes(const Coord& extents, int most, const Coord& ranks = kOneRank);
+
+/// A site, and the one half around the sub-lattice in direction mu.
+void turn(Coord& x, const Geometry& sublattice, int mu);
 
 /// The sub-lattice of lane 0 of a cut, whose sites in host order are the groups.
 Geometry sub_lattice(const Geometry& box, const LaneCut& cut);

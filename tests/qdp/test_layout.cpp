@@ -115,7 +115,7 @@ TEST_CASE("lanes of a cut lattice are halves of directions, the last cut directi
   }
 }
 
-TEST_CASE("cuts keep parity: only extents divisible by four, the longest first") {
+TEST_CASE("cuts keep parity: extents divisible by four, the longest first") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("extents and numbers of sites written out");
   TESSERA_NEEDS_FOUR_DIMENSIONS("the bits of lanes are those of a cut in four directions");
   const auto eight = detail::find_lane_cut(Extents{8, 16, 8, 4}, 8);
@@ -129,18 +129,24 @@ TEST_CASE("cuts keep parity: only extents divisible by four, the longest first")
   const auto equal = detail::find_lane_cut(Extents{8, 8, 8, 8}, 4);
   REQUIRE(equal);
   CHECK(equal->stride == Extents{0, 0, 1, 2});
-  CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 6}, 16));
+  CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 5}, 16));
   CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 4}, 32));
   CHECK_FALSE(detail::find_lane_cut(Extents{4, 4, 4, 4}, 3));
   // Lattices take as many lanes as fit, down to four or a quarter; else all, which gather.
   CHECK(detail::fitting_lanes(Extents{4, 4, 4, 4}, 16) == 16);
-  CHECK(detail::fitting_lanes(Extents{4, 4, 4, 2}, 16) == 8);
-  CHECK(detail::fitting_lanes(Extents{6, 4, 6, 8}, 16) == 8);
-  CHECK(detail::fitting_lanes(Extents{6, 4, 4, 6}, 16) == 4);
+  CHECK(detail::fitting_lanes(Extents{4, 4, 4, 5}, 16) == 8);
+  CHECK(detail::fitting_lanes(Extents{4, 4, 4, 2}, 16) == 16);
+  CHECK(detail::fitting_lanes(Extents{6, 4, 6, 8}, 16) == 16);
+  CHECK(detail::fitting_lanes(Extents{6, 4, 4, 6}, 16) == 16);
+  CHECK(detail::fitting_lanes(Extents{6, 6, 6, 6}, 16) == 8);
+  CHECK(detail::fitting_lanes(Extents{6, 6, 6, 6}, 16, Extents{1, 1, 1, 2}) == 4);
+  CHECK(detail::fitting_lanes(Extents{6, 6, 6, 6}, 16, Extents{1, 1, 2, 2}) == 16);  // of two, too few, all
   CHECK(detail::fitting_lanes(Extents{6, 6, 6, 4}, 16) == 16);
   CHECK(detail::fitting_lanes(Extents{6, 4, 4, 6}, 32) == 32);
-  CHECK(detail::fitting_lanes(Extents{4, 4, 6, 6}, 8) == 4);
+  CHECK(detail::fitting_lanes(Extents{4, 4, 6, 5}, 32) == 8);
+  CHECK(detail::fitting_lanes(Extents{4, 4, 6, 6}, 8) == 8);
   CHECK(detail::fitting_lanes(Extents{6, 6, 6, 4}, 8) == 8);
+  CHECK(detail::fitting_lanes(Extents{4, 3, 5, 3}, 16) == 16);  // two lanes are too few
   CHECK(detail::fitting_lanes(Extents{3, 5, 3, 3}, 1) == 1);
 }
 
@@ -169,6 +175,21 @@ TEST_CASE(
     CHECK(cut->stride == stride);
     for (int mu = 0; mu < Nd; ++mu) CHECK(cut->extents[mu] * cut->pieces[mu] == extents[mu]);
   }
+  // Pieces of odd extents are turned in another direction; not if there is another way.
+  for (const auto& [extents, lanes, pieces, turned] : {std::tuple{Extents{6, 6, 6, 6}, 8, Extents{1, 2, 2, 2}, 0},
+                                                       {Extents{6, 10, 4, 2}, 8, Extents{2, 2, 2, 1}, 3},
+                                                       {Extents{12, 6, 3, 5}, 2, Extents{2, 1, 1, 1}, -1},
+                                                       {Extents{20, 6, 3, 5}, 8, Extents{}, -2},
+                                                       {Extents{4, 12, 6, 5}, 8, Extents{2, 4, 1, 1}, 2},
+                                                       {Extents{6, 3, 6, 5}, 2, Extents{1, 1, 2, 1}, 0}}) {
+    CAPTURE(detail::to_string(extents));
+    const auto cut = detail::find_lane_cut(extents, lanes);
+    REQUIRE(cut.has_value() == (turned != -2));
+    if (!cut) continue;
+    CHECK(cut->pieces == pieces);
+    CHECK(cut->turned == turned);
+  }
+  CHECK_FALSE(detail::find_lane_cut(Extents{6, 6, 6, 6}, 8, Extents{1, 1, 1, 2}));
   // Words of 8 bytes fill half a group in a register: four pieces of one direction are too many for four lanes.
   CHECK_FALSE(detail::find_lane_cut(Extents{3, 16, 3, 3}, 4));
   CHECK_FALSE(detail::find_lane_cut(Extents{3, 64, 3, 3}, 16));

@@ -122,10 +122,11 @@ TEST_CASE("shifts of a cut lattice are structured: a lane exchange in cut direct
     int lanes;
   };
   for (const auto& [extents, lanes] :
-       {Case{{4, 4, 4, 8}, 16}, Case{{4, 8, 4, 12}, 16}, Case{{4, 6, 8, 4}, 8}, Case{{3, 5, 4, 8}, 4},
-        Case{{4, 4, 8, 8}, 4}, Case{{3, 5, 7, 2}, 1}, Case{{1, 1, 1, 1}, 1}, Case{{8, 4, 4, 5}, 16},
-        Case{{3, 16, 4, 2}, 16}, Case{{5, 8, 3, 4}, 8}, Case{{8, 8, 2, 8}, 32}, Case{{32, 3, 3, 4}, 32},
-        Case{{16, 8, 3, 16}, 64}}) {
+       {Case{{4, 4, 4, 8}, 16},   Case{{4, 8, 4, 12}, 16}, Case{{4, 6, 8, 4}, 8},  Case{{3, 5, 4, 8}, 4},
+        Case{{4, 4, 8, 8}, 4},    Case{{3, 5, 7, 2}, 1},   Case{{1, 1, 1, 1}, 1},  Case{{8, 4, 4, 5}, 16},
+        Case{{3, 16, 4, 2}, 16},  Case{{5, 8, 3, 4}, 8},   Case{{8, 8, 2, 8}, 32}, Case{{32, 3, 3, 4}, 32},
+        Case{{16, 8, 3, 16}, 64}, Case{{6, 6, 6, 6}, 8},   Case{{6, 2, 10, 4}, 8}, Case{{2, 6, 6, 3}, 4},
+        Case{{4, 12, 6, 5}, 8},   Case{{6, 4, 6, 8}, 16},  Case{{2, 2, 2, 2}, 8},  Case{{20, 3, 6, 2}, 8}}) {
     const auto order = detail::make_site_order(detail::Geometry(extents), lanes);
     const auto cut = detail::find_lane_cut(extents, lanes);
     REQUIRE(cut);
