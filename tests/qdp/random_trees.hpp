@@ -26,7 +26,7 @@ struct Term {
   std::function<Rounded(std::size_t site)> at;
 };
 
-/// Makes random terms from a few random fields whose word is W; with Mixed, fields of the other precision take part.
+/// Makes random terms from a few random fields whose word is W, some of them kept in 16 bits; with Mixed, fields of the other precision take part.
 template <class W, bool Mixed>
 class RandomTrees {
  public:
@@ -233,7 +233,9 @@ class RandomTrees {
     explicit Leaves(int n) {
       for (int i = 0; i < n; ++i) {
         fields.push_back(random_lattice<T>());
-        values_.push_back(values(fields.back()));
+        constexpr auto half = QDP::FieldStorage::half;
+        if (QDP::detail::can_store(half, OLattice<T>::kShape) && any(3) == 0) fields.back().setStorage(half);
+        values_.push_back(values(OLattice<T>(std::as_const(fields.back()))));
       }
     }
   };
