@@ -84,11 +84,12 @@ Solve bicgstab(F& x, const FermionOperator<F>& m, InnerSystem<S> inner, Sign sig
       replace();
       if (!rhs.missed_by(true_rr)) break;
       stalled = progress.stalled(true_rr, reached);
-      if (stalled && inner.finer) {
+      if ((stalled || breakdowns > 1) && inner.finer) {
         a_inner.use(std::exchange(inner.finer, {})());
         for (S* field : {&r, &r0, &p, &v, &t}) field->setStorage(FieldStorage::plain);
         progress = {};
         stalled = false;
+        breakdowns = 0;
         start_anew();
         continue;
       }
