@@ -55,39 +55,80 @@ std::string dump(const CompiledKernel& kernel, const char* stage, const std::str
 /// the kernel is refused.
 class KernelNotes : public BuildNotes {
  public:
-  explicit KernelNotes(CompiledKernel& kernel) : kernel_(kernel) {}
+  explicit KernelNotes(BuiltKernel& built) : built_(built) {}
 
   bool wants(const char* stage) const override { return env().dumps(stage); }
   void stage(const char* stage, const std::string& text) override {
     spent_ += watch_.lap();
-    last_stage_ = stage;
-    last_text_ = text;
-    if (wants(stage)) dump(kernel_, stage, text);
+    built_.last_stage = stage;
+    built_.last_text = text;
+    if (wants(stage)) dump(built_.kernel, stage, text);
     watch_.lap();
   }
   void emitted() override {
-    kernel_.codegen_seconds = spent_ + watch_.lap();
+    built_.kernel.codegen_seconds = spent_ + watch_.lap();
     spent_ = 0;
   }
-  void finished() { kernel_.compile_seconds = spent_ + watch_.lap(); }
-  /// Writes the last stage, wanted or not; ", <its file>" for a message, empty if there was none.
-  std::string dump_last() const {
-    return last_stage_.empty() ? "" : ", " + dump(kernel_, last_stage_.c_str(), last_text_);
-  }
+  void finished() { built_.kernel.compile_seconds = spent_ + watch_.lap(); }
 
  private:
-  CompiledKernel& kernel_;
+  BuiltKernel& built_;
   Stopwatch watch_;
   double spent_ = 0;
-  std::string last_stage_, last_text_;
 };
+
+KernelKey key_of(const ir::Kernel& kernel, const CodeOptions& options, const Target& target) {
+  return {ir::print(kernel), target.description(), options, generator_digest()};
+}
+
+CompiledKernel named(const ir::Kernel& kernel, const CodeOptions& options, const std::string& key) {
+  CompiledKernel result;
+  result.name = kernel.name;
+  result.options = options;
+  result.hash = hash_text(key).hex();
+  return result;
+}
+
+std::string symbol(const CompiledKernel& kernel) { return "kernel_" + kernel.hash; }
+
+/// Does a step of making the kernel. If it is refused, the IR and the last stage told are written, wanted or not, and the
+/// error names the files.
+template <class Step>
+void make(const ir::Kernel& kernel, BuiltKernel& built, Step&& step) {
+  try {
+    step();
+  } catch (const InternalError& error) {
+    const std::string ir = dump(built.kernel, "ir", ir::print(kernel)),
+                      last = built.last_stage.empty()
+                                 ? ""
+                                 : ", " + dump(built.kernel, built.last_stage.c_str(), built.last_text);
+    throw InternalError({.what = "compile kernel " + built.kernel.name,
+                         .got = error.what(),
+                         .where = ir + last,
+                         .what_now = "Please report it with what is named there"});
+  }
+}
 
 }  // namespace
 
 std::string KernelKey::text() const {
   return "generator " + generator + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) +
          "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) +
-         "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) + "\n" + ir;
+         "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) +
+         "\nquick " + std::to_string(options.quick) + "\n" + ir;
+}
+
+BuiltKernel build_kernel(Target& target, const ir::Kernel& kernel, const CodeOptions& options) {
+  const KernelKey key = key_of(kernel, options, target);
+  BuiltKernel built;
+  built.key = key.text();
+  built.kernel = named(kernel, options, built.key);
+  if (env().dumps("ir")) dump(built.kernel, "ir", key.ir);
+  ir::verify(kernel);
+  KernelNotes notes(built);
+  make(kernel, built, [&] { built.object = target.build(kernel, symbol(built.kernel), options, notes); });
+  notes.finished();
+  return built;
 }
 
 struct Compiler::State {
@@ -102,24 +143,37 @@ struct Compiler::State {
   std::unordered_map<std::string, Loaded> loaded;           ///< by text of the key
   std::unordered_map<KernelCode, const std::string*> keys;  ///< of what is loaded
 
-  KernelKey key(const ir::Kernel& kernel, const CodeOptions& options) const {
-    return {ir::print(kernel), target->description(), options, generator_digest()};
+  KernelKey key(const ir::Kernel& kernel, const CodeOptions& options) const { return key_of(kernel, options, *target); }
+
+  /// Code that is loaded already, used once more.
+  std::optional<CompiledKernel> find_loaded(const std::string& key, const std::string& name) {
+    const auto found = loaded.find(key);
+    if (found == loaded.end()) return std::nullopt;
+    ++found->second.uses;
+    CompiledKernel again = found->second.kernel;
+    again.name = name;
+    return again;
   }
 
-  /// Builds and loads; the object, for the cache.
-  std::string make(const ir::Kernel& kernel, const std::string& ir_text, CompiledKernel& result) {
-    KernelNotes notes(result);
-    try {
-      std::string object = target->build(kernel, symbol(result), result.options, notes);
-      notes.finished();
-      load(object, result);
-      return object;
-    } catch (const InternalError& error) {
-      throw InternalError({.what = "compile kernel " + result.name,
-                           .got = error.what(),
-                           .where = dump(result, "ir", ir_text) + notes.dump_last(),
-                           .what_now = "Please report it with what is named there"});
-    }
+  /// Loads what was built and hands it on.
+  void take(const ir::Kernel& kernel, BuiltKernel& built) {
+    make(kernel, built, [&] { load(built.object, built.kernel); });
+    if (shared != nullptr) shared->publish(built.key, built.object);
+    if (cache) cache->store(built.key, built.object);
+  }
+
+  CompiledKernel keep(const ir::Kernel& kernel, const std::string& key, const CompiledKernel& made) {
+    const KernelResources& uses = made.resources;
+    log_info("codegen", "kernel ", made.name, " ", made.hash, ": ", kernel.nodes.size(), " nodes, ", made.code_bytes,
+             " bytes, ", made.from_cache ? "hit" : "miss", made.options.quick ? ", quick" : "", ", IR ",
+             1e3 * made.codegen_seconds, " ms, compile ", 1e3 * made.compile_seconds, " ms, load ",
+             1e3 * made.load_seconds, " ms",
+             uses.registers == 0
+                 ? std::string()
+                 : ", " + std::to_string(uses.registers) + " registers, " + std::to_string(uses.spill_bytes) +
+                       " bytes spilled, at most " + std::to_string(uses.largest_block) + " threads per block");
+    keys[made.code] = &loaded.emplace(key, Loaded{made}).first->first;
+    return made;
   }
 
   void load(const std::string& object, CompiledKernel& result) {
@@ -147,8 +201,6 @@ struct Compiler::State {
       return false;
     }
   }
-
-  static std::string symbol(const CompiledKernel& kernel) { return "kernel_" + kernel.hash; }
 };
 
 Compiler::Compiler(std::unique_ptr<Target> target) : state_(std::make_unique<State>()) {
@@ -162,42 +214,43 @@ std::string Compiler::hash(const ir::Kernel& kernel, const CodeOptions& options)
   return hash_text(state_->key(kernel, options).text()).hex();
 }
 
-CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& options) {
-  CompiledKernel result;
-  result.name = kernel.name;
-  result.options = options;
-  const KernelKey key = state_->key(kernel, options);
-  const std::string key_text = key.text();
-  result.hash = hash_text(key_text).hex();
-  if (const auto found = state_->loaded.find(key_text); found != state_->loaded.end()) {
-    ++found->second.uses;
-    CompiledKernel again = found->second.kernel;
-    again.name = kernel.name;
-    return again;
-  }
-  if (env().dumps("ir")) dump(result, "ir", key.ir);
+bool Compiler::makes_quick_code() const { return state_->target->makes_quick_code(); }
 
-  {
-    std::optional<SharedKernels::Turn> turn;
-    if (state_->shared != nullptr) turn.emplace(state_->shared->take_turn(key_text));
-    result.from_cache = state_->load_finished(key_text, result);
-    if (!result.from_cache) {
-      ir::verify(kernel);
-      const std::string object = state_->make(kernel, key.ir, result);
-      if (state_->shared != nullptr) state_->shared->publish(key_text, object);
-      if (state_->cache) state_->cache->store(key_text, object);
-    }
-  }
-  const KernelResources& uses = result.resources;
-  log_info("codegen", "kernel ", result.name, " ", result.hash, ": ", kernel.nodes.size(), " nodes, ",
-           result.code_bytes, " bytes, ", result.from_cache ? "hit" : "miss", ", IR ", 1e3 * result.codegen_seconds,
-           " ms, compile ", 1e3 * result.compile_seconds, " ms, load ", 1e3 * result.load_seconds, " ms",
-           uses.registers == 0
-               ? std::string()
-               : ", " + std::to_string(uses.registers) + " registers, " + std::to_string(uses.spill_bytes) +
-                     " bytes spilled, at most " + std::to_string(uses.largest_block) + " threads per block");
-  state_->keys[result.code] = &state_->loaded.emplace(key_text, State::Loaded{result}).first->first;
-  return result;
+std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const CodeOptions& options) {
+  const KernelKey key = state_->key(kernel, options);
+  const std::string text = key.text();
+  if (auto loaded = state_->find_loaded(text, kernel.name)) return loaded;
+  CompiledKernel found = named(kernel, options, text);
+  found.from_cache = state_->load_finished(text, found);
+  if (!found.from_cache) return std::nullopt;
+  if (env().dumps("ir")) dump(found, "ir", key.ir);
+  return state_->keep(kernel, text, found);
+}
+
+CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& options) {
+  const std::string text = state_->key(kernel, options).text();
+  if (auto loaded = state_->find_loaded(text, kernel.name)) return *loaded;
+  std::optional<SharedKernels::Turn> turn;
+  if (state_->shared != nullptr) turn.emplace(state_->shared->take_turn(text));
+  if (auto found = find(kernel, options)) return *found;
+  BuiltKernel built = build_kernel(*state_->target, kernel, options);
+  state_->take(kernel, built);
+  return state_->keep(kernel, text, built.kernel);
+}
+
+CompiledKernel Compiler::adopt(const ir::Kernel& kernel, BuiltKernel built) {
+  if (auto loaded = state_->find_loaded(built.key, kernel.name)) return *loaded;
+  state_->take(kernel, built);
+  return state_->keep(kernel, built.key, built.kernel);
+}
+
+bool Compiler::claim(const ir::Kernel& kernel, const CodeOptions& options) {
+  if (state_->shared == nullptr) return true;
+  const std::string claimed = "claimed\n" + state_->key(kernel, options).text();
+  const SharedKernels::Turn turn = state_->shared->take_turn(claimed);
+  if (state_->shared->find(claimed)) return false;
+  state_->shared->publish(claimed, "");
+  return true;
 }
 
 void Compiler::release(KernelCode code) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "jit/ir/abi.hpp"
@@ -18,6 +19,7 @@ struct CodeOptions {
   bool check = false;  ///< TESSERA_CHECK: LLVM verifies the module (bounds and NaN are checked by jit/runtime)
   int registers = 0;   ///< most registers per thread, 0: as many as the assembler likes (GPU)
   int sites = 1;       ///< neighbouring sites per thread: 1, 2 or 4, in kernels of range domains (GPU)
+  bool quick = false;  ///< made in a third of the time: slower code, the same bits (targets that make_quick_code())
   bool operator==(const CodeOptions&) const = default;
 };
 
@@ -71,6 +73,8 @@ class Target {
   virtual ~Target() = default;
   /// Processor, features and versions, for logs and the cache key: "znver4 +avx512f ..., LLVM 19.1.7".
   virtual const std::string& description() const = 0;
+  /// Whether CodeOptions::quick makes a difference.
+  virtual bool makes_quick_code() const { return false; }
   /// Throws InternalError with the compiler's message.
   virtual std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                             BuildNotes& notes) = 0;
@@ -107,6 +111,18 @@ class GpuLoader {
 /// build() returns PTX.
 std::unique_ptr<Target> make_nvptx_target(int sm, GpuLoader* loader);
 
+/// An object, and what is known of it before it is loaded.
+struct BuiltKernel {
+  CompiledKernel kernel;
+  std::string key;  ///< KernelKey::text()
+  std::string object;
+  std::string last_stage, last_text;  ///< that the target has told of: what is refused later is shown with it
+};
+
+/// Builds with a target that nobody else uses meanwhile: neither cache nor loading, on any thread. Throws what
+/// Compiler::compile() throws.
+BuiltKernel build_kernel(Target& target, const ir::Kernel& kernel, const CodeOptions& options);
+
 /// Compiles kernels for one target, through the disk cache, with dumps and log lines. Not thread safe.
 class Compiler {
  public:
@@ -116,6 +132,13 @@ class Compiler {
   /// Equal kernels under equal options share code, which stays until release() has been called as often, or as long as the
   /// compiler.
   CompiledKernel compile(const ir::Kernel& kernel, const CodeOptions& options);
+  /// compile() if nothing must be built: this process, another rank or the disk cache has it. Else empty.
+  std::optional<CompiledKernel> find(const ir::Kernel& kernel, const CodeOptions& options);
+  /// Loads what build_kernel() has made for this target, and keeps it for others, as compile() does.
+  CompiledKernel adopt(const ir::Kernel& kernel, BuiltKernel built);
+  /// Whether it falls to this rank to build the kernel: the first of those of its machine that asks. The others find() it later.
+  bool claim(const ir::Kernel& kernel, const CodeOptions& options);
+  bool makes_quick_code() const;
   /// Gives code up that compile() has returned. Nothing runs it any more.
   void release(KernelCode code) noexcept;
   /// What compile() will call the code, without making it: a digest of everything that shapes the code.

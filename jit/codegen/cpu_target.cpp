@@ -135,14 +135,16 @@ void CpuTarget::adopt(llvm::Module& module) const {
   }
 }
 
-std::string CpuTarget::compile(llvm::Module& module, bool assembly) {
+std::string CpuTarget::compile(llvm::Module& module, bool assembly, bool quick) {
   const ModuleErrors errors(module);
 
   // What TargetMachine::addPassesToEmitFile does, but for the schedulers. The one before register allocation reorders
   // for latency what schedule.cpp has ordered for registers: without it a Wilson hopping term is 5 to 7% faster and
   // compiles in three quarters of the time. The one after allocation gives 12%; as a machine scheduler it is as good as
-  // X86's default, a list scheduler, in half the time.
+  // X86's default, a list scheduler, in half the time. Without optimisation there are no schedulers, and registers are given out
+  // from one instruction to the next.
   auto& machine = static_cast<llvm::LLVMTargetMachine&>(*machine_);
+  machine.setOptLevel(quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;

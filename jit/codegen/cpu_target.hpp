@@ -44,8 +44,9 @@ class CpuTarget {
   const std::string& description() const { return description_; }
   /// Gives the module this target's triple and data layout, and its functions the processor's name and features.
   void adopt(llvm::Module& module) const;
-  /// Machine code as an object file, or as assembly text. Throws InternalError with LLVM's message.
-  std::string compile(llvm::Module& module, bool assembly);
+  /// Machine code as an object file, or as assembly text; `quick`: without optimisation, in a third of the time. Throws
+  /// InternalError with LLVM's message.
+  std::string compile(llvm::Module& module, bool assembly, bool quick);
 
  private:
   std::unique_ptr<llvm::TargetMachine> machine_;

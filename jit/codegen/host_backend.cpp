@@ -23,11 +23,11 @@ std::string HostBackend::build(const ir::Kernel& kernel, const std::string& symb
     llvm::LLVMContext other;
     llvm::Module copy(symbol, other);
     fill(copy);
-    notes.stage("asm", target_.compile(copy, true));
+    notes.stage("asm", target_.compile(copy, true, options.quick));
   }
   tell_more(kernel, symbol, options, notes);
   notes.emitted();
-  std::string object = target_.compile(module, false);
+  std::string object = target_.compile(module, false, options.quick);
   if (notes.wants("opt")) notes.stage("opt", text_of(module));  // as the code generator's own passes left it
   return object;
 }

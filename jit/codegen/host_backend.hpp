@@ -11,6 +11,7 @@ namespace jit {
 class HostBackend : public Target {
  public:
   const std::string& description() const override { return target_.description(); }
+  bool makes_quick_code() const override { return true; }
   std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                     BuildNotes& notes) override;
   KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) override;

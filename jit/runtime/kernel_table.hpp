@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/codegen/builders.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/runtime/table_key.hpp"
 #include "jit/tune/cost.hpp"
@@ -24,12 +25,18 @@ struct Variant {
   KernelResources resources;
   std::string hash;
   std::size_t bytes = 0;  ///< of the object
+
+  /// The code was made quickly, and stands for that which `options` mean. That is made when this has been used enough.
+  bool quick = false;
+  double seconds = 0;                          ///< that quick code has used
+  int calls_for_better = 0;                    ///< since it has used enough
+  std::optional<Builders::Order> better = {};  ///< once it is being made
 };
 
 /// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.
 struct SizeClass {
   Configuration options;             ///< in use
-  const Variant* variant = nullptr;  ///< its code; nullptr before the first launch
+  Variant* variant = nullptr;  ///< its code; nullptr before the first launch
   std::optional<Tuner> tuner;        ///< until it has decided
   bool trial = false;                ///< whether the tuner wants the time of the next launch
   double seconds = 0;                ///< used while the tuner rests

@@ -347,7 +347,12 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
   const double seconds = device.seconds_between(start, device.mark());
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
     count(plan.parts[p], bound.parts[p]);
-    if (bytes > 0) plan.parts[p].kernel->seconds += seconds * bound.parts[p].bytes / bytes;  // about
+    if (!(bytes > 0)) continue;
+    KernelHandle& kernel = *plan.parts[p].kernel;
+    const double share = seconds * bound.parts[p].bytes / bytes;  // about
+    kernel.seconds += share;
+    Variant& variant = *kernel.classes[bound.parts[p].size_class].variant;
+    if (variant.quick) variants.used_quick(kernel, variant, share);
   }
   return true;
 }
@@ -385,6 +390,7 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
       if (pending.size() >= kMostPending) collect_times(kMostPending / 2);
     }
   }
+  if (size.variant->quick && seconds) variants.used_quick(kernel, *size.variant, *seconds);
   if (size.tuner) variants.launched(kernel, part.size_class, part.bytes, seconds);
 }
 
@@ -550,6 +556,7 @@ std::size_t Runtime::peak_field_bytes() const {
 void Runtime::finalize() {
   const RuntimeLock lock;
   run_deferred();
+  state_->variants.finish(state_->table.handles());
   if (!env().profile.empty()) {
     const std::string report = profile_report();
     try {

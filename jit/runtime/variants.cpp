@@ -130,24 +130,126 @@ double Variants::price(const KernelHandle& kernel) const {
 
 // ---- code -----------------------------------------------------------------------------------------------------------
 
-const Variant* Variants::find(const KernelHandle& kernel, const CodeOptions& options) const {
+Variant* Variants::find(const KernelHandle& kernel, const CodeOptions& options) const {
   for (const auto& known : kernel.variants)
     if (known->options == options) return known.get();
   return nullptr;
 }
 
-/// The code of a kernel under given options, compiled if it was not yet.
-const Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) {
-  if (const Variant* known = find(kernel, options)) return *known;
-  const CompiledKernel made = compiler().compile(kernel.ir, options);
+/// Whether a kernel may begin with code that is made quickly. On a GPU the assembler takes most of the time, whatever it is given.
+bool Variants::begins_quickly(const CodeOptions& options) {
+  return env().quick && env().tune != Env::Tune::eager && !options.check && device_.blocks().empty() &&
+         compiler().makes_quick_code();
+}
+
+Variant& Variants::add(KernelHandle& kernel, const CodeOptions& options) {
+  kernel.variants.push_back(std::make_unique<Variant>());
+  kernel.variants.back()->options = options;
+  return *kernel.variants.back();
+}
+
+/// Code for a variant that had none, or quick code.
+void Variants::put(KernelHandle& kernel, Variant& variant, const CompiledKernel& made) {
   const double seconds = made.codegen_seconds + made.compile_seconds + made.load_seconds;
-  kernel.variants.push_back(
-      std::make_unique<Variant>(Variant{options, made.code, made.resources, made.hash, made.code_bytes}));
+  if (variant.code != nullptr) compiler().release(variant.code);
+  variant.code = made.code;
+  variant.resources = made.resources;
+  variant.hash = made.hash;
+  variant.bytes = made.code_bytes;
+  variant.quick = made.options.quick;
+  if (!variant.quick) variant.better.reset();
   kernel.compile_seconds += seconds;
   kernel.costliest_compile = std::max(kernel.costliest_compile, seconds);
   ++(made.from_cache ? kernel.from_cache : kernel.compiled);
   if (!made.from_cache) ++compilations_;
-  return *kernel.variants.back();
+}
+
+/// The code of a kernel under given options, or quick code for it, compiled if there is none.
+Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) {
+  Variant* const known = find(kernel, options);
+  if (known != nullptr && (known->code != nullptr || !known->better)) return *known;
+  std::optional<CompiledKernel> made;
+  if (begins_quickly(options)) {
+    made = compiler().find(kernel.ir, options);
+    if (!made) {
+      CodeOptions quick = options;
+      quick.quick = true;
+      made = compiler().compile(kernel.ir, quick);
+    }
+  } else {
+    made = compiler().compile(kernel.ir, options);
+  }
+  Variant& variant = known != nullptr ? *known : add(kernel, options);
+  put(kernel, variant, *made);
+  return variant;
+}
+
+// ---- code that is made beside the program ---------------------------------------------------------------------------
+
+Builders& Variants::builders() {
+  if (!builders_) builders_ = std::make_unique<Builders>([this] { return device_.make_target(); });
+  return *builders_;
+}
+
+/// True if there was an order and it is done: the variant has its code now, or keeps what it has, if the compiler refused.
+bool Variants::take_better(KernelHandle& kernel, Variant& variant) {
+  if (!variant.better || !variant.better->done()) return false;
+  try {
+    put(kernel, variant, compiler().adopt(kernel.ir, variant.better->take()));
+  } catch (const std::exception& error) {
+    log_warn("tune", "kernel ", kernel.ir.name, " runs without ",
+             variant.quick ? "better code" : jit::describe(Configuration{.code = variant.options}), ": ", error.what());
+    variant.quick = false;
+    variant.calls_for_better = 0;
+    variant.better.reset();
+  }
+  return true;
+}
+
+/// Sees to it that better code is there some time. Another rank of this machine may be at it.
+void Variants::seek_better(KernelHandle& kernel, Variant& variant) {
+  // Calls between two looks at what others have made, and until nothing more is expected of them.
+  constexpr int kBetweenLooks = 64, kPatience = 64 * kBetweenLooks;
+  const int calls = variant.calls_for_better++;
+  if (calls % kBetweenLooks != 0) return;
+  if (const auto found = compiler().find(kernel.ir, variant.options))
+    put(kernel, variant, *found);
+  else if (compiler().claim(kernel.ir, variant.options) || calls >= kPatience)
+    variant.better = builders().order(kernel.ir, variant.options);
+}
+
+void Variants::used_quick(KernelHandle& kernel, Variant& variant, double seconds) {
+  // About what better code takes to make, which then runs some two times as fast.
+  constexpr double kBetterOverQuick = 3.5, kBetterSecondsPerNode = 2e-5;
+  variant.seconds += seconds;
+  const double price = std::max({kTuneAfterSeconds, kBetterOverQuick * kernel.costliest_compile,
+                                 kBetterSecondsPerNode * static_cast<double>(kernel.ir.nodes.size())});
+  if (variant.seconds < price) return;
+  if (!variant.better)
+    seek_better(kernel, variant);
+  else
+    take_better(kernel, variant);
+}
+
+void Variants::finish(std::span<const std::unique_ptr<KernelHandle>> kernels) {
+  if (!builders_) return;
+  builders_->finish();
+  for (const auto& kernel : kernels)
+    for (const auto& variant : kernel->variants)
+      if (!take_better(*kernel, *variant)) variant->better.reset();
+}
+
+/// Whether a trial must wait for its code, which is made beside the program from now on.
+bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
+  if (!begins_quickly(options)) return false;
+  Variant* known = find(kernel, options);
+  const bool has_code = known != nullptr && known->code != nullptr && !known->quick;
+  const bool refused = known != nullptr && known->code == nullptr && known->calls_for_better == 0;
+  if (has_code || refused || (known == nullptr && kernel.variants.size() >= kMostVariants)) return false;
+  if (known == nullptr) known = &add(kernel, options);
+  if (known->better) return !take_better(kernel, *known);
+  seek_better(kernel, *known);
+  return known->code == nullptr || known->quick;
 }
 
 void Variants::release(const KernelHandle& kernel) noexcept {
@@ -168,8 +270,7 @@ bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) 
       variant = &make(kernel, configuration.code);
     } catch (const std::exception& error) {
       log_warn("tune", "kernel ", kernel.ir.name, " runs without ", jit::describe(configuration), ": ", error.what());
-      kernel.variants.push_back(std::make_unique<Variant>(
-          Variant{.options = configuration.code, .code = nullptr, .resources = {}, .hash = {}, .bytes = 0}));
+      add(kernel, configuration.code);
       return false;
     }
   }
@@ -234,9 +335,16 @@ void Variants::follow(KernelHandle& kernel, std::size_t size_class, double bytes
   bool found = size.trial;
   if (!tuner.trying() && !tuner.done() && size.seconds >= price(kernel)) {
     tuner.go_on();
-    found = tuner.progress().rounds > rounds;
   }
-  while (tuner.trying() && !usable(kernel, tuner.options())) drop(kernel, size);
+  while (tuner.trying()) {
+    if (awaits(kernel, tuner.options().code)) {
+      size.trial = false;  // what is in use goes on
+      return;
+    }
+    if (usable(kernel, tuner.options())) break;
+    drop(kernel, size);
+  }
+  found |= tuner.progress().rounds > rounds;
   use(kernel, size, tuner.options());
   size.trial = tuner.trying();
   if (size.trial) return;
@@ -292,6 +400,7 @@ void Variants::retry(KernelHandle& kernel, std::size_t size_class, double bytes,
 
 void Variants::launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds) {
   SizeClass& size = kernel.classes[size_class];
+  if (size.variant->quick) return;  // that code's times say nothing
   if (size.watch) {
     if (seconds && was_busy(size, bytes, *seconds)) begin(kernel, size, space(kernel, bytes));
     if (!size.watch) follow(kernel, size_class, bytes);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,12 @@ class Variants {
   /// After a launch in a size class that has a tuner, with the launch's time if it was taken.
   void launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds);
 
+  /// After a launch of quick code, with the launch's time: orders better code, and puts it in its place when it is there.
+  void used_quick(KernelHandle& kernel, Variant& variant, double seconds);
+
+  /// Keeps of better code what is made; what is not begun is dropped. May be followed by more launches.
+  void finish(std::span<const std::unique_ptr<KernelHandle>> kernels);
+
   /// Gives the kernel's code up. The device must be idle.
   void release(const KernelHandle& kernel) noexcept;
 
@@ -34,6 +41,8 @@ class Variants {
   /// Kernels that were compiled, not found in the kernel cache.
   std::int64_t compilations() const { return compilations_; }
   Compiler& compiler();
+  /// What builds beside the program.
+  Builders& builders();
 
   /// Whether so much comes from memory each time it is read. On the host.
   bool exceeds_caches(double bytes);
@@ -46,8 +55,14 @@ class Variants {
   double of_machine(const char* what, Measure&& measure);
   TuningSpace space(const KernelHandle& kernel, double bytes);
   double cache_bytes();
-  const Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
-  const Variant& make(KernelHandle& kernel, const CodeOptions& options);
+  Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
+  Variant& make(KernelHandle& kernel, const CodeOptions& options);
+  bool begins_quickly(const CodeOptions& options);
+  Variant& add(KernelHandle& kernel, const CodeOptions& options);
+  void put(KernelHandle& kernel, Variant& variant, const CompiledKernel& made);
+  void seek_better(KernelHandle& kernel, Variant& variant);
+  bool awaits(KernelHandle& kernel, const CodeOptions& options);
+  bool take_better(KernelHandle& kernel, Variant& variant);
   bool usable(KernelHandle& kernel, const Configuration& configuration);
   void use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration);
   void begin(KernelHandle& kernel, SizeClass& size, const TuningSpace& open);
@@ -62,6 +77,7 @@ class Variants {
 
   Device& device_;
   std::unique_ptr<Compiler> compiler_;  // opening LLVM takes milliseconds: at the first compilation
+  std::unique_ptr<Builders> builders_;  // at the first order
   std::optional<KernelCache> cache_ = KernelCache::from_environment();
   std::int64_t compilations_ = 0;
   std::map<std::pair<std::string, int>, double> of_machine_;  ///< by the number of threads

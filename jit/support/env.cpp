@@ -17,7 +17,7 @@ namespace {
 
 // clang-format off
 enum Row {
-  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kStream, kPrefetch,
+  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kQuick, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
   kFuse, kTwoRows, kOverlap, kKeepHalos, kMpi, kMpiLibrary, kTimeout
 };
@@ -188,6 +188,7 @@ Env read_all() {
   values.device = read_device();
   values.profile = raw(kProfile);
   values.tune = read_tune();
+  values.quick = read_bool(kQuick);
   values.stream = read_auto_bool(kStream);
   values.prefetch = read_auto_int(kPrefetch, 0, 64);
   values.lanes = read_auto_int(kLanes, 1, std::numeric_limits<int>::max());  // the rest: jit/runtime
@@ -237,6 +238,8 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
       {"TESSERA_TUNE", "0|1|eager", "1",
        "0: kernels run as the model says; eager: each tries its variants at once, not only when it has used more time than they cost"},
+      {"TESSERA_QUICK", "0|1", "1",
+       "on the CPU kernels begin with code that is made in a third of the time, and better code is made beside the program for those that are used more; 0: the better code at once; same bits"},
       {"TESSERA_STREAM", "auto|0|1", "auto",
        "streaming (non-temporal) stores; on GPUs hints that what is touched once need not be cached"},
       {"TESSERA_PREFETCH", "auto, or 0 to 64", "auto", "software prefetch distance on the CPU in groups, 0: off"},
