@@ -67,11 +67,13 @@ static_assert(QDP::Allocator::DEFAULT != QDP::Allocator::FAST);
 
 #include "operations.hpp"
 #include "tests/message_of.hpp"
+#include "tests/printed.hpp"
 #include "tests/temporary_folder.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -146,6 +148,32 @@ TEST_CASE("the allocator hands out aligned memory that is its caller's alone, an
   allocator.pushFunc("packing", 7);
   allocator.popFunc();
   allocator.popFunc();  // one too many is no error, as in QDP++ without QDP_DEBUG_MEMORY
+}
+
+TEST_CASE("the map of memory names each block, its size, the innermost place it is from, and all bytes") {
+  auto& allocator = Allocator::theQDPAllocator::Instance();
+  REQUIRE(allocator.bytes() == 0);
+  void* const nowhere = allocator.allocate(3, Allocator::DEFAULT);
+  allocator.pushFunc("outer", 7);
+  allocator.pushFunc("inner", 8);
+  void* const inner = allocator.allocate(50, Allocator::DEFAULT);
+  allocator.popFunc();
+  void* const outer = allocator.allocate(100, Allocator::FAST);
+  allocator.popFunc();
+  const std::string text = tests::printed([&] { allocator.dump(); });
+  const auto row = [](const void* block, const std::string& rest) {
+    std::ostringstream line;
+    line << "mem= " << block << "  bytes= " << rest << "\n";
+    return line.str();
+  };
+  std::map<const void*, std::string> rows = {{nowhere, row(nowhere, "3  line= 0  func= nowhere")},
+                                             {inner, row(inner, "50  line= 8  func= inner")},
+                                             {outer, row(outer, "100  line= 7  func= outer")}};
+  std::string expected = "Dumping memory map\n";
+  for (const auto& [block, line] : rows) expected += line;
+  if (io::is_primary()) CHECK(text == expected + "total bytes= 153\n");
+  for (void* block : {nowhere, inner, outer}) allocator.free(block);
+  if (io::is_primary()) CHECK(tests::printed([&] { allocator.dump(); }) == "Dumping memory map\ntotal bytes= 0\n");
 }
 
 TEST_CASE("new_aligned makes objects and delete_aligned ends them") {
