@@ -832,29 +832,30 @@ TEST_CASE("spectra name the sources, sinks and displacements of both quarks, and
   const std::string moved = "<Displacement><DisplacementType>SIMPLE_DISPLACEMENT</DisplacementType></Displacement>",
                     nowhere = "<Displacement><DisplacementType>NONE</DisplacementType></Displacement>";
   // Nothing about the two quarks is the same but their slice.
-  const auto add = [&](const std::string& id, const LatticePropagator& field, const std::string& source,
-                       const std::string& sink) {
+  const auto add = [&](const std::string& id, const LatticePropagator& field, const std::string& mass,
+                       const std::string& source, const std::string& sink) {
     QuarkRecord record;
     record.source = "<version>6</version><Source>" + source + "<j_decay>1</j_decay></Source>";
-    record.forward = xml_element("FermionAction", "<Mass>0.5</Mass>");
+    record.forward = xml_element("FermionAction", xml_element("Mass", mass));
     if (!sink.empty()) record.sink = "<Sink>" + sink + "</Sink>";
     const InputFile ids = tests::input("<ids>" + xml_element("id", id) + "</ids>");
     quarks.plan.makes<LatticePropagator>(ids.root(), "id");
     quarks.objects.create(id, LatticePropagator(field), {"<file/>", record.xml()});
   };
-  add("shell", quarks.first, "<SourceType>SHELL_SOURCE</SourceType><t_srce>1 3 2 1</t_srce>" + moved, "");
-  add("wall", quarks.second, "<SourceType>RAND_Z2_WALL_SOURCE</SourceType><t_source>3</t_source>",
+  add("shell", quarks.first, "0.5", "<SourceType>SHELL_SOURCE</SourceType><t_srce>1 3 2 1</t_srce>" + moved, "");
+  add("wall", quarks.second, "0.75", "<SourceType>RAND_Z2_WALL_SOURCE</SourceType><t_source>3</t_source>",
       "<SinkType>SHELL_SINK</SinkType>" + moved);
-  add("still", quarks.second, "<SourceType>POINT_SOURCE</SourceType><t_srce>0 3 0 0</t_srce>" + nowhere,
+  add("still", quarks.second, "1.5", "<SourceType>POINT_SOURCE</SourceType><t_srce>0 3 0 0</t_srce>" + nowhere,
       "<SinkType>WALL_SINK</SinkType>" + nowhere);
   struct End {
+    double mass;
     std::string source, source_displacement, sink, sink_displacement;
     const LatticePropagator& field;
   };
   const std::map<std::string, End> ends = {
-      {"shell", {"SHELL_SOURCE", "SIMPLE_DISPLACEMENT", "POINT_SINK", "NONE", quarks.first}},
-      {"wall", {"RAND_Z2_WALL_SOURCE", "NONE", "SHELL_SINK", "SIMPLE_DISPLACEMENT", quarks.second}},
-      {"still", {"POINT_SOURCE", "NONE", "WALL_SINK", "NONE", quarks.second}}};
+      {"shell", {0.5, "SHELL_SOURCE", "SIMPLE_DISPLACEMENT", "POINT_SINK", "NONE", quarks.first}},
+      {"wall", {0.75, "RAND_Z2_WALL_SOURCE", "NONE", "SHELL_SINK", "SIMPLE_DISPLACEMENT", quarks.second}},
+      {"still", {1.5, "POINT_SOURCE", "NONE", "WALL_SINK", "NONE", quarks.second}}};
   struct Pair {
     std::string first, second, group;
   };
@@ -881,6 +882,7 @@ TEST_CASE("spectra name the sources, sinks and displacements of both quarks, and
       for (int n = 1; n <= 2; ++n) {
         const End& end = ends.at(n == 1 ? pair.first : pair.second);
         const std::string number = "_" + std::to_string(n);
+        CHECK(xml->number("//Wilson_hadron_measurements/elem/Mass" + number) == end.mass);
         CHECK(xml->text("//SourceSinkType/source_type" + number) == end.source);
         CHECK(xml->text("//SourceSinkType/source_disp_type" + number) == end.source_displacement);
         CHECK(xml->text("//SourceSinkType/sink_type" + number) == end.sink);
@@ -895,6 +897,12 @@ TEST_CASE("spectra name the sources, sinks and displacements of both quarks, and
           CHECK(norms[static_cast<std::size_t>(t)] == doctest::Approx(expected).epsilon(base_tol(1e-10)));
         }
       }
+    for (const auto& [header, end] : {std::pair{"First_forward_prop", ends.at(pair.first)},
+                                      std::pair{"Second_forward_prop", ends.at(pair.second)}}) {
+      const std::string there = std::string("//Forward_prop_headers/") + header;
+      CHECK(hadrons.number(there + "/ForwardProp/FermionAction/Mass") == end.mass);
+      CHECK(hadrons.text(there + "/PropSource/Source/SourceType") == end.source);
+    }
     for (const auto& [label, word] : {std::pair{"source_particle", "a"}, std::pair{"source_wavetype", "1"},
                                       std::pair{"sink_particle", "b"}, std::pair{"sink_wavetype", "2"}})
       CHECK(mesons.text(std::string("//Wilson_hadron_measurements/elem/") + label) == word);
