@@ -55,6 +55,13 @@ TEST_CASE("a call of two thirds of the limit is none") {
             3) == "");
 }
 
+TEST_CASE("calls that last long one after another, each less than the limit, are none") {
+  CHECK(found_by([](TimeLimit& limit, auto) {
+          const TimeLimit::Call call(limit, "a wait");
+          std::this_thread::sleep_for(std::chrono::milliseconds(700));
+        }) == "");
+}
+
 TEST_CASE("no limit") {
   CHECK(found_by(
             [](TimeLimit& limit, auto end) {
