@@ -127,19 +127,21 @@ void check_corners(const Disagreements& disagreements) {
   const Kernel k = corners();
   Lab bench(k, 1);
   const std::int32_t lowest = std::numeric_limits<std::int32_t>::min();
-  const std::int32_t dividends[] = {7, lowest, lowest, -9}, divisors[] = {0, -1, 0, 4},
-                     quotients[] = {0, lowest, 0, -2}, remainders[] = {0, 0, 0, -1};
-  const double reals[] = {1e30, -1e30, std::nan(""), -2.9};
-  const std::int32_t integers[] = {std::numeric_limits<std::int32_t>::max(), lowest, 0, -2};
+  const std::int32_t highest = std::numeric_limits<std::int32_t>::max();
+  constexpr int kCases = 6;  // as many as the smallest lab has sites
+  const std::int32_t dividends[kCases] = {7, lowest, lowest, -9, 7, -9}, divisors[kCases] = {0, -1, 0, 4, -1, -1},
+                     quotients[kCases] = {0, lowest, 0, -2, -7, 9}, remainders[kCases] = {0, 0, 0, -1, 0, 0};
+  const double reals[kCases] = {1e30, -1e30, std::nan(""), -2.9, 2147483647.5, -2147483648.5};
+  const std::int32_t integers[kCases] = {highest, lowest, 0, -2, highest, lowest};
   for (int p = 0; p < bench.sites(); ++p) {
     std::uint64_t bits;
-    std::memcpy(&bits, &reals[p % 4], sizeof bits);
-    bench.fields()[0].set(p, 0, std::uint32_t(dividends[p % 4]));
-    bench.fields()[0].set(p, 1, std::uint32_t(divisors[p % 4]));
+    std::memcpy(&bits, &reals[p % kCases], sizeof bits);
+    bench.fields()[0].set(p, 0, std::uint32_t(dividends[p % kCases]));
+    bench.fields()[0].set(p, 1, std::uint32_t(divisors[p % kCases]));
     bench.fields()[1].set(p, 0, bits);
   }
   CHECK(disagreements(bench) == 0);
-  for (int p = 0; p < 4; ++p) {
+  for (int p = 0; p < kCases; ++p) {
     CHECK(std::int32_t(bench.fields()[2].get(p, 0).bits) == quotients[p]);
     CHECK(std::int32_t(bench.fields()[2].get(p, 1).bits) == remainders[p]);
     CHECK(std::int32_t(bench.fields()[2].get(p, 2).bits) == integers[p]);
