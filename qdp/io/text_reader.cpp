@@ -39,16 +39,19 @@ template <class T>
 void TextReader::read_word(T& x) {
   io::on_primary([&] {
     std::istream& stream = getIstream();
-    if (stream.fail() || stream >> x) return;
-    const bool at_end = stream.eof();
+    if (stream.fail()) return;
+    const auto begin = stream.rdbuf()->pubseekoff(0, std::ios_base::cur, std::ios_base::in);
+    if (stream >> x) return;
+    // From its begin: what could be the begin of a number has been taken off.
     stream.clear();
+    stream.rdbuf()->pubseekpos(begin, std::ios_base::in);
     std::string word;
     stream >> word;
     stream.setstate(std::ios_base::failbit);
     unasked_ = std::make_exception_ptr(jit::UserError(
         {.what = "TextReader: read",
          .expected = std::is_same_v<T, std::string> || std::is_same_v<T, char> ? "more text" : "a number",
-         .got = at_end && word.empty() ? "the end" : "\"" + word + "\"",
+         .got = word.empty() ? "the end" : "\"" + word + "\"",
          .where = name(),
          .what_now = "ask fail() where this may happen"}));
   });

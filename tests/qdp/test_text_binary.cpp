@@ -613,6 +613,29 @@ TEST_CASE("text: who does not ask fail() is told by close() where the first wron
   CHECK(message_of([&] { in.close(); }) == "no error");
 }
 
+TEST_CASE("text: a wrong word is named whole, also where its begin is that of a number, and at the end") {
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("words.txt");
+  const auto message = [&](const std::string& text, auto x) {
+    tests::Written(path) << text;
+    TextFileReader in(path);
+    int first = 0;
+    in >> first >> x;
+    CHECK(first == 1);
+    return message_of([&] { in.close(); });
+  };
+  const std::string wanted = "expected a number, got ";
+  for (const std::string end : {"", " ", " 2"}) {
+    CAPTURE(end);
+    CHECK(contains(message("1 99999999999" + end, 0), wanted + "\"99999999999\""));
+    CHECK(contains(message("1 1e" + end, 0.0), wanted + "\"1e\""));
+    CHECK(contains(message("1 -" + end, 0.0), wanted + "\"-\""));
+    CHECK(contains(message("1\n+x" + end, 0), wanted + "\"+x\""));
+  }
+  for (const char* end : {"1", "1 ", "1\n\n"}) CHECK(contains(message(end, 0.0), wanted + "the end"));
+  CHECK(contains(message("1 ", std::string()), "expected more text, got the end"));
+}
+
 TEST_CASE("text files: written, read, closed, missing") {
   const tests::TemporaryFolder folder;
   const std::string path = folder.file("file.txt");
