@@ -34,10 +34,9 @@ namespace {
 
 /// For TESSERA_CHECK=1: throws UserError unless all ranks ask for the same site. What they got otherwise would be another's, or the
 /// job would hang.
-void require_same_site(const multi1d<int>& coord, const char* where) {
+void require_same_site(const Coord& own, const char* where) {
   jit::Communicator& ranks = jit::process_communicator();
   if (!jit::env().check || ranks.size() == 1) return;
-  const Coord own = to_coord(coord, where);
   std::vector<Coord> all(static_cast<std::size_t>(ranks.size()));
   ranks.gather(&own, sizeof own, all.data());
   const auto text = [](const Coord& x) {
@@ -65,11 +64,11 @@ RankGrid::Owner find_site(const jit::Field& field, const multi1d<int>& coord, co
                           .what_now = "read into a plain field and assign that, or use peekSite and pokeSite"});
   const LatticeState& lattice = lattice_of(field);
   const Coord& extents = lattice.whole().extents();
-  if (coord.size() != QDP_ND) throw_range("number of coordinates", coord.size(), QDP_ND + 1, where);
-  require_same_site(coord, where);
+  const Coord x = to_coord(coord, where);
+  require_same_site(x, where);
   for (int mu = 0; mu < QDP_ND; ++mu)
-    if (coord[mu] < 0 || coord[mu] >= extents[mu]) throw_range("coordinate", coord[mu], extents[mu], where);
-  return lattice.grid().owner(to_coord(coord, where));
+    if (x[mu] < 0 || x[mu] >= extents[mu]) throw_range("coordinate", x[mu], extents[mu], where);
+  return lattice.grid().owner(x);
 }
 
 }  // namespace

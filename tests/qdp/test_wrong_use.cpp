@@ -136,7 +136,8 @@ TEST_CASE("coordinates out of range") {
   CHECK_THROWS_WITH_AS(pokeSite(x, Real(1), to_multi1d({0, 5, 0, 0})), doctest::Contains("pokeSite"), UserError);
   multi1d<int> short_coordinate(2);
   short_coordinate = 0;
-  CHECK_THROWS_AS(peekSite(x, short_coordinate), UserError);
+  CHECK_THROWS_WITH_AS(peekSite(x, short_coordinate), doctest::Contains("peekSite: expected 4 coordinates, got 2"),
+                       UserError);
 }
 
 TEST_CASE("subsets that a set does not have") {
