@@ -3,6 +3,8 @@
 
 #include "lib/gauge/su3.hpp"
 #include "lib/meas/field_strength.hpp"
+#include "lib/meas/flow.hpp"
+#include "lib/meas/glue.hpp"
 #include "lib/meas/source.hpp"
 #include "tests/lib/measurements.hpp"
 
@@ -162,6 +164,15 @@ TEST_CASE("WILSON_FLOW and GRADIENT_FLOW write one table each, and the same one 
   CHECK(chroma[10] == doctest::Approx(1.30845556806451).epsilon(base_tol(1e-6)));
   CHECK(out.numbers("//WilsonFlow/wilson_flow_results/wflow_gactij")[10] ==
         doctest::Approx(1.30093647082356).epsilon(base_tol(1e-6)));
+  // Before the flow, and after it.
+  CHECK(out.number("//WilsonFlow/GaugeObservables/w_plaq") ==
+        doctest::Approx(toDouble(average_plaquette(u))).epsilon(base_tol(1e-12)));
+  GaugeField v = u;
+  gradient_flow(v, wilson_flow_action(std::vector<bool>(Nd, true)), 10, 0.01, 3);
+  CHECK(out.number("//WilsonFlow/WilsonFlowGaugeObservables/w_plaq") ==
+        doctest::Approx(toDouble(average_plaquette(v))).epsilon(base_tol(1e-10)));
+  CHECK(out.number("/out/elem[2]/GradientFlow/GradientFlowGaugeObservables/link") ==
+        doctest::Approx(toDouble(average_link(v))).epsilon(base_tol(1e-10)));
   const auto wilson = out.numbers("//WilsonFlow/wilson_flow_results/t2E_clover");
   const auto same = out.numbers("/out/elem[2]/GradientFlow/wilson_flow_results/t2E_clover");
   const auto symanzik = out.numbers("/out/elem[3]/GradientFlow/wilson_flow_results/t2E_clover");
