@@ -18,7 +18,7 @@ constexpr auto kTick = std::chrono::milliseconds(50);
 template <class Calls>
 std::string found_by(Calls calls, int seconds = 1) {
   std::atomic<const char*> late{nullptr};
-  TimeLimit limit(seconds, [&](const char* operation) { late = operation; });
+  TimeLimit limit(seconds, [&](const char* operation) { late = operation != nullptr ? operation : "no call"; });
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   while (std::chrono::steady_clock::now() < end) calls(limit, end);
   return late.load() != nullptr ? late.load() : "";
