@@ -383,6 +383,7 @@ TEST_CASE("files that contradict themselves or the program are refused with the 
   CHECK(contains(error({{"ildg-format", format_record("32")}, {"ildg-binary-data", data}}), "got 69120"));
   CHECK(contains(error({{"ildg-format", format_record("16")}, {"ildg-binary-data", data}}), "32 or 64"));
   CHECK(contains(error({{"ildg-format", format_record("64", "five")}}), "<lt>: expected an integer, got \"five\""));
+  CHECK(contains(error({{"ildg-format", format_record("64", "5x")}}), "<lt>: expected an integer, got \"5x\""));
   CHECK(contains(error({{"ildg-format", "<ildgFormat/>"}}), "<precision>, got none"));
   CHECK(contains(error({{"ildg-format", format_record("64", "0")}}), "expected a lattice extent of 1 or more, got 0"));
   CHECK(contains(error({{"letter", "dear reader"}}), "holds no field"));
@@ -400,7 +401,7 @@ TEST_CASE("files that contradict themselves or the program are refused with the 
   CHECK(contains(file_error("<volfmt>0", "<volfmt>1"), "<volfmt> of the SciDAC file: expected 0"));
   CHECK(contains(file_error("3 4 5", "3 4"), "expected 4 positive extents, got 2 x 3 x 4"));
   CHECK(contains(file_error("3 4 5", "3 -4 5"), "positive extents"));
-  CHECK(contains(file_error("3 4 5", "3 x 5"), "integers with blanks between"));
+  CHECK(contains(file_error("3 4 5", "3 x 5"), "expected integers with blanks between, got \"2 3 x 5\""));
   const auto record_error = [&](const std::string& from, const std::string& to) {
     return error({{"scidac-private-file-xml", file_info},
                   {"scidac-private-record-xml", with(record, from, to)},

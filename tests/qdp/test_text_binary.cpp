@@ -753,6 +753,12 @@ TEST_CASE("a reader or writer that is opened again is like a new one, whatever i
   CHECK_FALSE(word_file.fail());
   word_file.read(n);
   CHECK(n == 6);
+  word_file.open(first);
+  word_file.read(n);
+  word_file.read(n);
+  word_file.open(second);  // the wrong word of the file before is told in the log
+  word_file.read(n);
+  CHECK(message_of([&] { word_file.close(); }) == "no error");
   TextBufferWriter text("before");
   text << 1;
   text.open("after");
