@@ -18,8 +18,9 @@ class Owned {
   Owned(std::unique_ptr<U> object) : object_(object.release()) {}
   Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   Owned& operator=(Owned&& other) noexcept {
-    Owned old(std::move(*this));
-    std::swap(object_, other.object_);
+    T* const object = std::exchange(other.object_, nullptr);  // first: it may be this one's
+    const Owned old(std::move(*this));
+    object_ = object;
     return *this;
   }
   ~Owned() {
