@@ -1,10 +1,11 @@
-#include "qdp/layout/lattice_state.hpp"
+#include "qdp/layout/lattice.hpp"
 
 #include "jit/comm/collectives.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
 #include "qdp/layout/faces.hpp"
+#include "qdp/layout/lattice_state.hpp"
 #include "qdp/layout/map_sites.hpp"
 #include "qdp/layout/site_order.hpp"
 #include "qdp/layout/subset.hpp"

@@ -377,7 +377,7 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   /// Site by host index of the whole lattice.
   T& elem(int i) const { return detail::writable_host_site<T>(*field(), i); }
   const std::shared_ptr<jit::Field>& field() const { return part_.field(detail::shape_of<T>); }
-  const detail::Part& part() const { return part_; }
+  const detail::FieldPart& part() const { return part_; }
 
  private:
   const OSubLattice& set(detail::Operand value) const {
@@ -389,7 +389,7 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
     const detail::Expr value = detail::make_field(x.field(), detail::shape_of<T1>);
     return set(detail::Operand::of(value.get(), detail::Operand::Kind::node, detail::shape_of<T1>));
   }
-  detail::Part part_;
+  detail::FieldPart part_;
 };
 
 }  // namespace QDP

@@ -135,16 +135,17 @@ void fail_no_subset(Shape shape) {
                         .what_now = "Call setSubset(), or make it from a subset."});
 }
 
-Part::Part(std::shared_ptr<jit::Field> field, const Subset& subset) : field_(std::move(field)), subset_(subset) {}
-Part::Part(Shape shape, const Subset& subset) : subset_(subset), own_(make_part(shape, subset)) {}
-Part::Part(Shape shape, const Subset& subset, const std::shared_ptr<jit::Field>& values)
+FieldPart::FieldPart(std::shared_ptr<jit::Field> field, const Subset& subset)
+    : field_(std::move(field)), subset_(subset) {}
+FieldPart::FieldPart(Shape shape, const Subset& subset) : subset_(subset), own_(make_part(shape, subset)) {}
+FieldPart::FieldPart(Shape shape, const Subset& subset, const std::shared_ptr<jit::Field>& values)
     : subset_(subset), own_(make_part(shape, subset, *plain_field(values, shape))) {}
-Part::Part(const Part& x) : field_(x.field_), subset_(x.subset_) {
+FieldPart::FieldPart(const FieldPart& x) : field_(x.field_), subset_(x.subset_) {
   if (x.own_) own_ = copy_part(*x.own_);
 }
-Part::~Part() = default;
+FieldPart::~FieldPart() = default;
 
-void Part::become(Shape shape, const Part& x) {
+void FieldPart::become(Shape shape, const FieldPart& x) {
   if (field_ || own_) {
     const auto& dest = field(shape);
     detail::assign(dest, shape, subset_.domain_for(dest->order()), make_field(x.field(shape), shape));
@@ -155,18 +156,18 @@ void Part::become(Shape shape, const Part& x) {
     fail_no_subset(shape);
   }
 }
-void Part::assign(Shape shape, Operand value) const { detail::assign(field(shape), shape, subset_, value); }
-void Part::combine(Shape shape, Op op, Shape result, std::uint64_t attribute, Operand x) const {
+void FieldPart::assign(Shape shape, Operand value) const { detail::assign(field(shape), shape, subset_, value); }
+void FieldPart::combine(Shape shape, Op op, Shape result, std::uint64_t attribute, Operand x) const {
   detail::combine(field(shape), shape, subset_, op, result, attribute, x);
 }
-void Part::set_subset(Shape shape, const Subset& subset) {
+void FieldPart::set_subset(Shape shape, const Subset& subset) {
   if (field_) fail_set_subset(shape);
   subset_ = subset;
   own_ = make_part(shape, subset);
 }
 
-void* Part::words(Shape shape) const { return own_ ? part_words(*own_) : field(shape)->host_write(); }
-const std::shared_ptr<jit::Field>& Part::field(Shape shape) const {
+void* FieldPart::words(Shape shape) const { return own_ ? part_words(*own_) : field(shape)->host_write(); }
+const std::shared_ptr<jit::Field>& FieldPart::field(Shape shape) const {
   if (own_) return part_field(*own_);
   if (!field_) [[unlikely]]
     fail_no_subset(shape);

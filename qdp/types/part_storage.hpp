@@ -34,19 +34,19 @@ void* part_words(PartStorage& part);
 [[noreturn]] void fail_set_subset(Shape shape);
 [[noreturn]] void fail_no_subset(Shape shape);
 /// What an OSubLattice is, whatever its site type: a view of a field, or a field on a subset with storage of its own, or neither yet.
-class Part {
+class FieldPart {
  public:
-  Part() = default;
-  Part(std::shared_ptr<jit::Field> field, const Subset& subset);
+  FieldPart() = default;
+  FieldPart(std::shared_ptr<jit::Field> field, const Subset& subset);
   /// With storage of its own, and with the values of a field in it.
-  Part(Shape shape, const Subset& subset);
-  Part(Shape shape, const Subset& subset, const std::shared_ptr<jit::Field>& values);
-  Part(const Part& x);
-  Part& operator=(const Part&) = delete;
-  ~Part();
+  FieldPart(Shape shape, const Subset& subset);
+  FieldPart(Shape shape, const Subset& subset, const std::shared_ptr<jit::Field>& values);
+  FieldPart(const FieldPart& x);
+  FieldPart& operator=(const FieldPart&) = delete;
+  ~FieldPart();
 
   /// The values of a part of this shape at the sites of this one's subset, or what it is if this one is neither.
-  void become(Shape shape, const Part& x);
+  void become(Shape shape, const FieldPart& x);
   void assign(Shape shape, Operand value) const;
   void combine(Shape shape, Op op, Shape result, std::uint64_t attribute, Operand x) const;
   void set_subset(Shape shape, const Subset& subset);
