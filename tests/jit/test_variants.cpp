@@ -3,6 +3,8 @@
 #include "jit/runtime/variants.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <functional>
 #include <map>
@@ -149,7 +151,8 @@ const Configuration kTwoSites{{.registers = 48, .sites = 2}, 128};
 /// A kernel cache of the test's own.
 struct Cache {
   Folder folder;
-  Setting place{"TESSERA_CACHE_DIR", folder.path}, on{"TESSERA_CACHE", "1"}, default_tuning{"TESSERA_TUNE", "1"};
+  Setting place{"TESSERA_CACHE_DIR", folder.path}, on{"TESSERA_CACHE", "1"}, default_tuning{"TESSERA_TUNE", "1"},
+      better_at_once{"TESSERA_QUICK", "0"};
 };
 
 }  // namespace
@@ -638,4 +641,127 @@ TEST_CASE(
     variants.launched(handle, 0, 1e12, 0.02 * price);
     CHECK(size.trial);
   }
+}
+
+// ---- quick code -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// The processor, with a compiler of which a test says what it refuses.
+class ChoosyCpu final : public CpuDevice {
+ public:
+  std::function<bool(const CodeOptions&)> refuses = [](const CodeOptions&) { return false; };
+
+  std::unique_ptr<Target> make_target() override {
+    class Choosy final : public Target {
+     public:
+      explicit Choosy(const ChoosyCpu& cpu) : cpu_(cpu) {}
+      const std::string& description() const override { return target_->description(); }
+      bool makes_quick_code() const override { return target_->makes_quick_code(); }
+      std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
+                        BuildNotes& notes) override {
+        if (kernel.name == "sample" && cpu_.refuses(options)) throw InternalError("no such code");
+        return target_->build(kernel, symbol, options, notes);
+      }
+      KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) override {
+        return target_->load(object, symbol, resources);
+      }
+      void unload(KernelCode code) noexcept override { target_->unload(code); }
+
+     private:
+      const ChoosyCpu& cpu_;
+      std::unique_ptr<Target> target_ = make_cpu_target();
+    };
+    return std::make_unique<Choosy>(*this);
+  }
+};
+
+/// A kernel near the processor, for which there is nothing to try.
+struct QuickRun {
+  explicit QuickRun(CpuDevice& cpu) : variants(cpu), handle({}, kernel(3, false)) {
+    handle.classes.resize(kClass + 1);
+    variants.prepare(handle, kClass, 64);
+  }
+  Variant& code() { return *handle.classes[kClass].variant; }
+  void use(double seconds) { variants.used_quick(handle, code(), seconds); }
+
+  Variants variants;
+  KernelHandle handle;
+};
+
+}  // namespace
+
+TEST_CASE("a kernel begins with quick code; what is used enough gets better code, which the next run begins with") {
+  const Cache cache;
+  const Setting quick("TESSERA_QUICK", "1");
+  CpuDevice cpu;
+  {
+    QuickRun run(cpu);
+    REQUIRE(run.code().quick);
+    run.use(1e-6);
+    CHECK_FALSE(run.code().better);  // not worth it yet
+    run.use(10);
+    REQUIRE(run.code().better);
+    run.variants.builders().wait();
+    const std::string hash = run.code().hash;
+    run.use(1e-6);
+    CHECK_FALSE(run.code().quick);
+    CHECK(run.code().hash != hash);
+    CHECK(run.code().code != nullptr);
+    CHECK(run.variants.compilations() == 2);
+    CHECK(run.handle.variants.size() == 1);
+  }
+  QuickRun second(cpu);
+  CHECK_FALSE(second.code().quick);
+  CHECK(second.variants.compilations() == 0);
+}
+
+TEST_CASE("a kernel whose better code is refused keeps its quick code; one whose quick code is refused does not run") {
+  const Cache cache;
+  const Setting quick("TESSERA_QUICK", "1"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
+  ChoosyCpu cpu;
+  cpu.refuses = [](const CodeOptions& options) { return !options.quick; };
+  {
+    QuickRun run(cpu);
+    run.use(10);
+    run.variants.builders().wait();
+    const KernelCode code = run.code().code;
+    run.use(1e-6);
+    CHECK(run.code().code == code);
+    CHECK_FALSE(run.code().quick);  // nothing more is tried
+    CHECK_FALSE(run.code().better);
+  }
+  cpu.refuses = [](const CodeOptions&) { return true; };
+  const Setting other("TESSERA_CACHE", "0");
+  CHECK_THROWS_AS(QuickRun{cpu}, InternalError);
+}
+
+TEST_CASE("what is being made at the end of a run is kept for the next, and a process may end or fork meanwhile") {
+  const Cache cache;
+  const Setting quick("TESSERA_QUICK", "1");
+  CpuDevice cpu;
+  std::vector<std::unique_ptr<KernelHandle>> handles;
+  handles.push_back(std::make_unique<KernelHandle>(TableKey{}, kernel(600, false)));
+  KernelHandle& handle = *handles[0];
+  handle.classes.resize(kClass + 1);
+  Variants variants(cpu);
+  variants.prepare(handle, kClass, 64);
+  Variant& code = *handle.classes[kClass].variant;
+  variants.used_quick(handle, code, 10);
+  REQUIRE(code.better);
+  const pid_t child = ::fork();
+  if (child == 0) {  // has no threads of the parent's: it must neither wait for them nor find a lock held
+    variants.builders().wait();
+    const auto order = variants.builders().order(handle.ir, {});
+    variants.builders().wait();
+    ::_exit(order.done() ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  variants.builders().wait();
+  variants.finish(handles);
+  CHECK_FALSE(code.quick);
+  CHECK_FALSE(code.better);
 }
