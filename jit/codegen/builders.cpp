@@ -29,7 +29,8 @@ void make_static_objects(Target& target) {
   kernel.name = "first";
   kernel.lanes = native_lanes();
   kernel.leaves = {{ir::Type::f32, 1, true, false}, {ir::Type::f32, 1, false, true}};
-  kernel.nodes = {{.op = ir::Op::load, .type = ir::Type::f32}, {.op = ir::Op::add, .type = ir::Type::f32, .a = 0, .b = 0}};
+  kernel.nodes = {{.op = ir::Op::load, .type = ir::Type::f32},
+                  {.op = ir::Op::add, .type = ir::Type::f32, .a = 0, .b = 0}};
   kernel.stores = {{{1, 0, 0, 0}, 1}};
   (void)build_kernel(target, kernel, {});
 }

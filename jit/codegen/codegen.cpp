@@ -114,8 +114,8 @@ void make(const ir::Kernel& kernel, BuiltKernel& built, Step&& step) {
 std::string KernelKey::text() const {
   return "generator " + generator + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) +
          "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) +
-         "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) +
-         "\nquick " + std::to_string(options.quick) + "\n" + ir;
+         "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) + "\nquick " +
+         std::to_string(options.quick) + "\n" + ir;
 }
 
 BuiltKernel build_kernel(Target& target, const ir::Kernel& kernel, const CodeOptions& options) {

@@ -35,12 +35,12 @@ struct Variant {
 
 /// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.
 struct SizeClass {
-  Configuration options;             ///< in use
+  Configuration options;       ///< in use
   Variant* variant = nullptr;  ///< its code; nullptr before the first launch
-  std::optional<Tuner> tuner;        ///< until it has decided
-  bool trial = false;                ///< whether the tuner wants the time of the next launch
-  double seconds = 0;                ///< used while the tuner rests
-  std::string key;                   ///< of what the kernel cache knows about it; empty if there is nothing to choose
+  std::optional<Tuner> tuner;  ///< until it has decided
+  bool trial = false;          ///< whether the tuner wants the time of the next launch
+  double seconds = 0;          ///< used while the tuner rests
+  std::string key;             ///< of what the kernel cache knows about it; empty if there is nothing to choose
 
   /// What an earlier run has found may be wrong if the machine was busy then, which shows when launches are much faster now.
   struct Watch {

@@ -25,7 +25,10 @@ TEST_CASE("every operation agrees with the interpreter, for every type and width
       CAPTURE(lanes);
       const Kernel k = all_operations(t, lanes);
       jit::ir::verify(k);
-      for (unsigned seed = 1; seed <= 5; ++seed) CHECK(Lab(k, seed).disagreements(compiler()) == 0);
+      for (unsigned seed = 1; seed <= 5; ++seed) {
+        CHECK(Lab(k, seed).disagreements(compiler()) == 0);
+        CHECK(Lab(k, seed).disagreements(compiler(), {.quick = true}) == 0);
+      }
     }
 }
 
@@ -42,6 +45,7 @@ TEST_CASE("every conversion agrees with the interpreter") {
 
 TEST_CASE("integer division by zero gives 0, the smallest integer by -1 wraps, floats out of range saturate") {
   check_corners([](Lab& bench) { return bench.disagreements(compiler()); });
+  check_corners([](Lab& bench) { return bench.disagreements(compiler(), {.quick = true}); });
 }
 
 TEST_CASE("fma rounds once and a product followed by a sum rounds twice") {
@@ -55,7 +59,9 @@ TEST_CASE("random programs agree with the interpreter to the bit") {
       CAPTURE(lanes);
       CAPTURE(seed);
       jit::ir::verify(k);
-      CHECK(Lab(k, seed).disagreements(compiler(), {.streaming = seed % 3 == 0, .prefetch = int(seed % 4)}) == 0);
+      for (const bool quick : {false, true})
+        CHECK(Lab(k, seed).disagreements(compiler(),
+                                         {.streaming = seed % 3 == 0, .prefetch = int(seed % 4), .quick = quick}) == 0);
     }
 }
 

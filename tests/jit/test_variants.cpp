@@ -765,3 +765,23 @@ TEST_CASE("what is being made at the end of a run is kept for the next, and a pr
   CHECK_FALSE(code.quick);
   CHECK_FALSE(code.better);
 }
+
+TEST_CASE("launches go on with what is there while the code of a trial is made, and the trial finds the same") {
+  const Cache cache;
+  const Setting quick("TESSERA_QUICK", "1");
+  CpuDevice cpu;
+  cpu.set_threads(2);
+  CpuRun run(cpu);
+  int waited = 0;
+  for (int launches = 0; run.launch().tuner && launches < 1000; ++launches) {
+    SizeClass& size = run.handle.classes[kClass];
+    REQUIRE(size.variant->code != nullptr);
+    if (size.variant->quick) run.variants.used_quick(run.handle, *size.variant, 10);
+    waited += size.tuner && size.tuner->trying() && !size.trial;
+    run.variants.builders().wait();
+  }
+  CHECK(!run.handle.classes[kClass].tuner);
+  CHECK(run.handle.classes[kClass].options.code == CodeOptions{.streaming = false, .prefetch = 8});
+  CHECK(run.variants.compilations() == 7);  // the quick code, and that of the tuner's six
+  CHECK(waited >= 5);
+}
