@@ -118,8 +118,9 @@ std::string KernelKey::text() const {
          std::to_string(options.quick) + "\n" + ir;
 }
 
-BuiltKernel build_kernel(Target& target, const ir::Kernel& kernel, const CodeOptions& options) {
-  const KernelKey key = key_of(kernel, options, target);
+namespace {
+
+BuiltKernel build(Target& target, const ir::Kernel& kernel, const CodeOptions& options, const KernelKey& key) {
   BuiltKernel built;
   built.key = key.text();
   built.kernel = named(kernel, options, built.key);
@@ -129,6 +130,12 @@ BuiltKernel build_kernel(Target& target, const ir::Kernel& kernel, const CodeOpt
   make(kernel, built, [&] { built.object = target.build(kernel, symbol(built.kernel), options, notes); });
   notes.finished();
   return built;
+}
+
+}  // namespace
+
+BuiltKernel build_kernel(Target& target, const ir::Kernel& kernel, const CodeOptions& options) {
+  return build(target, kernel, options, key_of(kernel, options, target));
 }
 
 struct Compiler::State {
@@ -153,6 +160,16 @@ struct Compiler::State {
     CompiledKernel again = found->second.kernel;
     again.name = name;
     return again;
+  }
+
+  /// Code that another rank or the disk cache has.
+  std::optional<CompiledKernel> find_finished(const ir::Kernel& kernel, const CodeOptions& options,
+                                              const KernelKey& key, const std::string& text) {
+    CompiledKernel found = named(kernel, options, text);
+    found.from_cache = load_finished(text, found);
+    if (!found.from_cache) return std::nullopt;
+    if (env().dumps("ir")) dump(found, "ir", key.ir);
+    return keep(kernel, text, found);
   }
 
   /// Loads what was built and hands it on.
@@ -220,20 +237,17 @@ std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const Cod
   const KernelKey key = state_->key(kernel, options);
   const std::string text = key.text();
   if (auto loaded = state_->find_loaded(text, kernel.name)) return loaded;
-  CompiledKernel found = named(kernel, options, text);
-  found.from_cache = state_->load_finished(text, found);
-  if (!found.from_cache) return std::nullopt;
-  if (env().dumps("ir")) dump(found, "ir", key.ir);
-  return state_->keep(kernel, text, found);
+  return state_->find_finished(kernel, options, key, text);
 }
 
 CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& options) {
-  const std::string text = state_->key(kernel, options).text();
+  const KernelKey key = state_->key(kernel, options);
+  const std::string text = key.text();
   if (auto loaded = state_->find_loaded(text, kernel.name)) return *loaded;
   std::optional<SharedKernels::Turn> turn;
   if (state_->shared != nullptr) turn.emplace(state_->shared->take_turn(text));
-  if (auto found = find(kernel, options)) return *found;
-  BuiltKernel built = build_kernel(*state_->target, kernel, options);
+  if (auto finished = state_->find_finished(kernel, options, key, text)) return *finished;
+  BuiltKernel built = build(*state_->target, kernel, options, key);
   state_->take(kernel, built);
   return state_->keep(kernel, text, built.kernel);
 }
