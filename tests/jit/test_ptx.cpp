@@ -102,30 +102,18 @@ Kernel exact_operations(Type t) {
   return k;
 }
 
-Kernel conversions_from(Type from) {
+/// By Op::convert, or by Op::bitcast to those types that have as many bytes.
+Kernel conversions_from(Type from, Op op = Op::convert) {
   Kernel k;
-  k.name = "convert";
+  k.name = jit::ir::name(op);
   k.lanes = 32;
   k.leaves = {{from, 1, true, false}};
   const Value x = load(k, 0, 0);
   for (Type to : kTypes) {
+    if (op == Op::bitcast && !casts(from, to)) continue;
     k.leaves.push_back({to, 1, false, true});
-    store(k, int(k.leaves.size()) - 1, 0, apply(k, Op::convert, to, x));
+    store(k, int(k.leaves.size()) - 1, 0, apply(k, op, to, x));
   }
-  return k;
-}
-
-Kernel casts_from(Type from) {
-  Kernel k;
-  k.name = "cast";
-  k.lanes = 32;
-  k.leaves = {{from, 1, true, false}};
-  const Value x = load(k, 0, 0);
-  for (Type to : kTypes)
-    if (casts(from, to)) {
-      k.leaves.push_back({to, 1, false, true});
-      store(k, int(k.leaves.size()) - 1, 0, apply(k, Op::bitcast, to, x));
-    }
   return k;
 }
 
@@ -134,7 +122,7 @@ std::vector<Kernel> exact_kernels() {
   std::vector<Kernel> kernels;
   for (Type t : kTypes) kernels.push_back(exact_operations(t));
   for (Type t : kTypes) kernels.push_back(conversions_from(t));
-  for (Type t : {Type::i32, Type::i64, Type::f32, Type::f64}) kernels.push_back(casts_from(t));
+  for (Type t : {Type::i32, Type::i64, Type::f32, Type::f64}) kernels.push_back(conversions_from(t, Op::bitcast));
   for (int lanes : {64, 32, 2, 1}) kernels.push_back(trips(lanes));
   kernels.push_back(halves(32, {.flip = 4}));
   kernels.push_back(wilson_hop(Type::f32, 32));
