@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   const LatticeFermion exact = neighbours(u, psi), from_kept = neighbours(kept, psi);
   QDPIO::cout << "relative difference: " << sqrt(norm2(exact - from_kept) / norm2(exact)) << std::endl;
 
-  for (int mu = 0; mu < Nd; ++mu) keepInHalf(kept[mu]);
+  keepInHalf(kept);
   LatticeFermion in_half(FieldStorage::half);
   in_half = psi;
   const LatticeFermion from_half = neighbours(kept, in_half);

@@ -79,7 +79,7 @@ Double StaggeredOperator<F>::log_det_diagonal(const Subset& sites) const {
 
 template <class F>
 void StaggeredOperator<F>::keep_in_half() {
-  for (int mu = 0; mu < Nd; ++mu) keepInHalf(w_[mu]);
+  keepInHalf(w_);
 }
 
 template class StaggeredOperator<LatticeStaggeredFermionD>;

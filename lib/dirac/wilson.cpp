@@ -76,7 +76,7 @@ Double WilsonOperator<F>::log_det_diagonal(const Subset& sites) const {
 
 template <class F>
 void WilsonOperator<F>::keep_in_half() {
-  for (int mu = 0; mu < Nd; ++mu) keepInHalf(v_[mu]);
+  keepInHalf(v_);
 }
 
 template class WilsonOperator<LatticeFermionD>;

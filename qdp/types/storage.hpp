@@ -40,6 +40,11 @@ void keepInHalf(OLattice<T>& x) {
     x.setStorage(FieldStorage::half);
 }
 
+template <class T>
+void keepInHalf(multi1d<OLattice<T>>& u) {
+  for (int mu = 0; mu < u.size(); ++mu) keepInHalf(u[mu]);
+}
+
 /// A field without contents that lives where x does, and is kept as x is: for what an operator computes from x on its way.
 template <class T>
 OLattice<T> like(const OLattice<T>& x) {
