@@ -9,9 +9,9 @@ namespace jit {
 namespace {
 
 class CpuBackend : public HostBackend {
-  void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
-            const CodeOptions& options) const override {
-    emit_kernel(module, symbol, kernel, options, isa());
+  int emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
+           bool quick) const override {
+    return emit_kernel(module, symbol, kernel, options, isa(), quick);
   }
 };
 
@@ -23,6 +23,8 @@ std::vector<std::pair<std::string, void*>> callable_symbols() {
     symbols.emplace_back(name, reinterpret_cast<void*>(function));
   };
   add("tessera_sum_slow", &tessera_sum_slow);
+  add("tessera_sum_add", &tessera_sum_add);
+  add("tessera_flip_lanes", &tessera_flip_lanes);
   add("fma", static_cast<double (*)(double, double, double)>(&std::fma));
   add("fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
   add("floor", static_cast<double (*)(double)>(&std::floor));

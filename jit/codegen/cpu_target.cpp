@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "jit/codegen/quick_fma.hpp"
 #include "jit/support/error.hpp"
 
 #pragma GCC diagnostic push
@@ -135,7 +136,14 @@ void CpuTarget::adopt(llvm::Module& module) const {
   }
 }
 
-std::string CpuTarget::compile(llvm::Module& module, bool assembly, bool quick) {
+std::optional<std::string> CpuTarget::compile_selected(llvm::Module& module, Code kind, int fmas) {
+  int made = 0;
+  std::string code = generate(module, kind, true, &made);
+  return made == fmas ? std::optional(std::move(code)) : std::nullopt;
+}
+
+/// `quick_fmas` receives the number of fused multiply-adds made of what stands for them; nullptr: nothing does.
+std::string CpuTarget::generate(llvm::Module& module, Code kind, bool quick, int* quick_fmas) {
   const ModuleErrors errors(module);
 
   // What TargetMachine::addPassesToEmitFile does, but for the schedulers. The one before register allocation reorders
@@ -156,12 +164,13 @@ std::string CpuTarget::compile(llvm::Module& module, bool assembly, bool quick) 
   passes.add(config);
   passes.add(info);
   if (config->addISelPasses()) refuse("code generation", "no instruction selection for this target");
+  if (quick_fmas != nullptr) passes.add(make_quick_fma_pass(*quick_fmas));
   config->addMachinePasses();
   config->setInitialized();
   const_cast<llvm::TargetLoweringObjectFile*>(machine.getObjFileLowering())
       ->Initialize(info->getMMI().getContext(), machine);
-  const auto kind = assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
-  if (machine.addAsmPrinter(passes, stream, nullptr, kind, info->getMMI().getContext()))
+  const auto file = kind == Code::assembly ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+  if (machine.addAsmPrinter(passes, stream, nullptr, file, info->getMMI().getContext()))
     refuse("code generation", "this target cannot write objects");
   passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);

@@ -2,7 +2,9 @@
 // into this process. Everything else uses the IR builder only.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,11 +46,20 @@ class CpuTarget {
   const std::string& description() const { return description_; }
   /// Gives the module this target's triple and data layout, and its functions the processor's name and features.
   void adopt(llvm::Module& module) const;
-  /// Machine code as an object file, or as assembly text; `quick`: without optimisation, in a third of the time. Throws
+  /// Whether fused multiply-adds can be written as QuickFma does.
+  bool makes_quick_fmas() const { return isa_ != VectorIsa::sse4; }
+
+  enum class Code : std::uint8_t { object, assembly };
+  /// Machine code as an object file, or as assembly text; `quick`: without optimisation, in a part of the time. Throws
   /// InternalError with LLVM's message.
-  std::string compile(llvm::Module& module, bool assembly, bool quick);
+  std::string compile(llvm::Module& module, Code kind, bool quick) { return generate(module, kind, quick, nullptr); }
+  /// Quick code of a module for the quick selection of instructions. Empty if not just `fmas` fused multiply-adds came of what
+  /// QuickFma wrote.
+  std::optional<std::string> compile_selected(llvm::Module& module, Code kind, int fmas);
 
  private:
+  std::string generate(llvm::Module& module, Code kind, bool quick, int* quick_fmas);
+
   std::unique_ptr<llvm::TargetMachine> machine_;
   VectorIsa isa_;
   std::string description_;

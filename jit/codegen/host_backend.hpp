@@ -11,7 +11,7 @@ namespace jit {
 class HostBackend : public Target {
  public:
   const std::string& description() const override { return target_.description(); }
-  bool makes_quick_code() const override { return true; }
+  bool makes_quick_code() const override { return !quick_only(); }
   std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                     BuildNotes& notes) override;
   KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) override;
@@ -19,13 +19,18 @@ class HostBackend : public Target {
 
  protected:
   VectorIsa isa() const { return target_.isa(); }
-  /// Adds the function `symbol` to the module.
-  virtual void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
-                    const CodeOptions& options) const = 0;
+  /// Adds the function `symbol` to the module. `quick`: for LLVM's quick selection of instructions; the number of fused multiply-adds
+  /// that make_quick_fma_pass() must make.
+  virtual int emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
+                   const CodeOptions& options, bool quick) const = 0;
+  /// Whether all code is quick code: what it takes to make counts, not how fast it is.
+  virtual bool quick_only() const { return false; }
   /// Stages that are not on the way to this machine's code.
   virtual void tell_more(const ir::Kernel&, const std::string&, const CodeOptions&, BuildNotes&) {}
 
  private:
+  struct Emitted;
+
   CpuTarget target_;
   ObjectLinker linker_{callable_symbols()};
 };

@@ -30,14 +30,17 @@ struct Frame {
   Value* half = nullptr;       ///< i64, 0 or 1; null if a group is one block
   Value* wraps = nullptr;      ///< i1
   Value* positions = nullptr;  ///< <V x i64>, gathered slots only
+  Value* flip = nullptr;  ///< i64: lane l has what belongs to lane l ^ flip; quick code only, null if there is none
 };
 
 class KernelEmitter {
  public:
   KernelEmitter(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
-                VectorIsa isa)
+                VectorIsa isa, bool quick)
       : kernel_(kernel),
         options_(options),
+        quick_(quick),
+        flips_in_loads_(quick && may_flip_in_loads(kernel)),
         lanes_(lanes_per_step(kernel)),
         halves_(kernel.lanes / lanes_),
         module_(module),
@@ -51,9 +54,10 @@ class KernelEmitter {
     function_->addFnAttr("prefer-vector-width", "512");
     function_->addFnAttr("min-legal-vector-width", "512");
     function_->addParamAttr(0, llvm::Attribute::NoAlias);
+    if (quick) operations_.write_quick_code();
   }
 
-  void run() {
+  int run() {
     auto* entry = block("entry");
     auto* loop = block("loop");
     auto* done = done_ = block("done");
@@ -72,8 +76,9 @@ class KernelEmitter {
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, last), loop, done);
 
     builder_.SetInsertPoint(done);
-    if (options_.streaming) store_fence();
+    if (streaming()) store_fence();
     builder_.CreateRetVoid();
+    return operations_.quick_fmas();
   }
 
  private:
@@ -151,8 +156,17 @@ class KernelEmitter {
         builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), tables_[number_of_slot], parent.group));
     f.group = builder_.CreateSExt(builder_.CreateAShr(entry, builder_.getInt32(1)), builder_.getInt64Ty(), "group");
     f.half = parent.half;
+    f.flip = parent.flip;
     if (slot.exchange.is_none()) return f;
-    f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
+    if (flips_in_loads_) {
+      if (const int bits = slot.exchange.within(lanes_).flip; bits != 0) {
+        Value* mine = builder_.CreateMul(
+            builder_.CreateAnd(builder_.CreateZExt(entry, builder_.getInt64Ty()), number(1)), number(bits));
+        f.flip = parent.flip ? builder_.CreateXor(parent.flip, mine) : mine;
+      }
+    } else {
+      f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
+    }
     if (!slot.exchange.beyond(lanes_).is_none())
       f.half = builder_.CreateXor(
           parent.half, builder_.CreateAnd(builder_.CreateZExt(entry, builder_.getInt64Ty()), number(1)), "half");
@@ -206,7 +220,35 @@ class KernelEmitter {
       offset = builder_.CreateAdd(builder_.CreateMul(f.group, number(block_bytes)),
                                   builder_.CreateMul(f.half, number(lanes_ * size)));
     }
-    return known = advance(fields_[leaf_number], offset, "block");
+    known = advance(fields_[leaf_number], offset, "block");
+    return f.flip ? known = flipped(known, leaf, f.flip) : known;
+  }
+
+  /// Where the lanes of the block, or of the part of it that this step sees, are as they belong: in the block or in a copy.
+  Value* flipped(Value* from, const ir::Leaf& leaf, Value* flip) {
+    const std::int64_t bytes = leaf.components * component_bytes(leaf);
+    llvm::IRBuilder<> at_begin(&function_->getEntryBlock(), function_->getEntryBlock().getFirstInsertionPt());
+    Value* copy = at_begin.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), std::uint64_t(bytes)));
+    llvm::cast<llvm::AllocaInst>(copy)->setAlignment(llvm::Align(kCacheLine));
+    auto callee = module_.getOrInsertFunction("tessera_flip_lanes", builder_.getPtrTy(), builder_.getPtrTy(),
+                                              builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty(),
+                                              builder_.getInt64Ty(), builder_.getInt64Ty(), builder_.getInt64Ty());
+    llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
+    return builder_.CreateCall(callee, {copy, from, flip, number(ir::bytes(leaf.word)), number(lanes_),
+                                        number(leaf.components), number(component_bytes(leaf))});
+  }
+
+  /// Quick selection knows no permutations, but calls: whole blocks are copied with lanes flipped, if that is all that exchanges do,
+  /// and copies are not long.
+  static bool may_flip_in_loads(const Kernel& kernel) {
+    constexpr std::int64_t kMostBytes = 1 << 16;
+    std::int64_t bytes = 0;
+    for (const ir::Slot& slot : kernel.slots) {
+      if (slot.exchange.ring != 0) return false;
+      for (const ir::Leaf& leaf : kernel.leaves)
+        bytes += std::int64_t{leaf.components} * kernel.lanes * ir::bytes(leaf.word);
+    }
+    return bytes <= kMostBytes;
   }
 
   /// Offset of a place's component in its block, as a constant or depending on the trip.
@@ -235,7 +277,7 @@ class KernelEmitter {
       half = builder_.CreateAnd(step, number(1), "half");
     }
     Value* group = index;
-    mask_ = nullptr;
+    mask_ = mask_bits_ = nullptr;
     if (kernel_.listed) {
       group = builder_.CreateSExt(
           builder_.CreateLoad(builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), groups_, index)),
@@ -243,6 +285,7 @@ class KernelEmitter {
       Value* bits =
           builder_.CreateLoad(builder_.getInt64Ty(), builder_.CreateGEP(builder_.getInt64Ty(), masks_, index));
       if (half) bits = builder_.CreateLShr(bits, builder_.CreateMul(half, number(lanes_)));
+      mask_bits_ = bits;
       mask_ = builder_.CreateBitCast(builder_.CreateTrunc(bits, builder_.getIntNTy(unsigned(lanes_))),
                                      operations_.vector(Type::b1), "mask");
     }
@@ -279,7 +322,9 @@ class KernelEmitter {
     trip_ = round_ = nullptr;
   }
 
-  bool prefetching() const { return options_.prefetch > 0 && !kernel_.listed; }
+  // Quick code is not used for long, and these would cost more than the rest.
+  bool prefetching() const { return options_.prefetch > 0 && !kernel_.listed && !quick_; }
+  bool streaming() const { return options_.streaming && !quick_; }
 
   /// Evaluates every address of the trips' loads and stores ahead of their loop.
   void know_addresses() {
@@ -380,7 +425,7 @@ class KernelEmitter {
 
   Value* permute(std::size_t slot, Value* value) {
     const LaneExchange exchange = kernel_.slots[slot].exchange.within(lanes_);
-    if (exchange.is_none()) return value;
+    if (exchange.is_none() || flips_in_loads_) return value;
     llvm::SmallVector<int> lanes;
     for (int l = 0; l < lanes_; ++l) lanes.push_back(exchange.source(l));
     Value* wraps = builder_.CreateVectorSplat(unsigned(lanes_), frame(here_, slot).wraps);
@@ -398,7 +443,7 @@ class KernelEmitter {
       return;
     }
     llvm::StoreInst* instruction = builder_.CreateAlignedStore(value, where, alignment(leaf.word));
-    if (options_.streaming) {
+    if (streaming()) {
       auto* one = llvm::ConstantAsMetadata::get(builder_.getInt32(1));
       instruction->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(module_.getContext(), one));
     }
@@ -422,6 +467,7 @@ class KernelEmitter {
     const ir::Reduction& reduction = kernel_.reductions[r];
     Value* x = values_[std::size_t(reduction.value)];
     if (reduction.kind == ir::Reduction::Kind::sum) {
+      if (quick_) return call_sum(r, x);
       if (mask_) x = builder_.CreateSelect(mask_, x, llvm::Constant::getNullValue(x->getType()));
       sum(r, x);
       return;
@@ -432,6 +478,19 @@ class KernelEmitter {
                                                                : builder_.CreateFCmpOLT(x, present);
     if (mask_) better = builder_.CreateAnd(better, mask_);
     builder_.CreateAlignedStore(builder_.CreateSelect(better, x, present), where, llvm::Align(8));
+  }
+
+  void call_sum(std::size_t r, Value* x) {
+    llvm::IRBuilder<> at_begin(&function_->getEntryBlock(), function_->getEntryBlock().getFirstInsertionPt());
+    Value* summands = at_begin.CreateAlloca(x->getType());
+    builder_.CreateStore(x, summands);
+    Value* first = here_.frames[0].half ? builder_.CreateMul(here_.frames[0].half, number(lanes_)) : number(0);
+    auto callee =
+        module_.getOrInsertFunction("tessera_sum_add", builder_.getVoidTy(), builder_.getPtrTy(), builder_.getPtrTy(),
+                                    builder_.getInt64Ty(), builder_.getInt64Ty(), builder_.getInt64Ty());
+    llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
+    builder_.CreateCall(
+        callee, {accumulator_member(r, 0), summands, number(lanes_), first, mask_bits_ ? mask_bits_ : number(-1)});
   }
 
   /// The arithmetic of sum.hpp: three levels if all summands are below the limit, else the slow path.
@@ -473,6 +532,7 @@ class KernelEmitter {
 
   const Kernel& kernel_;
   const CodeOptions& options_;
+  const bool quick_, flips_in_loads_;
   const int lanes_, halves_;
   llvm::Module& module_;
   llvm::IRBuilder<> builder_;
@@ -485,6 +545,7 @@ class KernelEmitter {
   Value *sums_ = nullptr, *groups_ = nullptr, *masks_ = nullptr;
   View here_, ahead_;                         ///< this block; the block whose lines are prefetched
   Value* mask_ = nullptr;                     ///< <V x i1> in listed domains
+  Value* mask_bits_ = nullptr;                ///< the same as i64
   Value *trip_ = nullptr, *round_ = nullptr;  ///< i64 inside the loop over trips
   std::vector<Value*> values_;
   std::vector<Value*> requests_;  ///< lines to prefetch, not yet asked for
@@ -498,13 +559,13 @@ int lanes_per_step(const Kernel& kernel) {
   return lanes;
 }
 
-void emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
-                 VectorIsa isa) {
+int emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
+                VectorIsa isa, bool quick) {
   for (const ir::Leaf& leaf : kernel.leaves)
     if (leaf.host_order)
       throw InternalError(
           {.what = "kernel " + kernel.name, .expected = "operands in device order", .got = "one in host order"});
-  KernelEmitter(module, symbol, kernel, options, isa).run();
+  return KernelEmitter(module, symbol, kernel, options, isa, quick).run();
 }
 
 }  // namespace jit

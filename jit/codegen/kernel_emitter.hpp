@@ -19,8 +19,9 @@ namespace jit {
 /// Lanes processed together: the smallest block of all fields. What is computed in 8-byte words alone takes two registers.
 int lanes_per_step(const ir::Kernel& kernel);
 
-/// Adds the function `symbol` to the module.
-void emit_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel, const CodeOptions& options,
-                 VectorIsa isa);
+/// Adds the function `symbol` to the module. `quick`: for LLVM's quick selection of instructions; the number of fused multiply-adds
+/// that make_quick_fma_pass() must make.
+int emit_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel, const CodeOptions& options,
+                VectorIsa isa, bool quick = false);
 
 }  // namespace jit

@@ -41,12 +41,17 @@ llvm::Type* OperationEmitter::value(Type type) const {
   return lanes_ == 0 ? word(type) : static_cast<llvm::Type*>(vector(type));
 }
 
-llvm::Constant* OperationEmitter::constant(const ir::Node& node) const {
+Value* OperationEmitter::constant(const ir::Node& node) {
   if (node.type == Type::b1) return llvm::ConstantInt::get(value(node.type), node.integer != 0);
-  if (ir::is_int(node.type)) return llvm::ConstantInt::get(value(node.type), std::uint64_t(node.integer), true);
-  const llvm::APFloat number =
-      node.type == Type::f32 ? llvm::APFloat(static_cast<float>(node.real)) : llvm::APFloat(node.real);
-  return llvm::ConstantFP::get(value(node.type), number);
+  llvm::Constant* constant;
+  if (ir::is_int(node.type)) {
+    constant = llvm::ConstantInt::get(value(node.type), std::uint64_t(node.integer), true);
+  } else {
+    const llvm::APFloat number =
+        node.type == Type::f32 ? llvm::APFloat(static_cast<float>(node.real)) : llvm::APFloat(node.real);
+    constant = llvm::ConstantFP::get(value(node.type), number);
+  }
+  return quick_ && lanes_ != 0 ? quick_->constant(constant) : constant;
 }
 
 Value* OperationEmitter::node(const ir::Kernel& kernel, const ir::Node& node, const std::vector<Value*>& values,
@@ -87,11 +92,11 @@ Value* OperationEmitter::floating(Op op, Type type, Value* a, Value* b, Value* c
     case Op::mul:
       return builder_.CreateFMul(a, b);
     case Op::div:
-      return builder_.CreateFDiv(a, b);
+      return quick_ ? quick_->quotient(a, b) : builder_.CreateFDiv(a, b);
     case Op::fma:
-      return builder_.CreateIntrinsic(a->getType(), llvm::Intrinsic::fma, {a, b, c});
+      return quick_ ? quick_->fma(a, b, c) : builder_.CreateIntrinsic(a->getType(), llvm::Intrinsic::fma, {a, b, c});
     case Op::neg:
-      return builder_.CreateFNeg(a);
+      return quick_ ? quick_->negative(a) : builder_.CreateFNeg(a);
     case Op::abs:
       return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
     case Op::min:

@@ -2,9 +2,11 @@
 // to the bit (elementary functions: to the error of their library).
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "jit/codegen/llvm.hpp"
+#include "jit/codegen/quick_fma.hpp"
 #include "jit/codegen/vector_math.hpp"
 #include "jit/ir/ir.hpp"
 
@@ -19,6 +21,11 @@ class OperationEmitter {
   OperationEmitter(llvm::IRBuilder<>& builder, FunctionEmitter functions, int lanes)
       : builder_(builder), functions_(std::move(functions)), lanes_(lanes) {}
 
+  /// From now on for LLVM's quick selection of instructions.
+  void write_quick_code() { quick_.emplace(builder_); }
+  /// Fused multiply-adds of quick code.
+  int quick_fmas() const { return quick_ ? quick_->count() : 0; }
+
   llvm::FixedVectorType* vector(ir::Type type) const;
   llvm::Type* word(ir::Type type) const;
   /// Of a value: vector(type) or word(type).
@@ -29,7 +36,7 @@ class OperationEmitter {
 
  private:
   /// All lanes alike.
-  llvm::Constant* constant(const ir::Node& node) const;
+  llvm::Value* constant(const ir::Node& node);
   /// add ... convert; `from` is the type of the operands (of the branches for select).
   llvm::Value* operation(const ir::Node& node, ir::Type from, llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* floating(ir::Op op, ir::Type type, llvm::Value* a, llvm::Value* b, llvm::Value* c);
@@ -41,6 +48,7 @@ class OperationEmitter {
   llvm::IRBuilder<>& builder_;
   FunctionEmitter functions_;
   int lanes_;  ///< 0: scalars
+  std::optional<QuickFma> quick_;
 };
 
 }  // namespace jit

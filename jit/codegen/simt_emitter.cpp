@@ -47,7 +47,7 @@ struct Words {
 class SimtEmitter : private SimtCode {
  public:
   SimtEmitter(llvm::IRBuilder<>& builder, llvm::Module& module, const std::string& symbol, const Kernel& kernel,
-              const CodeOptions& options, SimtMachine machine, FunctionEmitter functions)
+              const CodeOptions& options, SimtMachine machine, FunctionEmitter functions, bool quick)
       : SimtCode(builder),
         kernel_(kernel),
         gpu_(machine == SimtMachine::nvptx),
@@ -63,10 +63,11 @@ class SimtEmitter : private SimtCode {
         sums_(builder, kernel) {
     create_function(symbol);
     if (streaming_) find_once_touched();
+    if (quick) operations_.write_quick_code();
   }
 
   /// Positions, and so the threads' numbers, fit 32 bits, as tables hold them; only addresses are wide.
-  void run() {
+  int run() {
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function_));
     load_parameters();
     Value* begin = builder_.CreateShl(narrow(begin_), i32(lane_bits_));
@@ -93,6 +94,7 @@ class SimtEmitter : private SimtCode {
         sums_.finish_call(function_->getArg(1), function_->getArg(2), function_->getArg(3));
     }
     builder_.CreateRetVoid();
+    return operations_.quick_fmas();
   }
 
  private:
@@ -496,14 +498,14 @@ std::size_t simt_parameters(const Kernel& kernel) {
          (kernel.reductions.empty() ? 0 : 3) + 2;
 }
 
-void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
-                      SimtMachine machine, FunctionEmitter functions) {
+int emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
+                     SimtMachine machine, FunctionEmitter functions, bool quick) {
   if (options.sites != 1 && options.sites != 2 && options.sites != 4)
     throw InternalError({.what = "kernel " + kernel.name,
                          .expected = "1, 2 or 4 sites per thread",
                          .got = std::to_string(options.sites)});
   llvm::IRBuilder<> builder(module.getContext());
-  SimtEmitter(builder, module, symbol, kernel, options, machine, std::move(functions)).run();
+  return SimtEmitter(builder, module, symbol, kernel, options, machine, std::move(functions), quick).run();
 }
 
 }  // namespace jit

@@ -31,8 +31,9 @@ enum class SimtMachine { host, nvptx };
 /// Number of parameters of a kernel, of 8 bytes each (ir/abi.hpp).
 std::size_t simt_parameters(const ir::Kernel& kernel);
 
-/// Adds the function `symbol` to the module: on NVPTX a kernel, on the host a SimtFunction.
-void emit_simt_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel,
-                      const CodeOptions& options, SimtMachine machine, FunctionEmitter functions);
+/// Adds the function `symbol` to the module: on NVPTX a kernel, on the host a SimtFunction. `quick`: for LLVM's quick selection of
+/// instructions of the host; the number of fused multiply-adds that make_quick_fma_pass() must make.
+int emit_simt_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel,
+                     const CodeOptions& options, SimtMachine machine, FunctionEmitter functions, bool quick = false);
 
 }  // namespace jit

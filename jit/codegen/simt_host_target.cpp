@@ -23,9 +23,10 @@ class SimtHostBackend : public HostBackend {
   const std::string& description() const override { return description_; }
 
  private:
-  void emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
-            const CodeOptions& options) const override {
-    emit_simt_kernel(module, symbol, kernel, options, SimtMachine::host, sleef(isa()));
+  bool quick_only() const override { return true; }
+  int emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
+           bool quick) const override {
+    return emit_simt_kernel(module, symbol, kernel, options, SimtMachine::host, sleef(isa()), quick);
   }
 
   void tell_more(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,

@@ -118,6 +118,52 @@ extern "C" void tessera_sum_slow(SumAccumulator* acc, const double* x, int lanes
   }
 }
 
+extern "C" void tessera_sum_add(SumAccumulator* acc, const double* x, std::int64_t lanes, std::int64_t first,
+                                std::uint64_t mask) {
+  double rest[kMaxLanes];
+  bool fits = true;
+  for (std::int64_t l = 0; l < lanes; ++l) {
+    rest[l] = (mask >> l & 1) != 0 ? x[l] : 0;
+    fits &= std::fabs(rest[l]) < acc->limit;
+  }
+  if (!fits) return tessera_sum_slow(acc, rest, static_cast<int>(lanes));
+  for (int k = 0; k < 3; ++k) {
+    const double extract = acc->extract[k];
+    double* const level = acc->level[k] + first;
+    for (std::int64_t l = 0; l < lanes; ++l) {
+      const double part = (rest[l] + extract) - extract;
+      level[l] += part;
+      rest[l] -= part;
+    }
+  }
+}
+
+namespace {
+
+template <class Word>
+void flip_lanes(void* copy, const void* block, std::int64_t flip, std::int64_t lanes, std::int64_t components,
+                std::int64_t bytes) {
+  for (std::int64_t c = 0; c < components; ++c) {
+    auto* const to = reinterpret_cast<Word*>(static_cast<char*>(copy) + c * bytes);
+    const auto* const from = reinterpret_cast<const Word*>(static_cast<const char*>(block) + c * bytes);
+    for (std::int64_t l = 0; l < lanes; ++l) to[l] = from[l ^ flip];
+  }
+}
+
+}  // namespace
+
+extern "C" const void* tessera_flip_lanes(void* copy, const void* block, std::int64_t flip, std::int64_t word,
+                                          std::int64_t lanes, std::int64_t components, std::int64_t bytes) {
+  if (flip == 0) return block;
+  if (word == 1)
+    flip_lanes<std::uint8_t>(copy, block, flip, lanes, components, bytes);
+  else if (word == 4)
+    flip_lanes<std::uint32_t>(copy, block, flip, lanes, components, bytes);
+  else
+    flip_lanes<std::uint64_t>(copy, block, flip, lanes, components, bytes);
+  return copy;
+}
+
 ExactSum::Int128 ExactSum::get(int level) const { return (Int128{level_[level].high} << 64) | level_[level].low; }
 
 void ExactSum::add(int level, Int128 units) {

@@ -10,6 +10,7 @@
 
 #include "codegen_lab.hpp"
 #include "jit/ir/builder.hpp"
+#include "jit/ir/nodes.hpp"
 
 namespace lab {
 
@@ -74,8 +75,8 @@ inline bool takes(Op op, Type t) {
 
 inline bool compares(Op op) { return op == Op::lt || op == Op::le || op == Op::eq || op == Op::ne; }
 
-/// All operations on words of one type, each stored in a leaf component of its own.
-inline Kernel all_operations(Type t, int lanes) {
+/// All operations on words of one type, with or without elementary functions, each stored in a leaf component of its own.
+inline Kernel all_operations(Type t, int lanes, bool elementary = true) {
   Kernel k;
   k.name = std::string("all_") + jit::ir::name(t);
   k.lanes = lanes;
@@ -84,7 +85,7 @@ inline Kernel all_operations(Type t, int lanes) {
   int results = 0, truths = 0;
   for (int i = 0; i <= int(Op::convert); ++i) {
     const Op op = Op(i);
-    if (!takes(op, t)) continue;
+    if (!takes(op, t) || (!elementary && jit::ir::is_elementary(op))) continue;
     const Value v = apply(k, op, compares(op) ? Type::b1 : t, a, arity(op) > 1 ? b : -1, arity(op) > 2 ? c : -1);
     compares(op) ? store(k, 3, truths++, v) : store(k, 2, results++, v);
   }
@@ -177,6 +178,27 @@ void check_rounding(const Run& run) {
 }
 
 /// Five trips: loads and stores with strides, reductions over the trips.
+/// Quotients and sums of products beside fused multiply-adds of the same words.
+inline Kernel products(Type t, int lanes) {
+  Kernel k;
+  k.name = "products";
+  k.lanes = lanes;
+  k.leaves = {{t, 3, true, false}, {t, 9, false, true}};
+  const Value a = load(k, 0, 0), b = load(k, 0, 1), c = load(k, 0, 2);
+  const auto number = [&](double x) { return push(k, {.op = Op::constant, .type = t, .real = x}); };
+  const Value product = apply(k, Op::mul, t, a, b), fused = apply(k, Op::fma, t, a, b, c), three = number(3);
+  store(k, 1, 0, apply(k, Op::div, t, product, c));
+  store(k, 1, 1, fused);
+  store(k, 1, 2, apply(k, Op::add, t, product, c));
+  store(k, 1, 3, apply(k, Op::div, t, fused, b));
+  store(k, 1, 4, apply(k, Op::div, t, apply(k, Op::mul, t, b, c), apply(k, Op::mul, t, c, a)));
+  store(k, 1, 5, apply(k, Op::fma, t, product, three, apply(k, Op::div, t, a, three)));
+  store(k, 1, 6, apply(k, Op::fma, t, number(-7), three, a));
+  store(k, 1, 7, apply(k, Op::fma, t, apply(k, Op::neg, t, a), b, apply(k, Op::neg, t, product)));
+  store(k, 1, 8, apply(k, Op::div, t, apply(k, Op::neg, t, a), number(0)));
+  return k;
+}
+
 inline Kernel trips(int lanes) {
   Kernel k;
   k.name = "trips";

@@ -108,6 +108,14 @@ void fill(Lab& bench, unsigned seed, int set) {
 
 }  // namespace
 
+TEST_CASE("quick code tells quotients of products from fused multiply-adds") {
+  for (Type t : {Type::f32, Type::f64})
+    for (int sites : kSites) {
+      const Kernel k = products(t, 8);
+      CHECK(disagreements(Lab(k, 4), sites) == 0);
+    }
+}
+
 TEST_CASE("every operation agrees with the interpreter, for every type and width") {
   for (Type t : kTypes)
     for (int lanes : kWidths)

@@ -1,0 +1,38 @@
+// Fused multiply-adds in code that is made quickly.
+//
+// LLVM's quick instruction selection knows sums, products and quotients, but no fused multiply-add: for each it calls the slow
+// one, which takes longer than for all other instructions of a kernel. So fma(a, b, c) is written as the quotient (a b) / c, and
+// made what it means when instructions are selected. A true quotient's dividend is never a product there: -0 is added to it, in a
+// way that LLVM does not see through, which changes nothing.
+#pragma once
+
+#include "jit/codegen/llvm.hpp"
+
+namespace llvm {
+class FunctionPass;
+}
+
+namespace jit {
+
+/// Writes fused multiply-adds and what must not be taken for one, and counts.
+class QuickFma {
+ public:
+  explicit QuickFma(llvm::IRBuilder<>& builder) : builder_(builder) {}
+  llvm::Value* fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+  llvm::Value* quotient(llvm::Value* a, llvm::Value* b);
+  /// Also where the quick selection knows no change of sign.
+  llvm::Value* negative(llvm::Value* a);
+  /// A constant that it does not know: read from memory at the function's beginning.
+  llvm::Value* constant(llvm::Constant* value);
+  int count() const { return count_; }
+
+ private:
+  llvm::IRBuilder<>& builder_;
+  llvm::DenseMap<llvm::Constant*, llvm::Value*> known_;
+  int count_ = 0;
+};
+
+/// For between the selection of instructions and the allocation of registers. Adds the number of those that it has made to `made`.
+llvm::FunctionPass* make_quick_fma_pass(int& made);
+
+}  // namespace jit
