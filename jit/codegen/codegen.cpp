@@ -233,9 +233,10 @@ std::string Compiler::hash(const ir::Kernel& kernel, const CodeOptions& options)
 
 bool Compiler::makes_quick_code() const { return state_->target->makes_quick_code(); }
 
-std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const CodeOptions& options) {
+std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const CodeOptions& options, std::string* hash) {
   const KernelKey key = state_->key(kernel, options);
   const std::string text = key.text();
+  if (hash != nullptr) *hash = hash_text(text).hex();
   if (auto loaded = state_->find_loaded(text, kernel.name)) return loaded;
   return state_->find_finished(kernel, options, key, text);
 }

@@ -132,8 +132,9 @@ class Compiler {
   /// Equal kernels under equal options share code, which stays until release() has been called as often, or as long as the
   /// compiler.
   CompiledKernel compile(const ir::Kernel& kernel, const CodeOptions& options);
-  /// compile() if nothing must be built: this process, another rank or the disk cache has it. Else empty.
-  std::optional<CompiledKernel> find(const ir::Kernel& kernel, const CodeOptions& options);
+  /// compile() if nothing must be built: this process, another rank or the disk cache has it. Else empty. `hash`, if it is
+  /// given: what compile() calls the code.
+  std::optional<CompiledKernel> find(const ir::Kernel& kernel, const CodeOptions& options, std::string* hash = nullptr);
   /// Loads what build_kernel() has made for this target, and keeps it for others, as compile() does.
   CompiledKernel adopt(const ir::Kernel& kernel, BuiltKernel built);
   /// Whether it falls to this rank to build the kernel: the first of those of its machine that asks. The others find() it later.

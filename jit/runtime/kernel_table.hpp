@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/codegen/block_program.hpp"
 #include "jit/codegen/builders.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/runtime/table_key.hpp"
@@ -21,16 +22,21 @@ namespace jit {
 /// Finished code under the options that shaped it, and what it takes of the device.
 struct Variant {
   CodeOptions options;
-  KernelCode code = nullptr;  ///< nullptr: the compiler or the device refused it
+  KernelCode code = nullptr;  ///< nullptr: the compiler or the device refused it, or it is not made yet
   KernelResources resources;
   std::string hash;
   std::size_t bytes = 0;  ///< of the object
 
-  /// The code was made quickly, and stands for that which `options` mean. That is made when this has been used enough.
+  /// Runs as long as there is no code.
+  std::unique_ptr<const BlockProgram> program = {};
+  /// This is a program, or code that was made quickly, and stands for that which `options` mean. Better code is made when this has
+  /// been used enough.
   bool quick = false;
-  double seconds = 0;                          ///< that quick code has used
+  double seconds = 0;                          ///< that the program, or the quick code, has used
   int calls_for_better = 0;                    ///< since it has used enough
   std::optional<Builders::Order> better = {};  ///< once it is being made
+
+  bool runs() const { return code != nullptr || program != nullptr; }
 };
 
 /// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.

@@ -1,6 +1,7 @@
 #include "jit/runtime/variants.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -21,6 +22,9 @@ constexpr double kTuneAfterSeconds = 2e-3;
 // What a compilation takes at least, per node of the IR: a kernel that came from the cache does not tell. The Wilson
 // hopping term, 1400 nodes, takes 20 ms in LLVM and 45 ms in ptxas.
 constexpr double kSecondsPerNode = 1e-5, kSecondsPerNodeOnGpu = 5e-5;
+// What quick code takes to make, per node. A kernel is interpreted for a small part of that: code that was made is there in the
+// next run, so that even a kernel that runs a few times is soon worth it.
+constexpr double kQuickSecondsPerNode = 5e-6, kInterpretedShare = 0.3;
 // Code of one kernel, over all size classes.
 constexpr std::size_t kMostVariants = 16;
 constexpr int kMostRegisterBounds = 2;
@@ -41,7 +45,22 @@ constexpr double kShareOf32 = 0.6, kShareOf16 = 0.38;
 constexpr double kLongKernel = 400;  // operations
 constexpr int kShortAhead = 4, kLongAhead = 1;
 
+/// Seconds for which a kernel is interpreted.
+double interpreted_seconds(const KernelHandle& kernel) {
+  return kInterpretedShare * kQuickSecondsPerNode * static_cast<double>(kernel.ir.nodes.size());
+}
+
+/// About, of the launches in a size class.
+double groups_of(const KernelHandle& kernel, const SizeClass& size) {
+  return std::ldexp(0.75, static_cast<int>(&size - kernel.classes.data()));
+}
+
 bool tuning() { return env().tune != Env::Tune::off; }
+
+CodeOptions quick(CodeOptions options) {
+  options.quick = true;
+  return options;
+}
 
 }  // namespace
 
@@ -136,10 +155,15 @@ Variant* Variants::find(const KernelHandle& kernel, const CodeOptions& options) 
   return nullptr;
 }
 
-/// Whether a kernel may begin with code that is made quickly. On a GPU the assembler takes most of the time, whatever it is given.
+/// Whether a kernel may begin with code that is made quickly. A GPU's assembler takes most of the time, whatever it is given.
 bool Variants::begins_quickly(const CodeOptions& options) {
-  return env().quick && env().tune != Env::Tune::eager && !options.check && device_.blocks().empty() &&
-         compiler().makes_quick_code();
+  return env().quick && env().tune != Env::Tune::eager && !options.check && compiler().makes_quick_code();
+}
+
+/// Whether a kernel may be without code for one launch over so many groups. Who asks for dumps wants to see code.
+bool Variants::interprets(const KernelHandle& kernel, const CodeOptions& options, double groups) {
+  return begins_quickly(options) && device_.blocks().empty() && env().dump.empty() &&
+         BlockProgram::seconds(kernel.ir, groups) / device_.threads() < interpreted_seconds(kernel);
 }
 
 Variant& Variants::add(KernelHandle& kernel, const CodeOptions& options) {
@@ -157,6 +181,7 @@ void Variants::put(KernelHandle& kernel, Variant& variant, const CompiledKernel&
   variant.hash = made.hash;
   variant.bytes = made.code_bytes;
   variant.quick = made.options.quick;
+  variant.program.reset();
   if (!variant.quick) variant.better.reset();
   kernel.compile_seconds += seconds;
   kernel.costliest_compile = std::max(kernel.costliest_compile, seconds);
@@ -164,24 +189,39 @@ void Variants::put(KernelHandle& kernel, Variant& variant, const CompiledKernel&
   if (!made.from_cache) ++compilations_;
 }
 
-/// The code of a kernel under given options, or quick code for it, compiled if there is none.
-Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) {
+/// The code of a kernel under given options, or what stands for it over so many groups; made if there is none.
+Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options, double groups) {
   Variant* const known = find(kernel, options);
-  if (known != nullptr && (known->code != nullptr || !known->better)) return *known;
-  std::optional<CompiledKernel> made;
-  if (begins_quickly(options)) {
-    made = compiler().find(kernel.ir, options);
-    if (!made) {
-      CodeOptions quick = options;
-      quick.quick = true;
-      made = compiler().compile(kernel.ir, quick);
-    }
-  } else {
-    made = compiler().compile(kernel.ir, options);
-  }
+  if (known != nullptr && known->program != nullptr && !interprets(kernel, options, groups)) make_quick(kernel, *known);
+  if (known != nullptr && (known->runs() || !known->better)) return *known;
+  const bool quickly = begins_quickly(options);
+  std::string hash;
+  auto made = quickly ? compiler().find(kernel.ir, options, &hash) : compiler().compile(kernel.ir, options);
+  auto program = !made && interprets(kernel, options, groups) ? BlockProgram::make(kernel.ir) : nullptr;
+  if (!made && !program) made = compiler().compile(kernel.ir, quick(options));
   Variant& variant = known != nullptr ? *known : add(kernel, options);
-  put(kernel, variant, *made);
+  if (made) {
+    put(kernel, variant, *made);
+  } else {
+    log_info("codegen", "kernel ", kernel.ir.name, " ", hash, ": ", kernel.ir.nodes.size(), " nodes, interpreted");
+    variant.program = std::move(program);
+    variant.quick = true;
+    variant.hash = hash;
+  }
   return variant;
+}
+
+/// Code in place of a program. If the compiler refuses it, the program stays.
+void Variants::make_quick(KernelHandle& kernel, Variant& variant) {
+  if (!variant.quick) return;  // it was refused
+  variant.seconds = 0;
+  try {
+    auto made = compiler().find(kernel.ir, variant.options);
+    put(kernel, variant, made ? *made : compiler().compile(kernel.ir, quick(variant.options)));
+  } catch (const std::exception& error) {
+    log_warn("tune", "kernel ", kernel.ir.name, " is interpreted on: ", error.what());
+    variant.quick = false;
+  }
 }
 
 // ---- code that is made beside the program ---------------------------------------------------------------------------
@@ -220,10 +260,13 @@ void Variants::seek_better(KernelHandle& kernel, Variant& variant) {
 
 void Variants::used_quick(KernelHandle& kernel, Variant& variant, double seconds) {
   // About what better code takes to make, which then runs some two times as fast.
-  constexpr double kBetterOverQuick = 3.5, kBetterSecondsPerNode = 2e-5;
+  constexpr double kBetterSecondsPerNode = 6e-5;
   variant.seconds += seconds;
-  const double price = std::max({kTuneAfterSeconds, kBetterOverQuick * kernel.costliest_compile,
-                                 kBetterSecondsPerNode * static_cast<double>(kernel.ir.nodes.size())});
+  if (variant.program != nullptr) {
+    if (variant.seconds > interpreted_seconds(kernel)) make_quick(kernel, variant);
+    return;
+  }
+  const double price = std::max(kTuneAfterSeconds, kBetterSecondsPerNode * static_cast<double>(kernel.ir.nodes.size()));
   if (variant.seconds < price) return;
   if (!variant.better)
     seek_better(kernel, variant);
@@ -244,7 +287,7 @@ bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
   if (!begins_quickly(options)) return false;
   Variant* known = find(kernel, options);
   const bool has_code = known != nullptr && known->code != nullptr && !known->quick;
-  const bool refused = known != nullptr && known->code == nullptr && known->calls_for_better == 0;
+  const bool refused = known != nullptr && !known->runs() && known->calls_for_better == 0;
   if (has_code || refused || (known == nullptr && kernel.variants.size() >= kMostVariants)) return false;
   if (known == nullptr) known = &add(kernel, options);
   if (known->better) return !take_better(kernel, *known);
@@ -258,7 +301,7 @@ void Variants::release(const KernelHandle& kernel) noexcept {
 }
 
 /// Whether it is worth a launch. A variant that cannot be made is out; a run does not fail for it.
-bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) {
+bool Variants::usable(KernelHandle& kernel, const SizeClass& size, const Configuration& configuration) {
   const Variant* variant = find(kernel, configuration.code);
   if (variant == nullptr) {
     CodeOptions one_site = configuration.code;
@@ -267,7 +310,7 @@ bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) 
     if (known != nullptr && known->resources.registers * configuration.code.sites > kMostRegisters) return false;
     if (kernel.variants.size() >= kMostVariants) return false;
     try {
-      variant = &make(kernel, configuration.code);
+      variant = &make(kernel, configuration.code, groups_of(kernel, size));
     } catch (const std::exception& error) {
       log_warn("tune", "kernel ", kernel.ir.name, " runs without ", jit::describe(configuration), ": ", error.what());
       add(kernel, configuration.code);
@@ -275,12 +318,12 @@ bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) 
     }
   }
   const KernelResources& uses = variant->resources;
-  return variant->code != nullptr && (uses.largest_block == 0 || configuration.block <= uses.largest_block) &&
+  return variant->runs() && (uses.largest_block == 0 || configuration.block <= uses.largest_block) &&
          uses.spill_bytes <= kernel.variants.front()->resources.spill_bytes + kBearableSpill;
 }
 
 void Variants::use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration) {
-  size.variant = &make(kernel, configuration.code);
+  size.variant = &make(kernel, configuration.code, groups_of(kernel, size));
   size.options = configuration;
 }
 
@@ -308,7 +351,7 @@ void Variants::prepare(KernelHandle& kernel, std::size_t size_class, double byte
   const TuningSpace open = space(kernel, bytes);
   if (!open.settled()) size.key = key(kernel, size_class, open);
   const auto progress = open.settled() ? std::nullopt : remembered(size, open);
-  if (!progress || !usable(kernel, progress->best)) {
+  if (!progress || !usable(kernel, size, progress->best)) {
     begin(kernel, size, open);
   } else {
     size.tuner.emplace(open, *progress);
@@ -341,7 +384,7 @@ void Variants::follow(KernelHandle& kernel, std::size_t size_class, double bytes
       size.trial = false;  // what is in use goes on
       return;
     }
-    if (usable(kernel, tuner.options())) break;
+    if (usable(kernel, size, tuner.options())) break;
     drop(kernel, size);
   }
   found |= tuner.progress().rounds > rounds;
@@ -421,6 +464,7 @@ void Variants::launched(KernelHandle& kernel, std::size_t size_class, double byt
 
 std::string Variants::words(const SizeClass& size) {
   std::string text = jit::describe(size.options);
+  if (size.variant->program != nullptr) text += text.empty() ? "interpreted" : ", interpreted";
   const KernelResources& uses = size.variant->resources;
   if (uses.registers > 0) text += ", " + std::to_string(uses.registers) + " registers";
   if (uses.spill_bytes > 0) text += ", " + std::to_string(uses.spill_bytes) + " bytes spilled";

@@ -239,7 +239,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_TUNE", "0|1|eager", "1",
        "0: kernels run as the model says; eager: each tries its variants at once, not only when it has used more time than they cost"},
       {"TESSERA_QUICK", "0|1", "1",
-       "on the CPU kernels begin with code that is made in a third of the time, and better code is made beside the program for those that are used more; 0: the better code at once; same bits"},
+       "on the CPU kernels are interpreted where a launch is short, else begin with code that is made quickly, and better code is made beside the program for those that are used more; 0: the better code at once; same bits"},
       {"TESSERA_STREAM", "auto|0|1", "auto",
        "streaming (non-temporal) stores; on GPUs hints that what is touched once need not be cached"},
       {"TESSERA_PREFETCH", "auto, or 0 to 64", "auto", "software prefetch distance on the CPU in groups, 0: off"},

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "jit/codegen/block_program.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/ir/abi.hpp"
 #include "jit/ir/ir.hpp"
@@ -221,15 +222,27 @@ class Lab {
   /// Number of words (and reductions) in which the compiled kernel differs from the interpreter.
   template <class Function = jit::KernelFunction>
   int disagreements(jit::Compiler& compiler, const jit::CodeOptions& options = {}, double ulps = 4) {
+    const auto function = code<Function>(compiler.compile(kernel_, options));
+    return disagreements(
+        [&] {
+          if constexpr (std::is_same_v<Function, jit::SimtFunction>)
+            run(function, 13, options.sites);
+          else
+            run(function);
+        },
+        ulps);
+  }
+  int disagreements(const jit::BlockProgram& program) {
+    return disagreements([&] { run(program); }, 4);
+  }
+
+  template <class Run>
+  int disagreements(Run&& run_kernel, double ulps) {
     if (!is_inexact(kernel_)) ulps = 0;
     std::vector<std::vector<Word>> expected = snapshot();
     std::vector<double> results;
     interpret_all(expected, results);
-    const auto function = code<Function>(compiler.compile(kernel_, options));
-    if constexpr (std::is_same_v<Function, jit::SimtFunction>)
-      run(function, 13, options.sites);
-    else
-      run(function);
+    run_kernel();
     int bad = 0;
     const std::vector<std::vector<Word>> got = snapshot();
     for (std::size_t f = 0; f < got.size(); ++f)
@@ -243,6 +256,18 @@ class Lab {
   }
 
   void run(jit::KernelFunction function) {
+    run_shares([&](const jit::LaunchArguments& arguments, std::int64_t begin, std::int64_t end) {
+      function(&arguments, begin, end);
+    });
+  }
+  void run(const jit::BlockProgram& program) {
+    run_shares([&](const jit::LaunchArguments& arguments, std::int64_t begin, std::int64_t end) {
+      program.run(arguments, begin, end);
+    });
+  }
+
+  template <class Share>
+  void run_shares(Share&& share) {
     std::vector<void*> fields;
     for (const Field& f : fields_) fields.push_back(f.data());
     std::vector<const std::int32_t*> tables;
@@ -255,7 +280,7 @@ class Lab {
       for (std::size_t r = 0; r < mine.size(); ++r) mine[r] = sums[2 * r + std::size_t(part)];
       const jit::LaunchArguments arguments{fields.data(),  tables.data(), scalars_.data(),
                                            groups_.data(), masks_.data(), mine.data()};
-      function(&arguments, part == 0 ? 0 : count / 2, part == 0 ? count / 2 : count);
+      share(arguments, part == 0 ? 0 : count / 2, part == 0 ? count / 2 : count);
       for (std::size_t r = 0; r < mine.size(); ++r) sums[2 * r + std::size_t(part)] = mine[r];
     }
     reductions_.clear();

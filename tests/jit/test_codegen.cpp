@@ -14,6 +14,13 @@ jit::Compiler& compiler() {
   return instance;
 }
 
+/// The whole of what disagrees where a program of blocks runs the kernel; -1: it cannot.
+int interpreted(const Kernel& kernel, Lab& lab) {
+  const auto program = jit::BlockProgram::make(kernel);
+  return program ? lab.disagreements(*program) : -1;
+}
+int interpreted(const Kernel& kernel, Lab&& lab) { return interpreted(kernel, lab); }
+
 jit::KernelFunction function(const Kernel& kernel) { return code<jit::KernelFunction>(compiler().compile(kernel, {})); }
 
 }  // namespace
@@ -28,6 +35,8 @@ TEST_CASE("every operation agrees with the interpreter, for every type and width
       for (unsigned seed = 1; seed <= 5; ++seed) {
         CHECK(Lab(k, seed).disagreements(compiler()) == 0);
         CHECK(Lab(k, seed).disagreements(compiler(), {.quick = true}) == 0);
+        const Kernel interpretable = all_operations(t, lanes, false);
+        CHECK(interpreted(interpretable, Lab(interpretable, seed)) == 0);
       }
     }
 }
@@ -40,16 +49,30 @@ TEST_CASE("every conversion agrees with the interpreter") {
         CAPTURE(jit::ir::name(to));
         const Kernel k = conversion(from, to, lanes);
         CHECK(Lab(k, 3).disagreements(compiler()) == 0);
+        CHECK(interpreted(k, Lab(k, 3)) == 0);
       }
 }
 
 TEST_CASE("integer division by zero gives 0, the smallest integer by -1 wraps, floats out of range saturate") {
   check_corners([](Lab& bench) { return bench.disagreements(compiler()); });
   check_corners([](Lab& bench) { return bench.disagreements(compiler(), {.quick = true}); });
+  check_corners([](Lab& bench) { return interpreted(corners(), bench); });
 }
 
 TEST_CASE("fma rounds once and a product followed by a sum rounds twice") {
   check_rounding([](Lab& bench, const Kernel& k) { bench.run(function(k)); });
+  check_rounding([](Lab& bench, const Kernel& k) { bench.run(*jit::BlockProgram::make(k)); });
+}
+
+TEST_CASE("quick code tells quotients of products from fused multiply-adds") {
+  for (Type t : {Type::f32, Type::f64})
+    for (int lanes : kWidths) {
+      CAPTURE(lanes);
+      const Kernel k = products(t, lanes);
+      jit::ir::verify(k);
+      for (const bool quick : {true, false}) CHECK(Lab(k, 4).disagreements(compiler(), {.quick = quick}) == 0);
+      CHECK(interpreted(k, Lab(k, 4)) == 0);
+    }
 }
 
 TEST_CASE("random programs agree with the interpreter to the bit") {
@@ -62,6 +85,8 @@ TEST_CASE("random programs agree with the interpreter to the bit") {
       for (const bool quick : {false, true})
         CHECK(Lab(k, seed).disagreements(compiler(),
                                          {.streaming = seed % 3 == 0, .prefetch = int(seed % 4), .quick = quick}) == 0);
+      const bool elementary = std::ranges::any_of(k.nodes, [](const Node& n) { return jit::ir::is_elementary(n.op); });
+      CHECK(interpreted(k, Lab(k, seed)) == (elementary ? -1 : 0));
     }
 }
 
@@ -70,6 +95,7 @@ TEST_CASE("trips: loads and stores walk by their strides, reductions see every t
     CAPTURE(lanes);
     CHECK(Lab(trips(lanes), 2).disagreements(compiler()) == 0);
     CHECK(Lab(rounds(lanes), 2).disagreements(compiler(), {.prefetch = 2}) == 0);
+    for (const Kernel& k : {trips(lanes), rounds(lanes)}) CHECK(interpreted(k, Lab(k, 2)) == 0);
   }
 }
 
@@ -82,7 +108,10 @@ TEST_CASE("lanes are exchanged within registers and across the halves of a group
       CAPTURE(exchange.flip);
       CAPTURE(exchange.ring);
       CAPTURE(exchange.step);
-      for (unsigned seed = 1; seed < 3; ++seed) CHECK(Lab(k, seed).disagreements(compiler(), {.prefetch = 2}) == 0);
+      for (unsigned seed = 1; seed < 3; ++seed) {
+        CHECK(Lab(k, seed).disagreements(compiler(), {.prefetch = 2}) == 0);
+        CHECK(interpreted(k, Lab(k, seed)) == 0);
+      }
     }
 }
 
@@ -104,6 +133,8 @@ TEST_CASE("sums in kernels have the same bits for every width and split") {
       bench.fields()[0].set(p, 0, bits);
     }
     bench.run(function(k));
+    results.push_back(bench.reductions()[0]);
+    bench.run(*jit::BlockProgram::make(k));
     results.push_back(bench.reductions()[0]);
   }
   for (double r : results) CHECK(r == results[0]);

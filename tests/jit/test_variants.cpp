@@ -676,20 +676,72 @@ class ChoosyCpu final : public CpuDevice {
   }
 };
 
+/// Launches over so many sites that they are not interpreted.
+constexpr std::size_t kLong = 40;
+
 /// A kernel near the processor, for which there is nothing to try.
 struct QuickRun {
-  explicit QuickRun(CpuDevice& cpu) : variants(cpu), handle({}, kernel(3, false)) {
-    handle.classes.resize(kClass + 1);
-    variants.prepare(handle, kClass, 64);
+  explicit QuickRun(CpuDevice& cpu, std::size_t size_class = kLong)
+      : variants(cpu), handle({}, kernel(3, false)), size(size_class) {
+    handle.classes.resize(kLong + 1);
+    variants.prepare(handle, size, 64);
   }
-  Variant& code() { return *handle.classes[kClass].variant; }
+  Variant& code() { return *handle.classes[size].variant; }
   void use(double seconds) { variants.used_quick(handle, code(), seconds); }
 
   Variants variants;
   KernelHandle handle;
+  std::size_t size;
 };
 
 }  // namespace
+
+TEST_CASE("a kernel of few sites begins without code; what is used enough, or over many sites, gets code") {
+  const Cache cache;
+  const Setting quick("TESSERA_QUICK", "1");
+  CpuDevice cpu;
+  QuickRun run(cpu, 1);
+  REQUIRE(run.code().program != nullptr);
+  CHECK(run.code().code == nullptr);
+  CHECK(run.variants.compilations() == 0);
+  CHECK(run.code().hash == run.variants.compiler().hash(run.handle.ir, {}));
+  CHECK(run.variants.describe(run.handle) == "interpreted");
+  run.use(1e-9);
+  CHECK(run.code().program != nullptr);  // not worth it yet
+  run.use(1e-3);
+  CHECK(run.code().program == nullptr);
+  CHECK(run.code().code != nullptr);
+  CHECK(run.code().quick);
+  CHECK_FALSE(run.code().better);
+  CHECK(run.variants.compilations() == 1);
+  run.use(10);
+  CHECK(run.code().better);
+
+  QuickRun longer(cpu, 2);  // the better code is not there: it was never waited for
+  REQUIRE(longer.code().program != nullptr);
+  longer.variants.prepare(longer.handle, kLong, 64);
+  CHECK(longer.code().program == nullptr);
+  CHECK(longer.code().code != nullptr);
+  CHECK(longer.handle.variants.size() == 1);
+
+  for (const auto& [name, value] :
+       {std::pair{"TESSERA_QUICK", "0"}, {"TESSERA_DUMP", "ir"}, {"TESSERA_TUNE", "eager"}}) {
+    CAPTURE(name);
+    const Setting setting(name, value), folder("TESSERA_DUMP_DIR", cache.folder.path);
+    CHECK(QuickRun(cpu, 1).code().code != nullptr);
+  }
+}
+
+TEST_CASE("a kernel whose code is refused once it is interpreted is interpreted on") {
+  const Cache cache;
+  const Setting quick("TESSERA_QUICK", "1"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
+  ChoosyCpu cpu;
+  cpu.refuses = [](const CodeOptions&) { return true; };
+  QuickRun run(cpu, 1);
+  for (int i = 0; i < 3; ++i) run.use(10);
+  CHECK(run.code().program != nullptr);
+  CHECK_FALSE(run.code().quick);  // nothing more is tried
+}
 
 TEST_CASE("a kernel begins with quick code; what is used enough gets better code, which the next run begins with") {
   const Cache cache;
@@ -743,10 +795,10 @@ TEST_CASE("what is being made at the end of a run is kept for the next, and a pr
   std::vector<std::unique_ptr<KernelHandle>> handles;
   handles.push_back(std::make_unique<KernelHandle>(TableKey{}, kernel(600, false)));
   KernelHandle& handle = *handles[0];
-  handle.classes.resize(kClass + 1);
+  handle.classes.resize(kLong + 1);
   Variants variants(cpu);
-  variants.prepare(handle, kClass, 64);
-  Variant& code = *handle.classes[kClass].variant;
+  variants.prepare(handle, kLong, 64);
+  Variant& code = *handle.classes[kLong].variant;
   variants.used_quick(handle, code, 10);
   REQUIRE(code.better);
   const pid_t child = ::fork();
@@ -775,7 +827,7 @@ TEST_CASE("launches go on with what is there while the code of a trial is made, 
   int waited = 0;
   for (int launches = 0; run.launch().tuner && launches < 1000; ++launches) {
     SizeClass& size = run.handle.classes[kClass];
-    REQUIRE(size.variant->code != nullptr);
+    REQUIRE(size.variant->runs());
     if (size.variant->quick) run.variants.used_quick(run.handle, *size.variant, 10);
     waited += size.tuner && size.tuner->trying() && !size.trial;
     run.variants.builders().wait();
