@@ -110,6 +110,11 @@ TEST_CASE("a run stopped and restarted, also while warming up, ends with the sam
   PurgaugParameters early = read_purgaug_parameters(input(purgaug(parts, 9, 1)).root());
   CHECK(continue_from_newest(early, nullptr).restart == parts + "_restart_0.xml");
   CHECK(early.updates_to_do() == 1 + 9);
+  // The warm-up is no part of the numbered updates: a run that may do more ends with the last of them.
+  early.control.updates_this_run = 100;
+  CHECK(early.updates_to_do() == 1 + 9);
+  parameters.control.updates_this_run = 100;
+  CHECK(parameters.updates_to_do() == 4);
 }
 
 TEST_CASE("a heatbath of one colour is refused, and what does it instead is named") {
