@@ -217,6 +217,25 @@ TEST_CASE("columns of a propagator are the solutions for unit vectors") {
   }
 }
 
+TEST_CASE("a list of results grows at its end, solve by solve") {
+  tests::use_lattice({2, 2, 2, 4});
+  const GaugeField u = tests::random_field();
+  const auto inverse = wilson(u, "0.12", boundary("1 1 1 1"));
+  LatticeFermion chi;
+  gaussian(chi);
+  std::vector<SolveResult> results;
+  inverse(chi, &results);
+  REQUIRE(results.size() == 1);
+  const int iterations = results[0].iterations;
+  CHECK(iterations > 0);
+  inverse(chi, &results);
+  inverse(LatticeFermion(zero), &results);  // costs none
+  REQUIRE(results.size() == 3);
+  const int expected[] = {iterations, iterations, 0};
+  for (std::size_t i = 0; i < results.size(); ++i) CHECK(results[i].iterations == expected[i]);
+  CHECK(total_iterations(results) == 2 * iterations);
+}
+
 TEST_CASE("a solve that does not converge is an error with its residual") {
   tests::use_lattice({2, 2, 2, 4});
   const GaugeField u = tests::random_field();
