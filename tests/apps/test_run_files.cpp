@@ -121,6 +121,15 @@ TEST_CASE("a lock is held by one, and let go at the end") {
   }
   CHECK_FALSE(fs::exists(folder.file("run.lock")));
   CHECK_NOTHROW(qcd::RunLock(folder.file("run")));
+  {  // what a run that was killed has left is nobody's name any more
+    std::ofstream(folder.file("run.lock")) << "process 1 on " << std::string(150, '*');
+    const qcd::RunLock lock(folder.file("run"));
+    const std::string who = read_text(folder.file("run.lock"));
+    CHECK(who.starts_with("process " + std::to_string(::getpid()) + " on "));
+    CHECK_FALSE(has(who, "*"));
+    CHECK_THROWS_WITH_AS(qcd::RunLock(folder.file("run")), doctest::Contains(("got " + who + ", which holds").c_str()),
+                         qcd::FileError);
+  }
   CHECK_THROWS_AS(qcd::RunLock(folder.file("missing/run")), qcd::FileError);
 }
 
