@@ -166,7 +166,7 @@ TEST_CASE("sumMulti gives one sum per subset") {
 TEST_CASE("arrays of fields: norm2 and inner products add up") {
   create_lattice({4, 4, 4, 8});
   multi1d<LatticeFermionF> a(3), b(3);
-  double norm = 0, re = 0, im = 0, real_product = 0;
+  double norm = 0, re = 0, im = 0, real_product = 0, real_of_odd = 0;
   for (int i = 0; i < 3; ++i) {
     a[i] = random_lattice<F::Fermion>();
     b[i] = random_lattice<F::Fermion>();
@@ -174,6 +174,7 @@ TEST_CASE("arrays of fields: norm2 and inner products add up") {
     const DComplex z = innerProduct(a[i], b[i], rb[1]);
     re += toDouble(real(z)), im += toDouble(imag(z));
     real_product += toDouble(innerProductReal(a[i], b[i]));
+    real_of_odd += toDouble(innerProductReal(a[i], b[i], rb[1]));
   }
   CHECK(toDouble(norm2(a, rb[1])) == doctest::Approx(norm).epsilon(1e-14));
   CHECK(toDouble(norm2(a)) == doctest::Approx(toDouble(norm2(a, rb[0])) + norm).epsilon(1e-14));
@@ -181,6 +182,10 @@ TEST_CASE("arrays of fields: norm2 and inner products add up") {
   CHECK(toDouble(real(z)) == doctest::Approx(re).epsilon(1e-13));
   CHECK(toDouble(imag(z)) == doctest::Approx(im).epsilon(1e-13));
   CHECK(toDouble(innerProductReal(a, b)) == doctest::Approx(real_product).epsilon(1e-13));
+  CHECK(toDouble(innerProductReal(a, b, rb[1])) == doctest::Approx(real_of_odd).epsilon(1e-13));
+  const DComplex everywhere = innerProduct(a, b), even = innerProduct(a, b, rb[0]);
+  CHECK(toDouble(real(everywhere)) == doctest::Approx(toDouble(real(even)) + re).epsilon(1e-13));
+  CHECK(toDouble(imag(everywhere)) == doctest::Approx(toDouble(imag(even)) + im).epsilon(1e-13));
 }
 
 TEST_CASE("globalMax and globalMin keep the type and find single sites") {
