@@ -1,6 +1,8 @@
 // The LIME container, and the site stream and checksum under it.
 
+#include "jit/support/log.hpp"
 #include "qdp/io/lime.hpp"
+#include "qdp/io/payload.hpp"
 #include "qdp/io/scidac_checksum.hpp"
 #include "qdp/io/site_stream.hpp"
 #include "qdp/util/byte_order.hpp"
@@ -10,7 +12,9 @@
 #include <doctest/doctest.h>
 
 #include <sys/resource.h>
+#include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <limits>
 
 using namespace QDP::io;
@@ -219,4 +223,30 @@ TEST_CASE("a lattice that no machine can hold is refused, not wrapped around") {
   MemorySource<double> source(field, 2);
   double words[4];
   CHECK_THROWS_AS(source.get(4, 2, words), jit::InternalError);
+}
+
+TEST_CASE("the log tells what data were moved, in MiB of 2^20 bytes, and their number per second") {
+  static std::vector<std::string> lines;
+  lines.clear();
+  jit::configure_log("info,io");
+  jit::set_log_sink([](std::string_view line) { lines.emplace_back(line); });
+  const TemporaryFolder folder;
+  const Payload payload{.geometry = {{8, 8, 8, 8}}, .site = {.word = Word::float64, .bytes = 384}};  // 1.5 MiB
+  const std::vector<double> field(payload.bytes() / 8);
+  MemorySource<double> source(field, 48);
+  jit::AtomicFile file(folder.file("data"));
+  write_payload(file, payload, source);
+  commit(file);
+  read_payload(InputFile(folder.file("data")), 0, payload, "data", nullptr);
+  jit::set_log_sink(nullptr);
+  jit::configure_log("warn");
+  REQUIRE(lines.size() == 3);
+  const char* const kinds[] = {"wrote 1.5 MiB to ", "flushed 1.5 MiB of ", "read 1.5 MiB of "};
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    CAPTURE(lines[i]);
+    CHECK(contains(lines[i], kinds[i] + ('"' + folder.file("data") + "\": ")));
+    double seconds = 0, rate = 0;
+    REQUIRE(std::sscanf(lines[i].c_str() + lines[i].rfind(": "), ": %lf s, %lf MiB/s", &seconds, &rate) == 2);
+    CHECK(std::fabs(rate * seconds - 1.5) <= 0.00051 * rate + 0.051 * seconds);  // as the digits are rounded
+  }
 }
