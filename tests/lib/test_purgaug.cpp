@@ -91,7 +91,10 @@ TEST_CASE("a run stopped and restarted, also while warming up, ends with the sam
   const ScratchFolder folder("purgaug_restart");
   const std::string whole = folder.file("whole"), parts = folder.file("parts");
   run_purgaug(input(purgaug(whole, 5, 5)), folder);
-  const RunSummary first = run_purgaug(input(purgaug(parts, 5, 5)), folder, 1);
+  std::string without_limit = purgaug(parts, 5, 5);
+  const std::string limit = "<NUpdatesThisRun>5<";
+  without_limit.replace(without_limit.find(limit), limit.size(), "<NUpdatesThisRun>100<");
+  const RunSummary first = run_purgaug(input(without_limit), folder, 1);
   CHECK(first.stopped);
   CHECK(first.last_checkpoint.restart == parts + "_restart_0.xml");
   const RunSummary second = run_purgaug(InputFile(first.last_checkpoint.restart), folder, 3);
@@ -99,6 +102,10 @@ TEST_CASE("a run stopped and restarted, also while warming up, ends with the sam
   CHECK(second.last_checkpoint.restart == parts + "_restart_2.xml");
   const RunSummary third = run_purgaug(InputFile(second.last_checkpoint.restart), folder);
   CHECK(third.last_update == 5);
+  // Restart files ask for the numbered updates that are left, of which the warm-up is none.
+  for (const auto& [saved, left] : {std::pair{"0", "5"}, {"2", "3"}, {"5", "0"}})
+    CHECK(tests::read_text(parts + "_restart_" + saved + ".xml")
+              .find(std::string("<NUpdatesThisRun>") + left + "</NUpdatesThisRun>") != std::string::npos);
   CHECK(distance(saved_field(parts + "_cfg_5.lime"), saved_field(whole + "_cfg_5.lime")) == 0);
 
   // --continue takes the newest of these, and what is left of a warm-up.
