@@ -55,6 +55,15 @@ TEST_CASE("in a process of its own" * doctest::skip()) {
   }
 }
 
+TEST_CASE("devices none of which is there are an error that names all of them, and why of each") {
+  const Outcome outcome = start("TESSERA_LIBCUDA=/nowhere/libcuda.so TESSERA_DEVICE=cuda:1,cuda:0");
+  CAPTURE(outcome.text);
+  CHECK(outcome.status == 1);
+  CHECK(contains(outcome, "TESSERA_DEVICE=cuda:1,cuda:0: expected one of these devices to be there"));
+  const std::size_t first = outcome.text.find("/nowhere/libcuda.so"), separator = outcome.text.find("; ", first);
+  CHECK(outcome.text.find("/nowhere/libcuda.so", separator) != std::string::npos);
+}
+
 TEST_CASE("a plain start") {
   const Outcome outcome = start("OMP_NUM_THREADS=2");
   CAPTURE(outcome.text);

@@ -265,6 +265,7 @@ TEST_CASE("a bad value names the variable and the valid values, and the old valu
              {"TESSERA_CACHE_MAX", "-1", "bytes"},
              {"TESSERA_DEVICE", "gpu", "cuda"},
              {"TESSERA_DEVICE", "cuda:", "cuda:<n>"},
+             {"TESSERA_DEVICE", "cpu,cuda:1000", "cuda:<n>"},
              {"TESSERA_LANES", "0", "auto"},
              {"TESSERA_LANES", "4x", "auto"},
              {"TESSERA_STREAM", "2", "auto|0|1"},
