@@ -298,7 +298,11 @@ TEST_CASE("a solve reports the operations that it did") {
     for (const SolveResult& result : results) flops += result.flops;
     return flops;
   };
-  for (const auto& [name, solver] : direct_solvers<F>({1e-11, 2000})) {
+  auto of_m = direct_solvers<F>({1e-11, 2000});
+  const auto in_single = std::make_shared<DirectRichardson<F>>(
+      StoppingCriterion{1e-30, 1}, std::make_shared<MR<LatticeFermionF>>(StoppingCriterion{1e-10, 4}));
+  of_m.emplace("GCR, preconditioned in single", std::make_shared<GCR<F>>(StoppingCriterion{1e-11, 2000}, 8, in_single));
+  for (const auto& [name, solver] : of_m) {
     CAPTURE(name);
     for (const F& guess : guesses)
       for (const Sign sign : {Sign::plus, Sign::minus}) {
@@ -306,6 +310,10 @@ TEST_CASE("a solve reports the operations that it did") {
         F x = guess;
         const SolveResult result = solver->solve(x, counted.system(), b[0], sign);
         CHECK(Counted::applications_in(result.flops) == counted.applications());
+        if (name != "CG") {  // which counts those of M^+ M
+          CHECK(result.applications == counted.m.applications());
+          CHECK(result.single_applications == counted.inner_applications());
+        }
         CHECK(static_cast<int>(result.history.size()) == result.iterations);
       }
     const Counted counted(f.system());
