@@ -279,8 +279,10 @@ TEST_CASE("several files are one map to read") {
   CHECK(user_data == "part 0");
   for (int n = 0; n < 5; ++n) CHECK(has(map, n, n > 2 ? 1 : 0));  // 2 is in both: the first file counts
   std::vector<samples::MapKey> keys;
-  map.keys(keys);
-  CHECK(keys.size() == 5);
+  for (int times = 0; times < 2; ++times) {  // what the vector has gives way
+    map.keys(keys);
+    CHECK(keys.size() == 5);
+  }
   multi1d<double> x;
   CHECK(map.get(samples::map_key(7), x) == 1);
   CHECK_FALSE(map.exist(samples::map_key(7)));
