@@ -97,18 +97,6 @@ Extent extent(Level l) {
 /// The component that component i of a level's transpose comes from.
 int flipped(Extent e, int i) { return e.cols == 1 ? i : i % e.cols * e.cols + i / e.cols; }
 
-/// The terms of component i of a level's product: pairs of component numbers (left, right), each advancing by a constant.
-struct Terms {
-  int left, right, left_step = 0, right_step = 0, n = 1;
-  std::array<int, 2> pair(int k) const { return {left + k * left_step, right + k * right_step}; }
-};
-Terms product_terms(Level a, Level b, int i) {
-  if (a.is_scalar()) return {0, i};
-  if (b.is_scalar()) return {i, 0};
-  if (a.kind == Kind::vector) return {i, i};
-  if (b.kind == Kind::vector) return {i * a.n, 0, 1, 1, a.n};
-  return {i / a.n * a.n, i % a.n, 1, a.n, a.n};
-}
 /// Of a level's sum: component i of a (first) and b (second), -1 where it is zero.
 std::array<int, 2> sum_terms(Level a, Level b, int i) {
   auto pick = [i](Level own, Level other) {
@@ -234,7 +222,7 @@ Tensor Algebra::algebraic(Op op, Shape shape, std::uint64_t, std::span<const Ten
           for (int i = 0; i < ts.n; ++i)
             for (int j = 0; j < tc.n; ++j) {
               const auto p = ts.pair(i), q = tc.pair(j);
-              z = madd(in(0, p[0], q[0]), in(1, p[1], q[1]), z);
+              z = madd(in(0, p.left, q.left), in(1, p.right, q.right), z);
             }
           break;
         }
@@ -423,9 +411,9 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
         const Terms ts = product_terms(x[0].shape.spin, x[1].shape.spin, s);
         for (int i = 0; i < ts.n; ++i)
           for (int c = 0; c < nc; ++c) {
-            const auto p = ts.pair(i);
-            const Cplx l = in(0, adjoint ? flipped(es, p[0]) : p[0], c);
-            sum = madd(adjoint ? conj(l) : l, in(1, p[1], c), sum);
+            const auto [p, q] = ts.pair(i);
+            const Cplx l = in(0, adjoint ? flipped(es, p) : p, c);
+            sum = madd(adjoint ? conj(l) : l, in(1, q, c), sum);
           }
         r.set(s, 0, sum);
       }

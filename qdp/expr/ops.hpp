@@ -23,6 +23,22 @@ constexpr Level product(Level a, Level b) {
   if (a.kind == Kind::vector && b.kind == Kind::vector) return a;  // component by component, as QDP++ tolerates
   return {Kind::seed, 0};
 }
+/// The terms of component i of a level's product, in the order in which they are added: pairs of component numbers (left, right),
+/// each advancing by a constant.
+struct Terms {
+  int left, right, left_step = 0, right_step = 0, n = 1;
+  struct Numbers {
+    int left, right;
+  };
+  constexpr Numbers pair(int k) const { return {left + k * left_step, right + k * right_step}; }
+};
+constexpr Terms product_terms(Level a, Level b, int i) {
+  if (a.is_scalar()) return {0, i};
+  if (b.is_scalar()) return {i, 0};
+  if (a.kind == Kind::vector) return {i, i};
+  if (b.kind == Kind::vector) return {i * a.n, 0, 1, 1, a.n};
+  return {i / a.n * a.n, i % a.n, 1, a.n, a.n};
+}
 constexpr bool bad(Level l) { return l.n == 0; }
 
 constexpr std::uint8_t deeper(Shape a, Shape b) { return a.depth > b.depth ? a.depth : b.depth; }

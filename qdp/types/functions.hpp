@@ -130,6 +130,19 @@ template <Op op, class A, class B, class C> auto ternary(const A& a, const B& b,
 QDP_BINARY(operator+, add)
 QDP_BINARY(operator-, sub)
 QDP_BINARY(operator*, mul)
+#ifdef __FMA__
+namespace detail {
+template <class A, class B> using product_site = site_type<pair_result<Op::mul, A, B>()>;
+template <class A, class B>
+concept SmallProduct =
+    Primitive<A> && Primitive<B> && Binary<Op::mul, A, B> && small_product<Op::mul, product_site<A, B>, A, B>;
+}  // namespace detail
+/// Of elements, in place: values go from registers to where they are needed.
+template <class A, class B> requires detail::SmallProduct<A, B>
+[[gnu::always_inline]] inline auto operator*(const A& a, const B& b) {
+  return detail::product<detail::product_site<A, B>>(a, b);
+}
+#endif
 QDP_BINARY(operator/, div)
 QDP_BINARY(operator%, mod)
 QDP_BINARY(operator&, bit_and)

@@ -127,13 +127,93 @@ template <class W, class T> [[gnu::always_inline]] inline W component(const T& s
   return static_cast<W>(reinterpret_cast<const word_of<T>*>(&site)[i]);
 }
 
+/// Components of sites that are computed without a loop, so that compilers keep them in registers from the beginning.
+inline constexpr int kInRegisters = 32;
+template <int n, class Do> [[gnu::always_inline]] inline void for_each_number(Do&& act) {
+  [&]<int... i>(std::integer_sequence<int, i...>)
+      __attribute__((always_inline)) { (act(i), ...); }(std::make_integer_sequence<int, n>{});
+}
+
 /// A site whose component i is compute(i).
 template <class R, class Compute> [[gnu::always_inline]] inline R by_components(Compute compute) {
   R r;
   auto* components = reinterpret_cast<word_of<R>*>(&r);
-  for (int i = 0; i < shape_of<R>.components(); ++i) components[i] = compute(i);
+  constexpr int n = shape_of<R>.components();
+  if constexpr (kFma && n <= kInRegisters) {
+    for_each_number<n>([&](int i) { components[i] = compute(i); });
+  } else {
+    for (int i = 0; i < n; ++i) components[i] = compute(i);
+  }
   return r;
 }
+
+// ---- products of complex matrices and vectors ------------------------------------------------------------------------
+
+#ifdef __FMA__
+
+/// A complex number, in a register.
+template <class W> struct in_register {
+  typedef W type __attribute__((vector_size(2 * sizeof(W))));
+};
+template <class V> [[gnu::always_inline]] inline V fused(V x, V y, V z) {
+#ifdef __clang__
+  return __builtin_elementwise_fma(x, y, z);
+#else
+  if constexpr (sizeof x == 16)
+    return __builtin_ia32_vfmaddpd(x, y, z);
+  else
+    return V{std::fma(x[0], y[0], z[0]), std::fma(x[1], y[1], z[1])};
+#endif
+}
+
+/// Terms of the whole product.
+constexpr int work_of_product(Shape a, Shape b, Shape r) {
+  return r.spin.size() * product_terms(a.spin, b.spin, 0).n * r.color.size() * product_terms(a.color, b.color, 0).n;
+}
+template <Op op, class R, class A, class B> constexpr bool small_product =
+    op == Op::mul && shape_of<A>.complex && shape_of<B>.complex && !shape_of<R>.scalar_levels() &&
+    is_float(shape_of<A>.word) && is_float(shape_of<B>.word) &&
+    work_of_product(shape_of<A>, shape_of<B>, shape_of<R>) <= 64;
+
+/// Term by term as Algebra::algebraic has it, for the two parts at once.
+template <class R, class A, class B> [[gnu::always_inline]] inline R product(const A& a, const B& b) {
+  constexpr Shape left = shape_of<A>, right = shape_of<B>, shape = shape_of<R>;
+  using W = word_of<R>;
+  using V = typename in_register<W>::type;
+  constexpr int spins = shape.spin.size(), colors = shape.color.size();
+  R r;
+  auto* const to = reinterpret_cast<W*>(&r);
+  // Not for_each_number: the loops go when it is late for the compiler to move the arithmetic to where the value is stored, behind the
+  // check of the destination, with all operands waiting in memory.
+#pragma GCC unroll 16
+  for (int s = 0; s < spins; ++s) {
+    const Terms ts = product_terms(left.spin, right.spin, s);
+#pragma GCC unroll 16
+    for (int c = 0; c < colors; ++c) {
+      const Terms tc = product_terms(left.color, right.color, c);
+      V sum{};
+#pragma GCC unroll 4
+      for (int i = 0; i < ts.n; ++i)
+#pragma GCC unroll 4
+        for (int j = 0; j < tc.n; ++j) {
+          const Terms::Numbers m = ts.pair(i), n = tc.pair(j);
+          const int p = (m.left * left.color.size() + n.left) * 2, q = (m.right * right.color.size() + n.right) * 2;
+          const W re = component<W>(a, p), im = component<W>(a, p + 1);
+          const V y{component<W>(b, q), component<W>(b, q + 1)};
+          const V first = V{re, re};
+          sum = i == 0 && j == 0 ? first * y : fused(first, y, sum);
+          sum = fused(V{-im, im}, V{y[1], y[0]}, sum);
+        }
+      const int at = (s * colors + c) * 2;
+      to[at] = sum[0], to[at + 1] = sum[1];
+    }
+  }
+  return r;
+}
+
+#else
+template <Op op, class R, class A, class B> constexpr bool small_product = false;
+#endif
 
 template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribute, const A& a, const B& b) {
   if constexpr (plain_real_binary<op, R, A, B>) {
@@ -154,6 +234,8 @@ template <Op op, class R, class A, class B> R site_binary(std::uint64_t attribut
     using W = word_of<R>;
     const W factor = component<W>(b, 0);
     return by_components<R>([&](int i) { return plain_operation<op>(component<W>(a, i), factor); });
+  } else if constexpr (small_product<op, R, A, B>) {
+    return product<R>(a, b);
   } else {
     return host_result<op, R>(attribute, a, b);
   }
@@ -166,7 +248,11 @@ template <Op op, class T, class X> [[gnu::always_inline]] inline void apply_in_p
   using W = word_of<T>;
   auto* const to = reinterpret_cast<W*>(&d);
   const auto* const from = reinterpret_cast<const W*>(&x);
-  for (int i = 0; i < shape_of<T>.components(); ++i) to[i] = plain_operation<op>(to[i], from[i]);
+  constexpr int n = shape_of<T>.components();
+#ifndef __clang__
+#pragma GCC ivdep  // sites are the same or apart
+#endif
+  for (int i = 0; i < n; ++i) to[i] = plain_operation<op>(to[i], from[i]);
 }
 
 template <Op op, class R, class A> constexpr bool plain_unary =

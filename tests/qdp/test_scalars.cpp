@@ -435,6 +435,21 @@ void check_by_components() {
   y.check("(a * 0.3) - b", [](const auto& a, const auto& b) { return (a * 0.3) - b; });
 }
 
+/// Of matrices, also by their adjoint, with matrices and vectors.
+template <class A, class B>
+void check_products() {
+  Beside<A, B> x;
+  random(x.a), random(x.b);
+  x.la = x.a, x.lb = x.b;
+  x.check("a * b", [](const auto& a, const auto& b) { return a * b; });
+  x.check("adj(a) * b", [](const auto& a, const auto& b) { return adj(a) * b; });
+  if constexpr (requires { x.b* x.a; }) {
+    x.check("b * adj(a)", [](const auto& a, const auto& b) { return b * adj(a); });
+    x.check("b * a + b", [](const auto& a, const auto& b) { return b * a + b; });
+  }
+  x.check("a * b - a * (-b)", [](const auto& a, const auto& b) { return a * b - a * (-b); });
+}
+
 template <class A>
 void check_times_i() {
   Beside<A, A> x;
@@ -466,6 +481,20 @@ TEST_CASE("numbers on the host have the bits of kernels, whatever the program is
   check_by_components<SpinMatrixD::Site, ComplexD::Site>();
   check_by_components<PropagatorD::Site, RealD::Site>();
   check_by_components<PropagatorF::Site, RealF::Site>();
+  check_products<ColorMatrixD::Site, ColorMatrixD::Site>();
+  check_products<ColorMatrixF::Site, ColorMatrixF::Site>();
+  check_products<ColorMatrixF::Site, ColorMatrixD::Site>();
+  check_products<ColorMatrixD::Site, FermionD::Site>();
+  check_products<ColorMatrixF::Site, FermionF::Site>();
+  check_products<ColorMatrixD::Site, FermionF::Site>();
+  check_products<ColorMatrixD::Site, HalfFermionD::Site>();
+  check_products<ColorMatrixF::Site, ColorVectorF::Site>();
+  check_products<ComplexD::Site, ColorMatrixD::Site>();
+  check_products<ComplexF::Site, FermionD::Site>();
+  check_products<SpinMatrixD::Site, SpinMatrixD::Site>();
+  check_products<SpinMatrixF::Site, FermionF::Site>();
+  check_products<SpinMatrixD::Site, ColorMatrixD::Site>();
+  check_products<ColorMatrixD::Site, PropagatorD::Site>();
   check_times_i<ComplexF::Site>();
   check_times_i<ComplexD::Site>();
 }
