@@ -1,9 +1,12 @@
 // Everything a user of the language needs: #include "qdp.h", using namespace QDP.
 #pragma once
 
-// Programs rely on these.
+// Programs rely on these. Without stdlib.h abs(-0.5) is the C library's, of integers, and nought.
+#include <stdlib.h>
+
 #include <fstream>
 #include <iostream>
+#include <stack>
 
 #include "qdp/expr/sym.hpp"
 #include "qdp/init/flop_counter.hpp"

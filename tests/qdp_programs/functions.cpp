@@ -66,6 +66,12 @@ int main(int argc, char** argv) {
   const Complex w = cmplx(a, b);
   QDPIO::cout << w * w << " " << w / conj(w) << " " << real(w) << imag(w) << " " << localNorm2(w) << " " << -w << " "
               << w * 2.0 << " " << 1.0 / Real(3) * w << std::endl;
+  // What the header brings of C++'s own: abs of any number, and containers that need no header of their own.
+  std::stack<double> numbers;
+  numbers.push(abs(-0.75));
+  numbers.push(::abs(-2.5f));
+  QDPIO::cout << numbers.top() << " " << numbers.size() << " " << abs(0.125 - numbers.top()) << " " << abs(-7L)
+              << std::endl;
 
   QDP_finalize();
   return 0;
