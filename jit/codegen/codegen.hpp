@@ -19,7 +19,7 @@ struct CodeOptions {
   bool check = false;  ///< TESSERA_CHECK: LLVM verifies the module (bounds and NaN are checked by jit/runtime)
   int registers = 0;   ///< most registers per thread, 0: as many as the assembler likes (GPU)
   int sites = 1;       ///< neighbouring sites per thread: 1, 2 or 4, in kernels of range domains (GPU)
-  bool quick = false;  ///< made in a third of the time: slower code, the same bits (targets that make_quick_code())
+  bool quick = false;  ///< made in a fifth of the time: slower code, the same bits (targets that make_quick_code())
   bool operator==(const CodeOptions&) const = default;
 };
 
