@@ -44,14 +44,15 @@ llvm::Type* OperationEmitter::value(Type type) const {
 Value* OperationEmitter::constant(const ir::Node& node) {
   if (node.type == Type::b1) return llvm::ConstantInt::get(value(node.type), node.integer != 0);
   llvm::Constant* constant;
-  if (ir::is_int(node.type)) {
+  const bool integer = ir::is_int(node.type);
+  if (integer) {
     constant = llvm::ConstantInt::get(value(node.type), std::uint64_t(node.integer), true);
   } else {
     const llvm::APFloat number =
         node.type == Type::f32 ? llvm::APFloat(static_cast<float>(node.real)) : llvm::APFloat(node.real);
     constant = llvm::ConstantFP::get(value(node.type), number);
   }
-  return quick_ && lanes_ != 0 ? quick_->constant(constant) : constant;
+  return quick_ && (!integer || lanes_ != 0) ? quick_->constant(constant) : constant;
 }
 
 Value* OperationEmitter::node(const ir::Kernel& kernel, const ir::Node& node, const std::vector<Value*>& values,

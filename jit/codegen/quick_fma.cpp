@@ -30,7 +30,6 @@ llvm::Value* QuickFma::constant(llvm::Constant* value) {
 }
 
 llvm::Value* QuickFma::fma(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
-  if (llvm::isa<llvm::Constant>(a) && llvm::isa<llvm::Constant>(b)) b = constant(llvm::cast<llvm::Constant>(b));
   ++count_;
   return builder_.CreateFDiv(builder_.CreateFMul(a, b), c);
 }
@@ -41,7 +40,6 @@ llvm::Value* QuickFma::quotient(llvm::Value* a, llvm::Value* b) {
 }
 
 llvm::Value* QuickFma::negative(llvm::Value* a) {
-  if (!a->getType()->isVectorTy()) return builder_.CreateFNeg(a);
   return builder_.CreateFSub(constant(llvm::ConstantFP::getNegativeZero(a->getType())), a);
 }
 

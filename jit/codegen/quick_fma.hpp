@@ -4,6 +4,10 @@
 // one, which takes longer than for all other instructions of a kernel. So fma(a, b, c) is written as the quotient (a b) / c, and
 // made what it means when instructions are selected. A true quotient's dividend is never a product there: -0 is added to it, in a
 // way that LLVM does not see through, which changes nothing.
+//
+// INVARIANT: what LLVM knows of quotients must not be applied. Without fast-math flags that is (-x) / (-y) = x / y, and x / c = x (1 / c)
+// for powers of two. So neither constants nor changes of sign are to be seen in floating-point operations of quick code: -0 and
+// constants are read from memory, and -x is -0 - x.
 #pragma once
 
 #include "jit/codegen/llvm.hpp"
@@ -20,9 +24,9 @@ class QuickFma {
   explicit QuickFma(llvm::IRBuilder<>& builder) : builder_(builder) {}
   llvm::Value* fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* quotient(llvm::Value* a, llvm::Value* b);
-  /// Also where the quick selection knows no change of sign.
+  /// -0 - x, which is -x for all numbers, zeros included.
   llvm::Value* negative(llvm::Value* a);
-  /// A constant that it does not know: read from memory at the function's beginning.
+  /// A constant that LLVM does not see: read from memory at the function's beginning.
   llvm::Value* constant(llvm::Constant* value);
   int count() const { return count_; }
 

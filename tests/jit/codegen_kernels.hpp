@@ -178,12 +178,13 @@ void check_rounding(const Run& run) {
 }
 
 /// Five trips: loads and stores with strides, reductions over the trips.
-/// Quotients and sums of products beside fused multiply-adds of the same words.
-inline Kernel products(Type t, int lanes) {
+/// Quotients and sums of products beside fused multiply-adds of the same words, with signs and constants that both could be freed of.
+/// With `last_op` select or sin, which LLVM's quick selection does not know on vectors and words, one word is computed by that behind all others.
+inline Kernel products(Type t, int lanes, Op last_op) {
   Kernel k;
   k.name = "products";
   k.lanes = lanes;
-  k.leaves = {{t, 3, true, false}, {t, 9, false, true}};
+  k.leaves = {{t, 3, true, false}, {t, 20, false, true}};
   const Value a = load(k, 0, 0), b = load(k, 0, 1), c = load(k, 0, 2);
   const auto number = [&](double x) { return push(k, {.op = Op::constant, .type = t, .real = x}); };
   const Value product = apply(k, Op::mul, t, a, b), fused = apply(k, Op::fma, t, a, b, c), three = number(3);
@@ -196,6 +197,24 @@ inline Kernel products(Type t, int lanes) {
   store(k, 1, 6, apply(k, Op::fma, t, number(-7), three, a));
   store(k, 1, 7, apply(k, Op::fma, t, apply(k, Op::neg, t, a), b, apply(k, Op::neg, t, product)));
   store(k, 1, 8, apply(k, Op::div, t, apply(k, Op::neg, t, a), number(0)));
+  const auto minus = [&](Value x) { return apply(k, Op::neg, t, x); };
+  int at = 9;
+  const auto other = [&](Value x) {
+    return apply(k, Op::add, t, x, number(at));
+  };  // no two are alike: LLVM would leave those
+  for (int first = 0; first < 4; ++first)
+    for (int last = 0; last < 3; ++last) {
+      const Value x = other(a), z = other(c);
+      const Value factors[] = {x, minus(x), number(-2 - at), apply(k, Op::mul, t, x, number(-2 - at))},
+                  summands[] = {minus(z), number(-3), number(7)};
+      store(k, 1, at++, apply(k, Op::fma, t, factors[first], other(b), summands[last]));
+    }
+  store(k, 1, at++, apply(k, Op::div, t, minus(apply(k, Op::mul, t, a, b)), minus(c)));
+  k.leaves[1].components = std::int16_t(at + 1);
+  Value behind = a;
+  if (last_op == Op::select) behind = apply(k, Op::select, t, apply(k, Op::lt, Type::b1, a, b), fused, c);
+  if (last_op == Op::sin) behind = apply(k, Op::sin, t, fused);
+  store(k, 1, at, behind);
   return k;
 }
 
