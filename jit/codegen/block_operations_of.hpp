@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "jit/codegen/block_operations.hpp"
+#include "jit/ir/nodes.hpp"
 #include "jit/ir/words.hpp"
 
 #ifndef TESSERA_PROCESSOR
@@ -17,6 +18,7 @@ namespace {
 
 using ir::Op;
 using ir::Type;
+using ir::with_type;
 
 /// result[i] = f(a[i], b[i], c[i])
 template <class Result, class A, class B, class C, class F>
@@ -77,55 +79,15 @@ BlockOperation copy_of(Type type) {
   }
 }
 
-template <class F>
-BlockOperation with_type(Type type, F&& f) {
-  switch (type) {
-    case Type::b1:
-      return f(bool{});
-    case Type::i32:
-      return f(std::int32_t{});
-    case Type::i64:
-      return f(std::int64_t{});
-    case Type::f32:
-      return f(float{});
-    case Type::f64:
-      return f(double{});
-  }
-  return nullptr;
-}
-
 constexpr bool is_comparison(Op op) { return op == Op::lt || op == Op::le || op == Op::eq || op == Op::ne; }
 
-/// What is computed word by word from operands of the result's type.
+/// What is computed word by word from operands of the result's type, without a library.
 template <class T>
 constexpr bool is_arithmetic(Op op) {
-  switch (op) {
-    case Op::and_:
-    case Op::or_:
-    case Op::xor_:
-    case Op::not_:
-      return std::is_integral_v<T>;
-    case Op::rem:
-    case Op::shl:
-    case Op::shr:
-      return std::is_integral_v<T> && !std::is_same_v<T, bool>;
-    case Op::fma:
-    case Op::sqrt:
-    case Op::floor:
-    case Op::ceil:
-      return std::is_floating_point_v<T>;
-    case Op::add:
-    case Op::sub:
-    case Op::mul:
-    case Op::div:
-    case Op::neg:
-    case Op::abs:
-    case Op::min:
-    case Op::max:
-      return !std::is_same_v<T, bool>;
-    default:
-      return false;
-  }
+  constexpr Type type = std::is_same_v<T, bool>        ? Type::b1
+                        : !std::is_floating_point_v<T> ? Type::i64
+                                                       : Type::f64;  // the width makes no difference
+  return op >= Op::add && op <= Op::shr && !is_comparison(op) && !ir::is_elementary(op) && ir::applies_to(op, type);
 }
 
 template <Op op>

@@ -65,7 +65,7 @@ class KernelEmitter {
     load_arguments();
     Value* first = in_steps(function_->getArg(1));
     Value* last = in_steps(function_->getArg(2));
-    entry_end_ = builder_.CreateCondBr(builder_.CreateICmpSLT(first, last), loop, done);
+    builder_.CreateCondBr(builder_.CreateICmpSLT(first, last), loop, done);
 
     builder_.SetInsertPoint(loop);
     llvm::PHINode* step = builder_.CreatePHI(builder_.getInt64Ty(), 2, "step");
@@ -89,6 +89,19 @@ class KernelEmitter {
     return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes, name);
   }
   Value* advance(Value* pointer, std::int64_t bytes) { return bytes == 0 ? pointer : advance(pointer, number(bytes)); }
+  /// Memory for as long as the function runs.
+  llvm::AllocaInst* on_stack(llvm::Type* type) {
+    llvm::BasicBlock& entry = function_->getEntryBlock();
+    return llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt()).CreateAlloca(type);
+  }
+  /// Of a function of C.
+  Value* call(const char* name, llvm::Type* result, llvm::ArrayRef<Value*> arguments) {
+    llvm::SmallVector<llvm::Type*> types;
+    for (Value* argument : arguments) types.push_back(argument->getType());
+    auto callee = module_.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+    llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
+    return builder_.CreateCall(callee, arguments);
+  }
   llvm::Align alignment(Type word) const {
     return llvm::Align(std::uint64_t(std::min(kCacheLine, lanes_ * ir::bytes(word))));
   }
@@ -227,15 +240,11 @@ class KernelEmitter {
   /// Where the lanes of the block, or of the part of it that this step sees, are as they belong: in the block or in a copy.
   Value* flipped(Value* from, const ir::Leaf& leaf, Value* flip) {
     const std::int64_t bytes = leaf.components * component_bytes(leaf);
-    llvm::IRBuilder<> at_begin(&function_->getEntryBlock(), function_->getEntryBlock().getFirstInsertionPt());
-    Value* copy = at_begin.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), std::uint64_t(bytes)));
-    llvm::cast<llvm::AllocaInst>(copy)->setAlignment(llvm::Align(kCacheLine));
-    auto callee = module_.getOrInsertFunction("tessera_flip_lanes", builder_.getPtrTy(), builder_.getPtrTy(),
-                                              builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty(),
-                                              builder_.getInt64Ty(), builder_.getInt64Ty(), builder_.getInt64Ty());
-    llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
-    return builder_.CreateCall(callee, {copy, from, flip, number(ir::bytes(leaf.word)), number(lanes_),
-                                        number(leaf.components), number(component_bytes(leaf))});
+    llvm::AllocaInst* copy = on_stack(llvm::ArrayType::get(builder_.getInt8Ty(), std::uint64_t(bytes)));
+    copy->setAlignment(llvm::Align(kCacheLine));
+    return call("tessera_flip_lanes", builder_.getPtrTy(),
+                {copy, from, flip, number(ir::bytes(leaf.word)), number(lanes_), number(leaf.components),
+                 number(component_bytes(leaf))});
   }
 
   /// Quick selection knows no permutations, but calls: whole blocks are copied with lanes flipped, if that is all that exchanges do,
@@ -481,16 +490,11 @@ class KernelEmitter {
   }
 
   void call_sum(std::size_t r, Value* x) {
-    llvm::IRBuilder<> at_begin(&function_->getEntryBlock(), function_->getEntryBlock().getFirstInsertionPt());
-    Value* summands = at_begin.CreateAlloca(x->getType());
+    Value* summands = on_stack(x->getType());
     builder_.CreateStore(x, summands);
     Value* first = here_.frames[0].half ? builder_.CreateMul(here_.frames[0].half, number(lanes_)) : number(0);
-    auto callee =
-        module_.getOrInsertFunction("tessera_sum_add", builder_.getVoidTy(), builder_.getPtrTy(), builder_.getPtrTy(),
-                                    builder_.getInt64Ty(), builder_.getInt64Ty(), builder_.getInt64Ty());
-    llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
-    builder_.CreateCall(
-        callee, {accumulator_member(r, 0), summands, number(lanes_), first, mask_bits_ ? mask_bits_ : number(-1)});
+    call("tessera_sum_add", builder_.getVoidTy(),
+         {accumulator_member(r, 0), summands, number(lanes_), first, mask_bits_ ? mask_bits_ : number(-1)});
   }
 
   /// The arithmetic of sum.hpp: three levels if all summands are below the limit, else the slow path.
@@ -519,13 +523,10 @@ class KernelEmitter {
     builder_.CreateBr(done);
 
     builder_.SetInsertPoint(slow);
-    llvm::IRBuilder<> at_entry(entry_end_);
-    Value* spilled = at_entry.CreateAlloca(x->getType());
+    Value* spilled = on_stack(x->getType());
     builder_.CreateStore(x, spilled);
-    auto callee = module_.getOrInsertFunction("tessera_sum_slow", builder_.getVoidTy(), builder_.getPtrTy(),
-                                              builder_.getPtrTy(), builder_.getInt32Ty());
-    llvm::cast<llvm::Function>(callee.getCallee())->setDoesNotThrow();
-    builder_.CreateCall(callee, {accumulator_member(r, 0), spilled, builder_.getInt32(unsigned(lanes_))});
+    call("tessera_sum_slow", builder_.getVoidTy(),
+         {accumulator_member(r, 0), spilled, builder_.getInt32(unsigned(lanes_))});
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
   }
@@ -538,7 +539,6 @@ class KernelEmitter {
   llvm::IRBuilder<> builder_;
   OperationEmitter operations_;
   llvm::Function* function_ = nullptr;
-  llvm::Instruction* entry_end_ = nullptr;
   llvm::BasicBlock* done_ = nullptr;
 
   std::vector<Value*> fields_, tables_, scalars_;  ///< base addresses; splatted arguments

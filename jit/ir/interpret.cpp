@@ -36,24 +36,6 @@ Word put(T x) {
   return w;
 }
 
-/// Calls f(T{}) with the C++ type of t.
-template <class F>
-Word with_type(Type t, F&& f) {
-  switch (t) {
-    case Type::b1:
-      return f(bool{});
-    case Type::i32:
-      return f(std::int32_t{});
-    case Type::i64:
-      return f(std::int64_t{});
-    case Type::f32:
-      return f(float{});
-    case Type::f64:
-      return f(double{});
-  }
-  return 0;
-}
-
 Word evaluate(const Kernel& kernel, const Node& n, const Word* values) {
   const Word a = n.a == kNone ? 0 : values[n.a], b = n.b == kNone ? 0 : values[n.b], c = n.c == kNone ? 0 : values[n.c];
   switch (n.op) {

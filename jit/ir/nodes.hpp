@@ -9,7 +9,62 @@
 namespace jit::ir {
 
 /// sin, exp, pow, ...: functions that a library computes, on floating point only.
-bool is_elementary(Op op);
+constexpr bool is_elementary(Op op) {
+  switch (op) {
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::tanh:
+    case Op::exp:
+    case Op::log:
+    case Op::log10:
+    case Op::pow:
+    case Op::atan2:
+    case Op::fmod:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Whether an operation is one of words of this type; of those whose operands have other types than the result: true.
+constexpr bool applies_to(Op op, Type t) {
+  if (is_elementary(op)) return is_float(t);
+  switch (op) {
+    case Op::fma:
+    case Op::sqrt:
+    case Op::floor:
+    case Op::ceil:
+      return is_float(t);
+    case Op::rem:
+    case Op::shl:
+    case Op::shr:
+      return is_int(t);
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::div:
+    case Op::neg:
+    case Op::abs:
+    case Op::min:
+    case Op::max:
+    case Op::lt:
+    case Op::le:
+      return t != Type::b1;
+    case Op::and_:
+    case Op::or_:
+    case Op::xor_:
+    case Op::not_:
+      return !is_float(t);
+    default:
+      return true;
+  }
+}
 
 /// The word that a constant is, in the low bytes; a truth value is 0 or 1.
 std::uint64_t bits_of_constant(const Node& node);

@@ -83,6 +83,17 @@ void raise(SumAccumulator& acc, std::int64_t top) {
 
 }  // namespace
 
+namespace {
+/// Adds what fits the window to a lane: to each level the multiple of its unit that is left.
+void add_to_levels(SumAccumulator& acc, std::int64_t lane, double x) {
+  for (int k = 0; k < 3; ++k) {
+    const double part = (x + acc.extract[k]) - acc.extract[k];
+    acc.level[k][lane] += part;
+    x -= part;
+  }
+}
+}  // namespace
+
 void reset(SumAccumulator& acc, ir::Reduction::Kind kind) {
   if (kind == ir::Reduction::Kind::sum) {
     clear_levels(acc);
@@ -109,33 +120,20 @@ extern "C" void tessera_sum_slow(SumAccumulator* acc, const double* x, int lanes
       acc->special += x[l];
       continue;
     }
-    double rest = acc->top > kHighestFast ? std::ldexp(x[l], -int(kHugeShift)) : x[l];
-    for (int k = 0; k < 3; ++k) {
-      const double part = (rest + acc->extract[k]) - acc->extract[k];
-      acc->level[k][l] += part;
-      rest -= part;
-    }
+    add_to_levels(*acc, l, acc->top > kHighestFast ? std::ldexp(x[l], -int(kHugeShift)) : x[l]);
   }
 }
 
 extern "C" void tessera_sum_add(SumAccumulator* acc, const double* x, std::int64_t lanes, std::int64_t first,
                                 std::uint64_t mask) {
-  double rest[kMaxLanes];
+  double summand[kMaxLanes];
   bool fits = true;
   for (std::int64_t l = 0; l < lanes; ++l) {
-    rest[l] = (mask >> l & 1) != 0 ? x[l] : 0;
-    fits &= std::fabs(rest[l]) < acc->limit;
+    summand[l] = (mask >> l & 1) != 0 ? x[l] : 0;
+    fits &= std::fabs(summand[l]) < acc->limit;
   }
-  if (!fits) return tessera_sum_slow(acc, rest, static_cast<int>(lanes));
-  for (int k = 0; k < 3; ++k) {
-    const double extract = acc->extract[k];
-    double* const level = acc->level[k] + first;
-    for (std::int64_t l = 0; l < lanes; ++l) {
-      const double part = (rest[l] + extract) - extract;
-      level[l] += part;
-      rest[l] -= part;
-    }
-  }
+  if (!fits) return tessera_sum_slow(acc, summand, static_cast<int>(lanes));
+  for (std::int64_t l = 0; l < lanes; ++l) add_to_levels(*acc, first + l, summand[l]);
 }
 
 namespace {

@@ -92,39 +92,6 @@ class Verifier {
           std::to_string(first) + " to " + std::to_string(last));
   }
 
-  static bool takes(Op op, Type t) {
-    if (is_elementary(op)) return is_float(t);
-    switch (op) {
-      case Op::fma:
-      case Op::sqrt:
-      case Op::floor:
-      case Op::ceil:
-        return is_float(t);
-      case Op::rem:
-      case Op::shl:
-      case Op::shr:
-        return is_int(t);
-      case Op::add:
-      case Op::sub:
-      case Op::mul:
-      case Op::div:
-      case Op::neg:
-      case Op::abs:
-      case Op::min:
-      case Op::max:
-      case Op::lt:
-      case Op::le:
-        return t != Type::b1;
-      case Op::and_:
-      case Op::or_:
-      case Op::xor_:
-      case Op::not_:
-        return !is_float(t);
-      default:
-        return true;
-    }
-  }
-
   void node(Value number) {
     const Node& n = kernel_.nodes[std::size_t(number)];
     const std::string what = "node %" + std::to_string(number) + " (" + name(n.op) + ")";
@@ -177,7 +144,7 @@ class Verifier {
       case Op::eq:
       case Op::ne:
         check(n.type == Type::b1, what, "result b1", name(n.type));
-        check(takes(n.op, type_of(0)), what, "ordered operands", name(type_of(0)));
+        check(applies_to(n.op, type_of(0)), what, "ordered operands", name(type_of(0)));
         same(0, type_of(0));
         break;
       case Op::select:
@@ -191,7 +158,7 @@ class Verifier {
               std::string("an operand of as many bytes as ") + name(n.type), name(type_of(0)));
         break;
       default:
-        check(takes(n.op, n.type), what, "a type that the operation knows", name(n.type));
+        check(applies_to(n.op, n.type), what, "a type that the operation knows", name(n.type));
         same(0, n.type);
     }
   }

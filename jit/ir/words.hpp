@@ -19,6 +19,23 @@ namespace jit::ir {
 /// Throws InternalError.
 [[noreturn]] void not_an_operation(Op op, const char* on);
 
+/// Calls f(T{}) with the C++ type of t.
+template <class F>
+static auto with_type(Type t, F&& f) {
+  switch (t) {
+    case Type::b1:
+      return f(bool{});
+    case Type::i32:
+      return f(std::int32_t{});
+    case Type::i64:
+      return f(std::int64_t{});
+    case Type::f32:
+      return f(float{});
+    default:
+      return f(double{});
+  }
+}
+
 template <class To, class From>
 [[gnu::always_inline]] static inline To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
