@@ -196,8 +196,9 @@ class KernelEmitter {
     } else {
       Value* first = builder_.CreateMul(parent.group, number(kernel_.lanes));
       if (parent.half) first = builder_.CreateAdd(first, builder_.CreateMul(parent.half, number(lanes_)));
-      entries = builder_.CreateAlignedLoad(operations_.vector(Type::i32),
-                                           builder_.CreateGEP(builder_.getInt32Ty(), table, first), llvm::Align(4));
+      Value* block = builder_.CreateGEP(builder_.getInt32Ty(), table, first);
+      if (parent.flip) block = flipped(block, parent.flip, ir::bytes(Type::i32), 1, lanes_ * ir::bytes(Type::i32));
+      entries = builder_.CreateAlignedLoad(operations_.vector(Type::i32), block, llvm::Align(4));
     }
     return builder_.CreateSExt(entries, operations_.vector(Type::i64), "positions");
   }
@@ -234,17 +235,16 @@ class KernelEmitter {
                                   builder_.CreateMul(f.half, number(lanes_ * size)));
     }
     known = advance(fields_[leaf_number], offset, "block");
-    return f.flip ? known = flipped(known, leaf, f.flip) : known;
+    return f.flip ? known = flipped(known, f.flip, size, leaf.components, component_bytes(leaf)) : known;
   }
 
-  /// Where the lanes of the block, or of the part of it that this step sees, are as they belong: in the block or in a copy.
-  Value* flipped(Value* from, const ir::Leaf& leaf, Value* flip) {
-    const std::int64_t bytes = leaf.components * component_bytes(leaf);
-    llvm::AllocaInst* copy = on_stack(llvm::ArrayType::get(builder_.getInt8Ty(), std::uint64_t(bytes)));
+  /// Where the lanes of a block, or of the part of it that this step sees, are as they belong: in the block or in a copy.
+  Value* flipped(Value* block, Value* flip, std::int64_t word, std::int64_t components, std::int64_t component_bytes) {
+    llvm::AllocaInst* copy =
+        on_stack(llvm::ArrayType::get(builder_.getInt8Ty(), std::uint64_t(components * component_bytes)));
     copy->setAlignment(llvm::Align(kCacheLine));
     return call("tessera_flip_lanes", builder_.getPtrTy(),
-                {copy, from, flip, number(ir::bytes(leaf.word)), number(lanes_), number(leaf.components),
-                 number(component_bytes(leaf))});
+                {copy, block, flip, number(word), number(lanes_), number(components), number(component_bytes)});
   }
 
   /// Quick selection knows no permutations, but calls: whole blocks are copied with lanes flipped, if that is all that exchanges do,

@@ -345,8 +345,9 @@ inline std::vector<jit::LaneExchange> every_exchange(int lanes) {
   return all;
 }
 
-/// A random program: leaves and arguments of all types, nested structured and gathered slots, any operation.
-inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
+/// A random program: leaves and arguments of all types, nested structured and gathered slots, any operation. `rings`: lanes may go
+/// round, else they are flipped only.
+inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, bool rings = true) {
   Dice dice(seed);
   Kernel k;
   k.name = "random_" + std::to_string(seed);
@@ -367,7 +368,8 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
     return p;
   };
   const int slots = dice.below(5);
-  const auto exchanges = every_exchange(lanes);
+  auto exchanges = every_exchange(lanes);
+  if (!rings) std::erase_if(exchanges, [](const jit::LaneExchange& exchange) { return exchange.ring != 0; });
   for (int i = 1; i <= slots; ++i) {
     const int parent = dice.below(i);
     const bool gathered = k.slots[std::size_t(parent)].gathered || dice.below(4) == 0;
@@ -439,10 +441,22 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words) {
       if (v != jit::ir::kNone && frame[std::size_t(v)] != -1) result = f;
     note(result, push(k, n));
   }
+  // What is stored is a value of the site's frame or one that came from any other, all the way.
+  const auto from_afar = [&](Type t) {
+    int f = dice.below(slots + 1);
+    Value v = operand(f, t);
+    while (f != 0 && frame[std::size_t(v)] != -1) {
+      v = permute(k, f, v);
+      f = k.slots[std::size_t(f)].parent;
+      note(f, v);
+    }
+    return v;
+  };
   for (int leaf = 4; leaf < 7; ++leaf)
     for (int c = 0; c < (k.trips > 1 ? 2 : 4); ++c) {
       const int s = k.trips > 1 && leaf != 6 ? 1 : 0;
-      store(k, leaf, c * (s ? 1 : 2) % 4, operand(0, k.leaves[std::size_t(leaf)].word), s, k.rounds > 1 && c == 0 && s);
+      const Value v = from_afar(k.leaves[std::size_t(leaf)].word);
+      store(k, leaf, c * (s ? 1 : 2) % 4, v, s, k.rounds > 1 && c == 0 && s);
       k.stores.back().place = shifted(k.stores.back().place);
     }
   if (!small_words)

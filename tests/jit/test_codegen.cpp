@@ -19,7 +19,22 @@ int interpreted(const Kernel& kernel, Lab& lab) {
   const auto program = jit::BlockProgram::make(kernel);
   return program ? lab.disagreements(*program) : -1;
 }
-int interpreted(const Kernel& kernel, Lab&& lab) { return interpreted(kernel, lab); }
+
+/// Whatever may stand for a kernel on a CPU agrees with the interpreter of single sites: code, code made quickly, and a program of
+/// blocks, which knows no elementary functions.
+void check_every_code(const Kernel& kernel, unsigned seed, CodeOptions options = {}) {
+  CAPTURE(kernel.lanes);
+  CAPTURE(seed);
+  jit::ir::verify(kernel);
+  for (const bool quick : {false, true}) {
+    CAPTURE(quick);
+    options.quick = quick;
+    CHECK(Lab(kernel, seed).disagreements(compiler(), options) == 0);
+  }
+  const bool elementary = std::ranges::any_of(kernel.nodes, [](const Node& n) { return jit::ir::is_elementary(n.op); });
+  Lab lab(kernel, seed);
+  CHECK(interpreted(kernel, lab) == (elementary ? -1 : 0));
+}
 
 jit::KernelFunction function(const Kernel& kernel) { return code<jit::KernelFunction>(compiler().compile(kernel, {})); }
 
@@ -29,15 +44,8 @@ TEST_CASE("every operation agrees with the interpreter, for every type and width
   for (Type t : kTypes)
     for (int lanes : kWidths) {
       CAPTURE(jit::ir::name(t));
-      CAPTURE(lanes);
-      const Kernel k = all_operations(t, lanes);
-      jit::ir::verify(k);
-      for (unsigned seed = 1; seed <= 5; ++seed) {
-        CHECK(Lab(k, seed).disagreements(compiler()) == 0);
-        CHECK(Lab(k, seed).disagreements(compiler(), {.quick = true}) == 0);
-        const Kernel interpretable = all_operations(t, lanes, false);
-        CHECK(interpreted(interpretable, Lab(interpretable, seed)) == 0);
-      }
+      for (unsigned seed = 1; seed <= 5; ++seed)
+        for (const bool elementary : {true, false}) check_every_code(all_operations(t, lanes, elementary), seed);
     }
 }
 
@@ -47,9 +55,7 @@ TEST_CASE("every conversion agrees with the interpreter") {
       for (int lanes : kWidths) {
         CAPTURE(jit::ir::name(from));
         CAPTURE(jit::ir::name(to));
-        const Kernel k = conversion(from, to, lanes);
-        CHECK(Lab(k, 3).disagreements(compiler()) == 0);
-        CHECK(interpreted(k, Lab(k, 3)) == 0);
+        check_every_code(conversion(from, to, lanes), 3);
       }
 }
 
@@ -67,52 +73,31 @@ TEST_CASE("fma rounds once and a product followed by a sum rounds twice") {
 TEST_CASE("quick code tells quotients of products from fused multiply-adds") {
   for (Type t : {Type::f32, Type::f64})
     for (int lanes : kWidths)
-      for (const Op last : {Op::load, Op::select, Op::sin}) {
-        CAPTURE(lanes);
-        const Kernel k = products(t, lanes, last);
-        jit::ir::verify(k);
-        for (const bool quick : {true, false}) CHECK(Lab(k, 4).disagreements(compiler(), {.quick = quick}) == 0);
-        CHECK(interpreted(k, Lab(k, 4)) == (last == Op::sin ? -1 : 0));
-      }
+      for (const Op last : {Op::load, Op::select, Op::sin}) check_every_code(products(t, lanes, last), 4);
 }
 
 TEST_CASE("random programs agree with the interpreter to the bit") {
   for (int lanes : kWidths)
-    for (unsigned seed = 1; seed <= 40; ++seed) {
-      const Kernel k = random_kernel(seed, lanes, seed % 2 == 0);
-      CAPTURE(lanes);
-      CAPTURE(seed);
-      jit::ir::verify(k);
-      for (const bool quick : {false, true})
-        CHECK(Lab(k, seed).disagreements(compiler(),
-                                         {.streaming = seed % 3 == 0, .prefetch = int(seed % 4), .quick = quick}) == 0);
-      const bool elementary = std::ranges::any_of(k.nodes, [](const Node& n) { return jit::ir::is_elementary(n.op); });
-      CHECK(interpreted(k, Lab(k, seed)) == (elementary ? -1 : 0));
-    }
+    for (unsigned seed = 1; seed <= 40; ++seed)
+      for (const bool rings : {true, false})  // quick code has its way with kernels that have none
+        check_every_code(random_kernel(seed, lanes, seed % 2 == 0, rings), seed,
+                         {.streaming = seed % 3 == 0, .prefetch = int(seed % 4)});
 }
 
 TEST_CASE("trips: loads and stores walk by their strides, reductions see every trip") {
   for (int lanes : kWidths) {
-    CAPTURE(lanes);
-    CHECK(Lab(trips(lanes), 2).disagreements(compiler()) == 0);
-    CHECK(Lab(rounds(lanes), 2).disagreements(compiler(), {.prefetch = 2}) == 0);
-    for (const Kernel& k : {trips(lanes), rounds(lanes)}) CHECK(interpreted(k, Lab(k, 2)) == 0);
+    check_every_code(trips(lanes), 2);
+    check_every_code(rounds(lanes), 2, {.prefetch = 2});
   }
 }
 
 TEST_CASE("lanes are exchanged within registers and across the halves of a group, alone and nested") {
   for (int lanes : {16, 8, 2})
     for (const jit::LaneExchange& exchange : every_exchange(lanes)) {
-      const Kernel k = halves(lanes, exchange);
-      jit::ir::verify(k);
-      CAPTURE(lanes);
       CAPTURE(exchange.flip);
       CAPTURE(exchange.ring);
       CAPTURE(exchange.step);
-      for (unsigned seed = 1; seed < 3; ++seed) {
-        CHECK(Lab(k, seed).disagreements(compiler(), {.prefetch = 2}) == 0);
-        CHECK(interpreted(k, Lab(k, seed)) == 0);
-      }
+      for (unsigned seed = 1; seed < 3; ++seed) check_every_code(halves(lanes, exchange), seed, {.prefetch = 2});
     }
 }
 
