@@ -233,6 +233,28 @@ TEST_CASE("a folder that is missing or too small is reported before the start fi
   CHECK(warning.empty());
 }
 
+TEST_CASE("a disk without room for the next checkpoint is told of after each save that another one follows") {
+  const ScratchFolder folder("checkpoint_next");
+  HmcParameters parameters = parameters_of(params(folder.file("run"), 4, 1));
+  const std::vector<int> huge(Nd, 1 << 40 / Nd);
+  std::vector<std::string> warnings;
+  RunHooks hooks;
+  hooks.warning = [&](const std::string& text) { warnings.push_back(text); };
+  hooks.report = [&](const UpdateReport& report) {
+    if (report.update_no == 2) parameters.dynamics.lattice = huge;
+  };
+  XMLFileWriter data(folder.file("data.xml")), log(folder.file("log.xml"));
+  push(data, "hmc");
+  push(log, "hmc");
+  run_simulation(parameters, data, log, hooks);
+  pop(data);
+  pop(log);
+  CHECK(saved(folder.file("run")) == std::set<unsigned long>{1, 2, 3, 4});
+  REQUIRE(warnings.size() == 2);  // after 2 and 3
+  for (const std::string& warning : warnings)
+    CHECK(contains(warning, "needs " + std::to_string(checkpoint_bytes(huge)) + " bytes"));
+}
+
 TEST_CASE("the bytes that a checkpoint is taken to need are those of its two files, and a little more") {
   const ScratchFolder folder("checkpoint_bytes");
   run_here(folder, params(folder.file("run"), 1, 1));
