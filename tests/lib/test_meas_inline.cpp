@@ -227,6 +227,14 @@ TEST_CASE("propagators and gauge fields survive being written, erased and read, 
   CHECK(out.number("/out/elem[10]/Plaquette/w_plaq") == doctest::Approx(out.number("/out/elem[11]/Plaquette/w_plaq"))
                                                             .epsilon(1e-6));  // NERSC files are in single precision
   CHECK(out.count("//list_named_obj/elem[object_id='s']") == 0);
+  CHECK(out.count("//list_named_obj/elem") == 6);
+  for (const auto& [id, type] :
+       {std::pair{"default_gauge_field", "Multi1dLatticeColorMatrix"}, std::pair{"again", "Multi1dLatticeColorMatrix"},
+        std::pair{"sF", "LatticePropagator"}, std::pair{"sD", "LatticePropagator"},
+        std::pair{"sinkF", "LatticePropagator"}, std::pair{"sinkD", "LatticePropagator"}}) {
+    CAPTURE(id);
+    CHECK(out.text("//list_named_obj/elem[object_id='" + std::string(id) + "']/object_type") == type);
+  }
   CHECK(std::filesystem::exists(folder.file("erased")));
 }
 

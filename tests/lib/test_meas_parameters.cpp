@@ -277,6 +277,21 @@ TEST_CASE("flows write times, energies, charges and scales of each step, and lea
   }
 }
 
+TEST_CASE("an input without a version is of the newest") {
+  const GaugeField u = field({2, 4, 2, 2});
+  const auto flow = [&](const std::string& version, const std::string& directions) {
+    Output out(run_measurements(
+        measurement("WILSON_FLOW", tag("Param", version + tag("nstep", "2") + tag("wtime", "0.1") + tag("t_dir", "3") +
+                                                    tag("smear_dirs", directions)) +
+                                       ids(tag("gauge_in", "default_gauge_field"))),
+        u));
+    return out.number("//WilsonFlowGaugeObservables/w_plaq");
+  };
+  const double newest = flow(tag("version", "2"), "1 0 1 1");
+  CHECK(flow("", "1 0 1 1") == newest);
+  CHECK(flow("", "1 1 1 1") != newest);
+}
+
 TEST_CASE(
     "WILSON_FLOW's wtime is that of all steps, however few; GRADIENT_FLOW's time is the last direction unless told") {
   const GaugeField u = field({2, 4, 2, 2});
