@@ -63,6 +63,22 @@ std::string configuration(const std::string& prefix, unsigned long n) {
   return prefix + "_cfg_" + std::to_string(n) + ".lime";
 }
 
+/// The reported times of parts of updates are those of `elapsed` seconds of updates: no more, and not another unit.
+void check_seconds(tests::Output& data, const std::vector<std::string>& parts, int updates, double elapsed) {
+  double reported = 0;
+  for (const std::string& part : parts) {
+    CAPTURE(part);
+    REQUIRE(data.count("//Update/" + part) == updates);
+    for (int i = 1; i <= updates; ++i) {
+      const double seconds = data.number("(//Update/" + part + ")[" + std::to_string(i) + "]");
+      CHECK(seconds > 0);
+      reported += seconds;
+    }
+  }
+  CHECK(reported <= elapsed * (1 + 1e-5));
+  CHECK(reported > elapsed / 100);
+}
+
 bool near(double a, double b, double tolerance = 1e-11) {
   return std::fabs(a - b) <= base_tol(tolerance) * (1 + std::fabs(b));
 }
@@ -90,6 +106,12 @@ TEST_CASE("energies, plaquettes and decisions of each update are those of the co
   GaugeField momenta;
   refresh_momenta(momenta);
   CHECK(near(data.number("(//KE_old)[1]"), toDouble(kinetic_energy(momenta))));
+  // Each force is one of all terms, in the order of the input.
+  const std::string forces = "//AbsHamiltonianForce";
+  CHECK(log.count(forces) > 6);
+  CHECK(log.count(forces + "[num_terms = 2 and count(ForcesByMonomial/elem) = 2]") == log.count(forces));
+  for (const auto& [place, id] : {std::pair{"1", "rectangles"}, std::pair{"2", "plaquettes"}})
+    CHECK(log.count(forces + "/ForcesByMonomial/elem[" + place + "][monomial_id = '" + id + "']") == log.count(forces));
 
   for (unsigned long n = 6; n <= 11; ++n) {
     CAPTURE(n);
@@ -229,6 +251,9 @@ TEST_CASE("checks, measurements, saves and reports of a run come at the numbers 
       CHECK((r.seconds_left == 0) == (left == 0));
     }
     CHECK(summary.seconds >= elapsed);
+    tests::Output data(tests::read_text(folder.file(name + ".xml")));
+    check_seconds(data, {"seconds_for_trajectory", "seconds_for_measurements"}, static_cast<int>(reports.size()),
+                  elapsed);
     return summary;
   };
   const std::string loop =
@@ -297,6 +322,7 @@ TEST_CASE("a heatbath run is that of its parameters: sweeps, trials, anisotropy 
         tag("purgaug",
             tag("Cfg", tag("cfg_type", "DISORDERED")) + control(prefix, {0, 1, 2, 2, 2}, "") +
                 tag("HBItr", tag("nrow", "2 2 4 6") + tag("GaugeAction", action) + tag("HBParams", c.parameters)));
+    double elapsed = 0;
     {
       const InputFile file = tests::input(text);
       PurgaugParameters parameters = read_purgaug_parameters(file.root());
@@ -305,11 +331,15 @@ TEST_CASE("a heatbath run is that of its parameters: sweeps, trials, anisotropy 
       XMLFileWriter data(folder.file("out.xml")), log(folder.file("log.xml"));
       push(data, "purgaug");
       push(log, "purgaug");
-      const RunSummary summary = run_heatbath(parameters, data, log, {});
+      RunHooks hooks;
+      hooks.report = [&](const UpdateReport& report) { elapsed += report.seconds; };
+      const RunSummary summary = run_heatbath(parameters, data, log, hooks);
       CHECK(summary.updates == 3);
       pop(data);
       pop(log);
     }
+    tests::Output data(tests::read_text(folder.file("out.xml")));
+    check_seconds(data, {"seconds_for_update", "seconds_for_measurements"}, 3, elapsed);
     tests::use_lattice({2, 2, 4, 6});
     LinkMaps links;
     if (!c.state.empty()) {
