@@ -1,7 +1,9 @@
 // What the language does over ranks besides sums over the lattice: input and output by one of them, QDPInternal, the end.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -12,8 +14,10 @@
 #include <thread>
 #include <vector>
 
+#include "jit/support/bytes.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "jit/support/log.hpp"
 #include "qdp.h"
 #include "qdp/expr/exchange.hpp"
 #include "tests/ranks.hpp"
@@ -108,6 +112,61 @@ TEST_CASE("what statements send is counted: messages, their bytes, and the sites
     CHECK(counts[3] + counts[4] == 3 * 256);
     CHECK(counts[4] >= 3 * 64);
   }
+}
+
+TEST_CASE(
+    "notes for what the other rank has are counted with the bytes that they spare; the end tells all counts and times") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("the numbers of sites");
+  const auto told = texts_on_ranks(2, [](Communicator&) {
+    multi1d<int> nrow(Nd), grid(Nd);
+    nrow = 4;
+    nrow[3] = 8;
+    grid = 1;
+    grid[3] = 2;
+    Layout::setLattSize(nrow);
+    Layout::setLogicalSize(grid);
+    Layout::create();
+    LatticeRealD x, y;
+    random(x);
+    StopWatch watch;
+    watch.start();
+    for (int i = 0; i < 4; ++i) y = x + shift(x, FORWARD, 3);  // in the last of them nothing is new any more
+    const double anything = toDouble(sum(y));
+    const detail::ExchangeTimes before = detail::exchange_times();
+    for (int i = 0; i < 3; ++i) y = x + shift(x, FORWARD, 3);
+    if (toDouble(sum(y)) != anything) return std::string("another value");
+    const detail::ExchangeTimes after = detail::exchange_times();
+    watch.stop();
+
+    static std::string line;
+    setenv("TESSERA_LOG", "info,comm", 1);
+    jit::reload_env();
+    jit::set_log_sink([](std::string_view text) { line = text; });
+    detail::log_exchange_times();
+    jit::set_log_sink(nullptr);
+    std::ostringstream expected;
+    expected.precision(6);
+    expected << after.statements << " statements with " << after.messages << " messages, "
+             << jit::format_bytes(static_cast<std::size_t>(after.bytes)) << " sent; " << after.notes
+             << " of them notes for " << jit::format_bytes(static_cast<std::size_t>(after.bytes_kept))
+             << " that the others had; pack ";
+    std::istringstream times(line.substr(std::min(line.find("pack ") + 5, line.size())));
+    std::string word;
+    double pack = 0, inner = 0, wait = 0, faces = 0;
+    times >> pack >> word >> word >> word >> inner >> word >> word >> wait >> word >> word >> faces;
+    // The rate of the clock is measured anew now and then.
+    const auto close = [](double a, double b) { return std::abs(a - b) < 0.01 * b; };
+    std::ostringstream text;
+    text << after.notes - before.notes << ' ' << after.bytes - before.bytes << ' '
+         << after.bytes_kept - before.bytes_kept << ' ' << (before.notes < before.messages) << ' '
+         << (line.find(expected.str()) != std::string::npos) << ' '
+         << (close(pack, after.pack) && close(inner, after.inner) && close(wait, after.wait) &&
+             close(faces, after.faces))
+         << ' ' << (after.pack > before.pack && after.inner > before.inner && after.faces > before.faces) << ' '
+         << (after.pack + after.inner + after.wait + after.faces < 1.01 * watch.getTimeInSeconds());
+    return text.str();
+  });
+  for (const std::string& text : told) CHECK(text == "3 96 1536 1 1 1 1 1");
 }
 
 TEST_CASE("the grid of ranks that a lattice chooses has the smallest surface, and cuts later directions") {
