@@ -39,11 +39,23 @@ class Watched final : public GpuDriver {
   };
 
   explicit Watched(const jit::SimulatedGpu& gpu = {}) : under_(jit::open_simulated_driver(gpu)) {}
+  /// When the device has given everything back: what went wrong in that no other call has told.
+  ~Watched() override {
+    if (lost) return;
+    try {
+      const Stream stream = under_->create_stream();
+      under_->synchronize(stream);
+      under_->destroy_stream(stream);
+    } catch (const std::exception& error) {
+      FAIL_CHECK(std::string(error.what()));
+    }
+  }
 
   std::vector<Launch> launches;
   int copies = 0, clears = 0, waits = 0;
   int pinned_left = 100;
   bool failing_synchronization = false;
+  bool lost = false;  ///< a kernel went wrong: there is nothing else to hear of the GPU
 
   std::string assemble(const std::string& ptx, int registers, std::string& log) override {
     return under_->assemble(ptx, registers, log);
@@ -566,6 +578,7 @@ TEST_CASE("after whatever went wrong with a sum the next one begins at zero") {
     // What a kernel does is over for CUDA and for the simulated driver alike.
     launch.code = code_of(add_up_and_throw);
     CHECK_THROWS_WITH_AS(is_right(), doctest::Contains("kernel went wrong"), jit::InternalError);
+    bench.watched->lost = true;
   }
 }
 
