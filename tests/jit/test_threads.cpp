@@ -3,6 +3,7 @@
 #include "jit/device/thread_pool.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,9 +21,23 @@
 #include <vector>
 
 #include "jit/device/cpu_device.hpp"
+#include "jit/support/cores.hpp"
 #include "jit/support/error.hpp"
 
 using namespace jit;
+
+TEST_CASE("a process has the cores that the system lets it use, until it is told what others leave it") {
+  cpu_set_t allowed;
+  REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+  const double all = CPU_COUNT(&allowed);
+  CHECK(cores_of_process() == all);
+  for (const double told : {0.25, 3.5}) {
+    set_cores_of_process(told);
+    CHECK(cores_of_process() == told);
+  }
+  set_cores_of_process(0);
+  CHECK(cores_of_process() == all);
+}
 
 TEST_CASE("large blocks begin at places that fall into other sets of a cache") {
   CpuDevice cpu;
