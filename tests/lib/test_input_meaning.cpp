@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <climits>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -620,6 +621,20 @@ TEST_CASE("names of output files fit the file system") {
   // What is just short enough can be written: 255 less "_restart_1.xml" and ".tmp-XXXXXX".
   CHECK(prefix(std::string(255 - 14 - 11, 'x')) == "");
   CHECK(prefix(std::string(256 - 14 - 11, 'x')) != "");
+
+  // And the path, of which the system takes less than PATH_MAX characters with what is added to the name.
+  const auto path = [](std::size_t characters) {
+    std::string text = ".";
+    while (text.size() + 2 < characters) text += "/.";
+    return text.replace(text.size() - 1, 1, characters - text.size() + 1, 'x');
+  };
+  const std::size_t most_of_path = PATH_MAX - 1 - 14 - 11;
+  for (const std::size_t characters : {most_of_path - 1, most_of_path}) {
+    REQUIRE(path(characters).size() == characters);
+    CHECK(prefix(path(characters)) == "");
+  }
+  for (const std::size_t characters : {most_of_path + 1, most_of_path + 2})
+    CHECK(contains(prefix(path(characters)), "expected a path of less than " + std::to_string(most_of_path + 1)));
 
   const auto plaquette = [](const std::string& file) {
     return measure_errors(tag("elem", tag("Name", "PLAQUETTE") + tag("xml_file", file)));
