@@ -153,6 +153,130 @@ TEST_CASE("solvers of the normal equation give the solution of Gaussian eliminat
   }
 }
 
+namespace {
+
+using Vector = std::vector<tests::Complex>;
+using Image = std::function<Vector(const Vector&)>;
+
+tests::Complex dot(const Vector& a, const Vector& b) {
+  tests::Complex sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::conj(a[i]) * b[i];
+  return sum;
+}
+double norm(const Vector& a) { return std::sqrt(dot(a, a).real()); }
+/// a + c b.
+Vector plus(Vector a, tests::Complex c, const Vector& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += c * b[i];
+  return a;
+}
+
+// |r| after each of so many iterations from nought, as textbooks have them.
+
+std::vector<double> plain_cg(const Image& a, Vector r, int iterations) {
+  std::vector<double> sizes;
+  Vector p = r;
+  for (double rr = dot(r, r).real(); iterations > 0; --iterations) {
+    const Vector ap = a(p);
+    r = plus(r, -rr / dot(p, ap).real(), ap);
+    const double next = dot(r, r).real();
+    p = plus(r, next / rr, p);
+    rr = next;
+    sizes.push_back(std::sqrt(rr));
+  }
+  return sizes;
+}
+
+/// van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992) 631.
+std::vector<double> plain_bicgstab(const Image& m, Vector r, int iterations) {
+  std::vector<double> sizes;
+  const Vector r0 = r;
+  Vector p = r;
+  for (; iterations > 0; --iterations) {
+    const tests::Complex rho = dot(r0, r);
+    const Vector v = m(p);
+    const tests::Complex alpha = rho / dot(r0, v);
+    r = plus(r, -alpha, v);
+    const Vector t = m(r);
+    const tests::Complex omega = dot(t, r) / dot(t, t);
+    r = plus(r, -omega, t);
+    p = plus(r, dot(r0, r) / rho * (alpha / omega), plus(p, -omega, v));
+    sizes.push_back(norm(r));
+  }
+  return sizes;
+}
+
+std::vector<double> plain_mr(const Image& m, Vector r, int iterations, double overrelaxation) {
+  std::vector<double> sizes;
+  for (; iterations > 0; --iterations) {
+    const Vector mr = m(r);
+    r = plus(r, -overrelaxation * dot(mr, r) / dot(mr, mr), mr);
+    sizes.push_back(norm(r));
+  }
+  return sizes;
+}
+
+/// r less its part in the span of M r, M^2 r, ..., of which `most` are kept, then none.
+std::vector<double> plain_gcr(const Image& m, Vector r, int iterations, std::size_t most) {
+  std::vector<double> sizes;
+  std::vector<Vector> images;
+  for (; iterations > 0; --iterations) {
+    if (images.size() == most) images.clear();
+    Vector q = m(r);
+    for (const Vector& before : images) q = plus(q, -dot(before, q), before);
+    q = plus(Vector(q.size()), 1 / norm(q), q);
+    r = plus(r, -dot(q, r), q);
+    images.push_back(q);
+    sizes.push_back(norm(r));
+  }
+  return sizes;
+}
+
+template <class F>
+void iterations_are_those_of_textbooks() {
+  const Fixture<F> f = hopping<F>();
+  const F b = tests::random_vector<F>(all);
+  const Vector plain_b = tests::components(b, all);
+  const auto image_of = [](const std::vector<Vector>& columns) -> Image {
+    return [columns](const Vector& x) {
+      Vector y(x.size());
+      for (std::size_t j = 0; j < x.size(); ++j) y = plus(y, x[j], columns[j]);
+      return y;
+    };
+  };
+  constexpr int kMost = 8;
+  const auto check = [&](const std::string& name, const std::vector<double>& history,
+                         const std::vector<double>& sizes) {
+    CAPTURE(name);
+    REQUIRE(history.size() >= kMost);
+    for (std::size_t i = 0; i < kMost; ++i) {
+      CAPTURE(i);
+      CHECK(history[i] == doctest::Approx(sizes[i] / norm(plain_b)).epsilon(1e-7).scale(0));
+    }
+  };
+  const StoppingCriterion c{1e-12, 2000};
+  for (const Sign sign : {Sign::plus, Sign::minus}) {
+    const Image m = image_of(tests::dense_columns(*f.m, sign));
+    const auto history_of = [&](const DirectSolver<F>& solver) {
+      F x = zero;
+      return solver.solve(x, f.system(), b, sign).history;
+    };
+    check("BiCGStab", history_of(BiCGStab<F>(c)), plain_bicgstab(m, plain_b, kMost));
+    check("MR", history_of(MR<F>(c)), plain_mr(m, plain_b, kMost, 1));
+    check("MR, overrelaxed", history_of(MR<F>(c, 1.1)), plain_mr(m, plain_b, kMost, 1.1));
+    check("GCR", history_of(GCR<F>(c, 5)), plain_gcr(m, plain_b, kMost, 5));
+  }
+  F x = zero;
+  check("CG", CG<F>(c).solve(x, f.system(), b).history,
+        plain_cg(image_of(tests::dense_normal(f.matrix)), plain_b, kMost));
+}
+
+}  // namespace
+
+TEST_CASE("residuals sink from iteration to iteration as in plain iterations on the dense matrix") {
+  iterations_are_those_of_textbooks<LatticeFermionD>();
+  iterations_are_those_of_textbooks<LatticeStaggeredFermionD>();
+}
+
 TEST_CASE("an overrelaxed step of MR is the plain one times its factor") {
   const Fixture<LatticeFermionD> f = wilson();
   const Subset& s = f.m->domain();
