@@ -14,6 +14,7 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <tuple>
 
 using namespace QDP;
 using namespace qcd;
@@ -92,17 +93,38 @@ void check_operator(const QuarkOperator<F>& quark, const Links& u, const Dense& 
   F x, y, image;
   gaussian(x);
   gaussian(y);
-  const auto compare = [&](const F& got, const std::vector<int>& where, const reference::Vector& expected) {
+  const auto error = [&](const F& got, const std::vector<int>& where, const reference::Vector& expected) {
     const reference::Vector v = tests::part(tests::plain_vector(got, u), where);
     double difference = 0, size = 0;
     for (std::size_t i = 0; i < v.size(); ++i)
       difference += std::norm(v[i] - expected[i]), size += std::norm(expected[i]);
-    CHECK(std::sqrt(difference) < tests::base_tol(1e-12) * std::sqrt(size));
+    return std::sqrt(difference / size);
   };
+  const reference::Vector forward = m * tests::part(tests::plain_vector(x, u), domain),
+                          back = m.adjoint() * tests::part(tests::plain_vector(y, u), range);
   quark.m().apply(image, x, Sign::plus);
-  compare(image, range, m * tests::part(tests::plain_vector(x, u), domain));
+  CHECK(error(image, range, forward) < tests::base_tol(1e-12));
   quark.m().apply(image, y, Sign::minus);
-  compare(image, domain, m.adjoint() * tests::part(tests::plain_vector(y, u), range));
+  CHECK(error(image, domain, back) < tests::base_tol(1e-12));
+
+  // The partners for inner iterations to their digits: floats, and 16 bits with a scale for each site.
+  const SystemOperator<F> system = quark.system();
+  for (const auto& [partner, least, most] :
+       {std::tuple{&system.single(), 0.0, 3e-6}, std::tuple{&system.half(), 3e-6, 1e-3}}) {
+    CAPTURE(most);
+    const Single<F> x_single = x, y_single = y;
+    Single<F> image_single;
+    partner->apply(image_single, x_single, Sign::plus);
+    image = image_single;
+    const double of_forward = error(image, range, forward);
+    partner->apply(image_single, y_single, Sign::minus);
+    image = image_single;
+    const double of_back = error(image, domain, back);
+    for (const double found : {of_forward, of_back}) {
+      CHECK(found >= least);
+      CHECK(found < most);
+    }
+  }
 }
 
 std::vector<int> all_components(const Links& u, int per_site) {
