@@ -331,6 +331,24 @@ TEST_CASE_TEMPLATE("a matrix that does not fit is an error that names it, and no
       std::string coordinates = "at site (3";
       for (int mu = 1; mu < QDP_ND; ++mu) coordinates += ", " + std::to_string(x[static_cast<std::size_t>(mu)]);
       CHECK_MESSAGE(contains(text, coordinates + ")"), text);
+      // Of several the worst is named, with its own deviation.
+      const auto deviation = [](const std::string& message) {
+        const std::size_t end = message.find(" at site ("), begin = message.rfind(' ', end - 1) + 1;
+        REQUIRE(end != std::string::npos);
+        return std::stod(message.substr(begin, end - begin));
+      };
+      CHECK_MESSAGE(deviation(text) > tolerance, text);
+      CHECK_MESSAGE(deviation(text) < 8 * tolerance, text);
+      for (const Extents& y : {Extents(1, 1, 1, 3), Extents(0, 0, 0, 0)}) {
+        Links<W> worse = bent;
+        OScalar<Matrix<W>> n = peekSite(u, to_multi1d(y));
+        n.elem().elem().elem(2, 0).real() += static_cast<W>(12 * tolerance * std::sqrt(toDouble(norm2(n))));
+        pokeSite(worse, n, to_multi1d(y));
+        const std::string of_two = message_of([&] { v = worse; });
+        CHECK_MESSAGE(contains(of_two, "2 sites do not fit"), of_two);
+        CHECK_MESSAGE(contains(of_two, "at site (" + std::to_string(y[0]) + ", "), of_two);
+        CHECK_MESSAGE(deviation(of_two) == doctest::Approx(3 * deviation(text)).epsilon(0.2), of_two);
+      }
     }
     CHECK(same_bits(Links<W>(v), before));
     v[rb[parity_of(x) == 0 ? 1 : 0]] = bent;  // there it fits
