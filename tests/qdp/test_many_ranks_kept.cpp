@@ -233,6 +233,28 @@ TEST_CASE("the oldest go when there are too many, and are sent again") {
   for (const auto& rank : sent) CHECK(std::count(rank.begin(), rank.end(), 0.) >= 4);
 }
 
+TEST_CASE("when the oldest has gone its room is there for the next ones") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("direction 3 is cut");
+  const auto sent = tests::on_ranks<double>(2, [](jit::Communicator&) {
+    setenv("TESSERA_KEEP_HALOS", std::to_string(static_cast<int>(2.5 * kFace)).c_str(), 1);
+    auto* counted = new tests::CountedMessages;
+    tests::share_out(Extents{1, 1, 1, 2});
+    tests::create_lattice({8, 4, 8, 8});
+    multi1d<LatticeColorMatrix> u(4);
+    LatticeColorMatrix v;
+    for (int i = 0; i < 4; ++i) gaussian(u[i]);
+    std::vector<double> sent;
+    for (const int i : {0, 0, 0, 1, 1, 2, 2, 3, 3, 2, 3, 2, 3}) {
+      counted->reset();
+      v = shift(u[i], FORWARD, 3);
+      sent.push_back(static_cast<double>(counted->bytes) < kFace);
+    }
+    return sent;
+  });
+  // Two have room: each new one is sent once, and the last two are there whenever one of them is asked for.
+  for (const auto& rank : sent) CHECK(rank == std::vector<double>{0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1});
+}
+
 namespace {
 
 /// Statements, elements, parts and exchanges of contents in any order, over fields that are shifted again and again.
