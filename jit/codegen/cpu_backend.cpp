@@ -9,8 +9,8 @@ namespace jit {
 namespace {
 
 class CpuBackend : public HostBackend {
-  int emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
-           bool quick) const override {
+  QuickCounts emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
+                   const CodeOptions& options, bool quick) const override {
     return emit_kernel(module, symbol, kernel, options, isa(), quick);
   }
 };

@@ -136,14 +136,14 @@ void CpuTarget::adopt(llvm::Module& module) const {
   }
 }
 
-std::optional<std::string> CpuTarget::compile_selected(llvm::Module& module, Code kind, int fmas) {
-  int made = 0;
-  std::string code = generate(module, kind, true, &made);
-  return made == fmas ? std::optional(std::move(code)) : std::nullopt;
+std::optional<std::string> CpuTarget::compile_selected(llvm::Module& module, Code kind, QuickCounts counts) {
+  QuickCounts found;
+  std::string code = generate(module, kind, true, &found);
+  return found == counts ? std::optional(std::move(code)) : std::nullopt;
 }
 
-/// `quick_fmas` receives the number of fused multiply-adds made of what stands for them; nullptr: nothing does.
-std::string CpuTarget::generate(llvm::Module& module, Code kind, bool quick, int* quick_fmas) {
+/// `found` receives what became of QuickFma's instructions; nullptr: there are none.
+std::string CpuTarget::generate(llvm::Module& module, Code kind, bool quick, QuickCounts* found) {
   const ModuleErrors errors(module);
 
   // What TargetMachine::addPassesToEmitFile does, but for the schedulers. The one before register allocation reorders
@@ -164,7 +164,7 @@ std::string CpuTarget::generate(llvm::Module& module, Code kind, bool quick, int
   passes.add(config);
   passes.add(info);
   if (config->addISelPasses()) refuse("code generation", "no instruction selection for this target");
-  if (quick_fmas != nullptr) passes.add(make_quick_fma_pass(*quick_fmas));
+  if (found != nullptr) passes.add(make_quick_fma_pass(*found));
   config->addMachinePasses();
   config->setInitialized();
   const_cast<llvm::TargetLoweringObjectFile*>(machine.getObjFileLowering())

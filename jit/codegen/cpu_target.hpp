@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jit/codegen/llvm.hpp"
+#include "jit/codegen/quick_fma.hpp"
 #include "jit/codegen/vector_math.hpp"
 
 namespace llvm {
@@ -53,12 +54,12 @@ class CpuTarget {
   /// Machine code as an object file, or as assembly text; `quick`: without optimisation, in a part of the time. Throws
   /// InternalError with LLVM's message.
   std::string compile(llvm::Module& module, Code kind, bool quick) { return generate(module, kind, quick, nullptr); }
-  /// Quick code of a module for the quick selection of instructions. Empty if not just `fmas` fused multiply-adds came of what
-  /// QuickFma wrote.
-  std::optional<std::string> compile_selected(llvm::Module& module, Code kind, int fmas);
+  /// Quick code of a module for the quick selection of instructions. Empty if other instructions came of what QuickFma
+  /// wrote than `counts`.
+  std::optional<std::string> compile_selected(llvm::Module& module, Code kind, QuickCounts counts);
 
  private:
-  std::string generate(llvm::Module& module, Code kind, bool quick, int* quick_fmas);
+  std::string generate(llvm::Module& module, Code kind, bool quick, QuickCounts* found);
 
   std::unique_ptr<llvm::TargetMachine> machine_;
   VectorIsa isa_;

@@ -13,11 +13,11 @@ namespace jit {
 struct HostBackend::Emitted {
   llvm::LLVMContext context;
   llvm::Module module;
-  int quick_fmas;
+  QuickCounts quick_counts;
 
   Emitted(const HostBackend& backend, const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
           bool for_quick_selection)
-      : module(symbol, context), quick_fmas(backend.emit(module, kernel, symbol, options, for_quick_selection)) {
+      : module(symbol, context), quick_counts(backend.emit(module, kernel, symbol, options, for_quick_selection)) {
     backend.target_.adopt(module);
   }
 };
@@ -39,9 +39,10 @@ std::string HostBackend::build(const ir::Kernel& kernel, const std::string& symb
   notes.emitted();
   const auto compile = [&](CpuTarget::Code kind) {
     if (for_quick_selection)
-      if (auto selected = target_.compile_selected(code->module, kind, code->quick_fmas)) return *std::move(selected);
+      if (auto selected = target_.compile_selected(code->module, kind, code->quick_counts)) return *std::move(selected);
     if (std::exchange(for_quick_selection, false)) {
-      log_info("codegen", "kernel ", kernel.name, ": LLVM's quick selection has lost a fused multiply-add");
+      log_info("codegen", "kernel ", kernel.name,
+               ": LLVM's quick selection has not made the instructions that were written");
       code = emitted(false);
     }
     return target_.compile(code->module, kind, quick);

@@ -19,10 +19,10 @@ class HostBackend : public Target {
 
  protected:
   VectorIsa isa() const { return target_.isa(); }
-  /// Adds the function `symbol` to the module. `quick`: for LLVM's quick selection of instructions; the number of fused multiply-adds
-  /// that make_quick_fma_pass() must make.
-  virtual int emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
-                   const CodeOptions& options, bool quick) const = 0;
+  /// Adds the function `symbol` to the module. `quick`: for LLVM's quick selection of instructions; returns what make_quick_fma_pass()
+  /// must find.
+  virtual QuickCounts emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
+                           const CodeOptions& options, bool quick) const = 0;
   /// Whether all code is quick code: what it takes to make counts, not how fast it is.
   virtual bool quick_only() const { return false; }
   /// Stages that are not on the way to this machine's code.

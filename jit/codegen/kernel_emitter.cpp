@@ -54,10 +54,10 @@ class KernelEmitter {
     function_->addFnAttr("prefer-vector-width", "512");
     function_->addFnAttr("min-legal-vector-width", "512");
     function_->addParamAttr(0, llvm::Attribute::NoAlias);
-    if (quick) operations_.write_quick_code();
+    if (quick) operations_.write_quick_code(isa);
   }
 
-  int run() {
+  QuickCounts run() {
     auto* entry = block("entry");
     auto* loop = block("loop");
     auto* done = done_ = block("done");
@@ -78,7 +78,7 @@ class KernelEmitter {
     builder_.SetInsertPoint(done);
     if (streaming()) store_fence();
     builder_.CreateRetVoid();
-    return operations_.quick_fmas();
+    return operations_.quick_counts();
   }
 
  private:
@@ -559,8 +559,8 @@ int lanes_per_step(const Kernel& kernel) {
   return lanes;
 }
 
-int emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
-                VectorIsa isa, bool quick) {
+QuickCounts emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel,
+                        const CodeOptions& options, VectorIsa isa, bool quick) {
   for (const ir::Leaf& leaf : kernel.leaves)
     if (leaf.host_order)
       throw InternalError(

@@ -44,15 +44,14 @@ llvm::Type* OperationEmitter::value(Type type) const {
 Value* OperationEmitter::constant(const ir::Node& node) {
   if (node.type == Type::b1) return llvm::ConstantInt::get(value(node.type), node.integer != 0);
   llvm::Constant* constant;
-  const bool integer = ir::is_int(node.type);
-  if (integer) {
+  if (ir::is_int(node.type)) {
     constant = llvm::ConstantInt::get(value(node.type), std::uint64_t(node.integer), true);
   } else {
     const llvm::APFloat number =
         node.type == Type::f32 ? llvm::APFloat(static_cast<float>(node.real)) : llvm::APFloat(node.real);
     constant = llvm::ConstantFP::get(value(node.type), number);
   }
-  return quick_ && (!integer || lanes_ != 0) ? quick_->constant(constant) : constant;
+  return quick_ ? quick_->constant(constant) : constant;
 }
 
 Value* OperationEmitter::node(const ir::Kernel& kernel, const ir::Node& node, const std::vector<Value*>& values,
@@ -61,7 +60,11 @@ Value* OperationEmitter::node(const ir::Kernel& kernel, const ir::Node& node, co
   if (node.op == Op::argument) return arguments[std::size_t(node.integer)];
   const auto operand = [&](ir::Value v) { return v == ir::kNone ? nullptr : values[std::size_t(v)]; };
   const ir::Value typical = node.op == Op::select ? node.b : node.a;
-  return operation(node, kernel.nodes[std::size_t(typical)].type, operand(node.a), operand(node.b), operand(node.c));
+  Value* value =
+      operation(node, kernel.nodes[std::size_t(typical)].type, operand(node.a), operand(node.b), operand(node.c));
+  if (quick_ && ir::is_float(node.type))
+    if (auto* known = llvm::dyn_cast<llvm::Constant>(value)) return quick_->constant(known);  // of truth values
+  return value;
 }
 
 Value* OperationEmitter::operation(const ir::Node& node, Type from, Value* a, Value* b, Value* c) {

@@ -22,9 +22,9 @@ class OperationEmitter {
       : builder_(builder), functions_(std::move(functions)), lanes_(lanes) {}
 
   /// From now on for LLVM's quick selection of instructions.
-  void write_quick_code() { quick_.emplace(builder_); }
-  /// Fused multiply-adds of quick code.
-  int quick_fmas() const { return quick_ ? quick_->count() : 0; }
+  void write_quick_code(VectorIsa isa) { quick_.emplace(builder_, register_bytes(isa)); }
+  /// What is fused multiply-adds and quotients in quick code.
+  QuickCounts quick_counts() const { return quick_ ? quick_->counts() : QuickCounts{}; }
 
   llvm::FixedVectorType* vector(ir::Type type) const;
   llvm::Type* word(ir::Type type) const;

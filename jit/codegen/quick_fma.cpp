@@ -29,12 +29,19 @@ llvm::Value* QuickFma::constant(llvm::Constant* value) {
   return known = at_begin.CreateLoad(value->getType(), memory, /*isVolatile=*/true);
 }
 
+/// One for each register that a value takes.
+int QuickFma::instructions(const llvm::Type* type) const {
+  const int bytes = int(type->getPrimitiveSizeInBits().getFixedValue()) / 8;
+  return (bytes + register_bytes_ - 1) / register_bytes_;
+}
+
 llvm::Value* QuickFma::fma(llvm::Value* a, llvm::Value* b, llvm::Value* c) {
-  ++count_;
+  counts_.fmas += instructions(a->getType());
   return builder_.CreateFDiv(builder_.CreateFMul(a, b), c);
 }
 
 llvm::Value* QuickFma::quotient(llvm::Value* a, llvm::Value* b) {
+  counts_.quotients += instructions(a->getType());
   llvm::Constant* const zero = llvm::ConstantFP::getNegativeZero(a->getType());
   return builder_.CreateFDiv(builder_.CreateFAdd(a, constant(zero)), b);
 }
@@ -50,40 +57,42 @@ namespace {
 /// VDIVPDYrr (VMULPDYrr a, b), c -> VFMADD213PDYr a, b, c; the same with one operand in memory.
 class Pass : public llvm::MachineFunctionPass {
  public:
-  explicit Pass(int& made) : MachineFunctionPass(id), made_(made) {}
+  explicit Pass(QuickCounts& found) : MachineFunctionPass(id), found_(found) {}
   llvm::StringRef getPassName() const override { return "fused multiply-adds of quick code"; }
 
   bool runOnMachineFunction(llvm::MachineFunction& function) override {
     const llvm::TargetInstrInfo& instructions = *function.getSubtarget().getInstrInfo();
     llvm::MachineRegisterInfo& registers = function.getRegInfo();
-    const int before = made_;
+    const int before = found_.fmas;
     for (llvm::MachineBasicBlock& block : function)
-      for (llvm::MachineInstr& i : llvm::make_early_inc_range(block)) fuse(block, i, instructions, registers);
-    return made_ != before;
+      for (llvm::MachineInstr& i : llvm::make_early_inc_range(block))
+        if (instructions.getName(i.getOpcode()).starts_with("VDIV"))
+          ++(fuse(block, i, instructions, registers) ? found_.fmas : found_.quotients);
+    return found_.fmas != before;
   }
 
  private:
   static char id;
 
-  void fuse(llvm::MachineBasicBlock& block, llvm::MachineInstr& quotient, const llvm::TargetInstrInfo& instructions,
+  bool fuse(llvm::MachineBasicBlock& block, llvm::MachineInstr& quotient, const llvm::TargetInstrInfo& instructions,
             llvm::MachineRegisterInfo& registers) {
     llvm::StringRef words = instructions.getName(quotient.getOpcode());
     if (!words.consume_front("VDIV") || !quotient.getOperand(1).isReg() || !quotient.getOperand(1).getReg().isVirtual())
-      return;
+      return false;
     llvm::MachineInstr* const product = registers.getVRegDef(quotient.getOperand(1).getReg());
-    if (product == nullptr) return;
+    if (product == nullptr) return false;
     llvm::StringRef factors = instructions.getName(product->getOpcode());
-    if (!factors.consume_front("VMUL")) return;
+    if (!factors.consume_front("VMUL")) return false;
     // Registers or memory: rr, or rm, where operands from the third on are an address.
     const bool adds_memory = words.ends_with("rm"), multiplies_memory = factors.ends_with("rm");
     const llvm::StringRef type = words.drop_back(2);
     if (type != factors.drop_back(2) || (adds_memory && multiplies_memory) || !(adds_memory || words.ends_with("rr")) ||
         !(multiplies_memory || factors.ends_with("rr")))
-      return;
-    if (multiplies_memory && stores_between(*product, quotient)) return;
+      return false;
+    if (multiplies_memory && stores_between(*product, quotient)) return false;
     const unsigned fma = opcode(instructions, (multiplies_memory ? "VFMADD132" : "VFMADD213") + type.str() +
                                                   (adds_memory || multiplies_memory ? "m" : "r"));
-    if (fma == 0) return;
+    if (fma == 0) return false;
     const auto result = quotient.getOperand(0).getReg();
     auto made = llvm::BuildMI(block, quotient, quotient.getDebugLoc(), instructions.get(fma), result);
     made.addReg(product->getOperand(1).getReg());
@@ -101,7 +110,7 @@ class Pass : public llvm::MachineFunctionPass {
     const auto dead = product->getOperand(0).getReg();
     quotient.eraseFromParent();
     if (registers.use_nodbg_empty(dead)) product->eraseFromParent();
-    ++made_;
+    return true;
   }
 
   /// Whether what is read by the first would be read too late by the second.
@@ -123,13 +132,13 @@ class Pass : public llvm::MachineFunctionPass {
     return found == opcodes_.end() ? 0 : found->second;
   }
 
-  int& made_;
+  QuickCounts& found_;
   std::map<std::string, unsigned> opcodes_;
 };
 char Pass::id = 0;
 
 }  // namespace
 
-llvm::FunctionPass* make_quick_fma_pass(int& made) { return new Pass(made); }
+llvm::FunctionPass* make_quick_fma_pass(QuickCounts& found) { return new Pass(found); }
 
 }  // namespace jit

@@ -5,9 +5,11 @@
 // made what it means when instructions are selected. A true quotient's dividend is never a product there: -0 is added to it, in a
 // way that LLVM does not see through, which changes nothing.
 //
-// INVARIANT: what LLVM knows of quotients must not be applied. Without fast-math flags that is (-x) / (-y) = x / y, and x / c = x (1 / c)
-// for powers of two. So neither constants nor changes of sign are to be seen in floating-point operations of quick code: -0 and
-// constants are read from memory, and -x is -0 - x.
+// INVARIANT: what LLVM knows of quotients must not be applied. Without fast-math flags that is (-x) / (-y) = x / y, x / c = x (1 / c)
+// for powers of two, and 0 / 0 = NaN. So neither constants nor changes of sign are to be seen in floating-point operations of quick
+// code: -0 and constants are read from memory, what LLVM computes of constants becomes one that is, and -x is -0 - x.
+// Behind that, instructions are counted: if not all fused multiply-adds and quotients that were written come out, the kernel is
+// compiled without.
 #pragma once
 
 #include "jit/codegen/llvm.hpp"
@@ -18,25 +20,36 @@ class FunctionPass;
 
 namespace jit {
 
+/// Instructions.
+struct QuickCounts {
+  int fmas = 0, quotients = 0;
+  bool operator==(const QuickCounts&) const = default;
+};
+
 /// Writes fused multiply-adds and what must not be taken for one, and counts.
 class QuickFma {
  public:
-  explicit QuickFma(llvm::IRBuilder<>& builder) : builder_(builder) {}
+  QuickFma(llvm::IRBuilder<>& builder, int register_bytes) : builder_(builder), register_bytes_(register_bytes) {}
   llvm::Value* fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
   llvm::Value* quotient(llvm::Value* a, llvm::Value* b);
   /// -0 - x, which is -x for all numbers, zeros included.
   llvm::Value* negative(llvm::Value* a);
   /// A constant that LLVM does not see: read from memory at the function's beginning.
   llvm::Value* constant(llvm::Constant* value);
-  int count() const { return count_; }
+  /// What make_quick_fma_pass() must find.
+  QuickCounts counts() const { return counts_; }
 
  private:
+  int instructions(const llvm::Type* type) const;
+
   llvm::IRBuilder<>& builder_;
+  int register_bytes_;
   llvm::DenseMap<llvm::Constant*, llvm::Value*> known_;
-  int count_ = 0;
+  QuickCounts counts_;
 };
 
-/// For between the selection of instructions and the allocation of registers. Adds the number of those that it has made to `made`.
-llvm::FunctionPass* make_quick_fma_pass(int& made);
+/// For between the selection of instructions and the allocation of registers. Adds what it has made, and the quotients that are left,
+/// to `found`.
+llvm::FunctionPass* make_quick_fma_pass(QuickCounts& found);
 
 }  // namespace jit

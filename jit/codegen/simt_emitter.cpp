@@ -63,11 +63,11 @@ class SimtEmitter : private SimtCode {
         sums_(builder, kernel) {
     create_function(symbol);
     if (streaming_) find_once_touched();
-    if (quick) operations_.write_quick_code();
+    if (quick) operations_.write_quick_code(VectorIsa::avx2);  // at least; a thread has few sites
   }
 
   /// Positions, and so the threads' numbers, fit 32 bits, as tables hold them; only addresses are wide.
-  int run() {
+  QuickCounts run() {
     builder_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function_));
     load_parameters();
     Value* begin = builder_.CreateShl(narrow(begin_), i32(lane_bits_));
@@ -94,7 +94,7 @@ class SimtEmitter : private SimtCode {
         sums_.finish_call(function_->getArg(1), function_->getArg(2), function_->getArg(3));
     }
     builder_.CreateRetVoid();
-    return operations_.quick_fmas();
+    return operations_.quick_counts();
   }
 
  private:
@@ -498,8 +498,8 @@ std::size_t simt_parameters(const Kernel& kernel) {
          (kernel.reductions.empty() ? 0 : 3) + 2;
 }
 
-int emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
-                     SimtMachine machine, FunctionEmitter functions, bool quick) {
+QuickCounts emit_simt_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel,
+                             const CodeOptions& options, SimtMachine machine, FunctionEmitter functions, bool quick) {
   if (options.sites != 1 && options.sites != 2 && options.sites != 4)
     throw InternalError({.what = "kernel " + kernel.name,
                          .expected = "1, 2 or 4 sites per thread",

@@ -21,6 +21,7 @@
 
 #include "jit/codegen/codegen.hpp"
 #include "jit/codegen/llvm.hpp"
+#include "jit/codegen/quick_fma.hpp"
 #include "jit/codegen/vector_math.hpp"
 #include "jit/ir/ir.hpp"
 
@@ -32,8 +33,9 @@ enum class SimtMachine { host, nvptx };
 std::size_t simt_parameters(const ir::Kernel& kernel);
 
 /// Adds the function `symbol` to the module: on NVPTX a kernel, on the host a SimtFunction. `quick`: for LLVM's quick selection of
-/// instructions of the host; the number of fused multiply-adds that make_quick_fma_pass() must make.
-int emit_simt_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel,
-                     const CodeOptions& options, SimtMachine machine, FunctionEmitter functions, bool quick = false);
+/// instructions of the host; returns what make_quick_fma_pass() must find.
+QuickCounts emit_simt_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel,
+                             const CodeOptions& options, SimtMachine machine, FunctionEmitter functions,
+                             bool quick = false);
 
 }  // namespace jit

@@ -24,8 +24,8 @@ class SimtHostBackend : public HostBackend {
 
  private:
   bool quick_only() const override { return true; }
-  int emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
-           bool quick) const override {
+  QuickCounts emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
+                   const CodeOptions& options, bool quick) const override {
     return emit_simt_kernel(module, symbol, kernel, options, SimtMachine::host, sleef(isa()), quick);
   }
 

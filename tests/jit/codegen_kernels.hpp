@@ -177,6 +177,21 @@ void check_rounding(const Run& run) {
   CHECK(bench.fields()[1].get(5, 1).real() == 0);
 }
 
+/// Of two fused multiply-adds one is of a truth value that is known: 0 in any case. Computed in t, between fields in single precision.
+inline Kernel known_truths(Type t, int lanes) {
+  Kernel k;
+  k.name = "known_truths";
+  k.lanes = lanes;
+  k.leaves = {{Type::f32, 1, true, false}, {Type::f32, 1, false, true}};
+  const auto as = [&](Type type, Value x) {
+    return k.nodes[std::size_t(x)].type == type ? x : apply(k, Op::convert, type, x);
+  };
+  const Value never = push(k, {.op = Op::constant, .type = Type::b1}), zero = as(t, never), x = as(t, load(k, 0, 0));
+  const Value known = apply(k, Op::fma, t, apply(k, Op::select, t, never, x, zero), zero, zero);
+  store(k, 1, 0, as(Type::f32, apply(k, Op::fma, t, x, apply(k, Op::add, t, x, known), x)));
+  return k;
+}
+
 /// Five trips: loads and stores with strides, reductions over the trips.
 /// Quotients and sums of products beside fused multiply-adds of the same words, with signs and constants that both could be freed of.
 /// With `last_op` select or sin, which LLVM's quick selection does not know on vectors and words, one word is computed by that behind all others.
