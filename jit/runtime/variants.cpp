@@ -157,12 +157,13 @@ Variant* Variants::find(const KernelHandle& kernel, const CodeOptions& options) 
 
 /// Whether a kernel may begin with code that is made quickly. A GPU's assembler takes most of the time, whatever it is given.
 bool Variants::begins_quickly(const CodeOptions& options) {
-  return env().quick && env().tune != Env::Tune::eager && !options.check && compiler().makes_quick_code();
+  return env().quick.value_or(true) && env().tune != Env::Tune::eager && !options.check &&
+         compiler().makes_quick_code();
 }
 
 /// Whether a kernel may be without code for one launch over so many groups. Who asks for dumps wants to see code.
 bool Variants::interprets(const KernelHandle& kernel, const CodeOptions& options, double groups) {
-  return begins_quickly(options) && device_.blocks().empty() && env().dump.empty() &&
+  return begins_quickly(options) && !env().quick && device_.blocks().empty() && env().dump.empty() &&
          BlockProgram::seconds(kernel.ir, groups) / device_.threads() < interpreted_seconds(kernel);
 }
 
@@ -196,7 +197,11 @@ Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options, double
   if (known != nullptr && (known->runs() || !known->better)) return *known;
   const bool quickly = begins_quickly(options);
   std::string hash;
-  auto made = quickly ? compiler().find(kernel.ir, options, &hash) : compiler().compile(kernel.ir, options);
+  std::optional<CompiledKernel> made;
+  if (!quickly)
+    made = compiler().compile(kernel.ir, options);
+  else if (!env().quick)
+    made = compiler().find(kernel.ir, options, &hash);
   auto program = !made && interprets(kernel, options, groups) ? BlockProgram::make(kernel.ir) : nullptr;
   if (!made && !program) made = compiler().compile(kernel.ir, quick(options));
   Variant& variant = known != nullptr ? *known : add(kernel, options);
@@ -267,6 +272,7 @@ void Variants::used_quick(KernelHandle& kernel, Variant& variant, double seconds
     if (variant.seconds > interpreted_seconds(kernel)) make_quick(kernel, variant);
     return;
   }
+  if (env().quick) return;  // no other
   const double price = std::max(kTuneAfterSeconds, per_node * static_cast<double>(kernel.ir.nodes.size()));
   if (variant.seconds < price) return;
   if (!variant.better)
@@ -285,7 +291,7 @@ void Variants::finish(std::span<const std::unique_ptr<KernelHandle>> kernels) {
 
 /// Whether a trial must wait for its code, which is made beside the program from now on.
 bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
-  if (!begins_quickly(options)) return false;
+  if (!begins_quickly(options) || env().quick) return false;
   Variant* known = find(kernel, options);
   const bool has_code = known != nullptr && known->code != nullptr && !known->quick;
   const bool refused = known != nullptr && !known->runs() && known->calls_for_better == 0;

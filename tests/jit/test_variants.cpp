@@ -698,7 +698,7 @@ struct QuickRun {
 
 TEST_CASE("a kernel of few sites begins without code; what is used enough, or over many sites, gets code") {
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "1");
+  const Setting quick("TESSERA_QUICK", "auto");
   CpuDevice cpu;
   QuickRun run(cpu, 1);
   REQUIRE(run.code().program != nullptr);
@@ -734,7 +734,7 @@ TEST_CASE("a kernel of few sites begins without code; what is used enough, or ov
 
 TEST_CASE("a kernel whose code is refused once it is interpreted is interpreted on") {
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "1"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
+  const Setting quick("TESSERA_QUICK", "auto"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
   ChoosyCpu cpu;
   cpu.refuses = [](const CodeOptions&) { return true; };
   QuickRun run(cpu, 1);
@@ -745,7 +745,7 @@ TEST_CASE("a kernel whose code is refused once it is interpreted is interpreted 
 
 TEST_CASE("a kernel begins with quick code; what is used enough gets better code, which the next run begins with") {
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "1");
+  const Setting quick("TESSERA_QUICK", "auto");
   CpuDevice cpu;
   {
     QuickRun run(cpu);
@@ -770,7 +770,7 @@ TEST_CASE("a kernel begins with quick code; what is used enough gets better code
 
 TEST_CASE("a kernel whose better code is refused keeps its quick code; one whose quick code is refused does not run") {
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "1"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
+  const Setting quick("TESSERA_QUICK", "auto"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
   ChoosyCpu cpu;
   cpu.refuses = [](const CodeOptions& options) { return !options.quick; };
   {
@@ -790,7 +790,7 @@ TEST_CASE("a kernel whose better code is refused keeps its quick code; one whose
 
 TEST_CASE("what is being made at the end of a run is kept for the next, and a process may end or fork meanwhile") {
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "1");
+  const Setting quick("TESSERA_QUICK", "auto");
   CpuDevice cpu;
   std::vector<std::unique_ptr<KernelHandle>> handles;
   handles.push_back(std::make_unique<KernelHandle>(TableKey{}, kernel(600, false)));
@@ -820,7 +820,7 @@ TEST_CASE("what is being made at the end of a run is kept for the next, and a pr
 
 TEST_CASE("launches go on with what is there while the code of a trial is made, and the trial finds the same") {
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "1");
+  const Setting quick("TESSERA_QUICK", "auto");
   CpuDevice cpu;
   cpu.set_threads(2);
   CpuRun run(cpu);
