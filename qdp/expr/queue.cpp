@@ -94,10 +94,10 @@ void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs)
   }
 }
 
-bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, const Node& rhs) {
+bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, Shape shape, const Node& rhs) {
   const Statement::Extent before = program.extent();
   add(dest, rhs);
-  if (fits(program) && !program.clashes() && !needs_messages(program, *lattice_)) return true;
+  if (may_wait(shape) && !program.clashes()) return true;
   program.go_back(before);
   return false;
 }
@@ -305,7 +305,7 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
   if (groups_.size() >= most_groups_ || !find_awaited(rhs))
     run();
   else if (dest->is_awaited() || !awaited_.empty())
-    if (Group* const group = group_for(lattice, domain, dest.get()); group && group->try_to_add(&dest, rhs)) {
+    if (Group* const group = group_for(lattice, domain, dest.get()); group && group->try_to_add(&dest, shape, rhs)) {
       group->end(shape);
       ++counters_.statements;
       return true;
@@ -508,7 +508,7 @@ bool Queue::add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind,
                     const std::shared_ptr<PendingSum>& result) {
   const LatticeState& lattice = lattice_of(rhs);
   Group* group = group_for(lattice, domain, nullptr);
-  if (group != nullptr && group->has_room_for(*result) && group->try_to_add(nullptr, rhs)) {
+  if (group != nullptr && group->has_room_for(*result) && group->try_to_add(nullptr, {}, rhs)) {
     group->end(kind, result);
     return true;
   }
@@ -547,7 +547,7 @@ bool Queue::reduce(const Node& rhs, const jit::Domain& domain, Reduce kind, doub
   Group& group = **last;
   PendingSum sum{.count = rhs.shape.components()};
   const bool joins =
-      group.goes_over(lattice_of(rhs), domain) && group.has_room_for(sum) && group.try_to_add(nullptr, rhs);
+      group.goes_over(lattice_of(rhs), domain) && group.has_room_for(sum) && group.try_to_add(nullptr, {}, rhs);
   if (joins) group.end(kind, std::shared_ptr<PendingSum>(std::shared_ptr<void>(), &sum));
   run(take([&](const Group& g) { return reads_what(g); }));
   if (joins) std::copy_n(sum.values, sum.count, results);

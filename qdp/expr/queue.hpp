@@ -71,11 +71,11 @@ class Queue {
     void begin(const LatticeState& lattice, const jit::Domain& domain);
     /// Writes the records of one more statement, or of a sum.
     void add(const std::shared_ptr<jit::Field>* dest, const Node& rhs);
-    /// The same if it goes together with the others; otherwise the group is as it was.
-    bool try_to_add(const std::shared_ptr<jit::Field>* dest, const Node& rhs);
+    /// The same if it goes together with the others; otherwise the group is as it was. `shape`: of the destination, if there is one.
+    bool try_to_add(const std::shared_ptr<jit::Field>* dest, Shape shape, const Node& rhs);
     void end(Shape dest);
     void end(Reduce kind, std::shared_ptr<PendingSum> result);
-    /// Alone, it may be computed together with others.
+    /// It may be computed together with others: what is stored by columns may not, which is computed aside if it is read, too.
     bool may_wait(Shape dest) const;
     bool goes_over(const LatticeState& lattice, const jit::Domain& domain) const;
     bool goes_over_the_same_as(const Group& other) const { return other.goes_over(*lattice_, *domain_); }

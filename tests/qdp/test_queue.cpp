@@ -192,6 +192,22 @@ TEST_CASE("the vectors of conjugate gradients are two kernels, and the sum is pa
   CHECK(distance(p, p1) == 0);
 }
 
+TEST_CASE("a product that is stored by columns, one of its factors among them, is computed aside whatever waits") {
+  create_small({2, 2, 2, 2});
+  using Propagator = LatticePropagatorD;
+  const auto product = [](bool waits, const std::function<void(Propagator&, Propagator&)>& before) {
+    const Fuse fuse(waits);
+    reference::seed_random(7);
+    auto p = random_lattice<Propagator::Subtype_t>(), q = random_lattice<Propagator::Subtype_t>();
+    before(p, q);
+    p = p * q;
+    return contents(*p.field());
+  };
+  const std::function<void(Propagator&, Propagator&)> some[] = {[](auto&, auto&) {}, [](auto& p, auto& q) { q = p; },
+                                                                [](auto& p, auto& q) { p += q; }};
+  for (const auto& before : some) CHECK(product(true, before) == product(false, before));
+}
+
 TEST_CASE("what nobody can read any more is not stored, and not computed") {
   create_lattice({4, 4, 4, 4});
   const LatticeComplexD a = random_field(), b = random_field();
