@@ -194,7 +194,7 @@ void Variants::put(KernelHandle& kernel, Variant& variant, const CompiledKernel&
 Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options, double groups) {
   Variant* const known = find(kernel, options);
   if (known != nullptr && known->program != nullptr && !interprets(kernel, options, groups)) make_quick(kernel, *known);
-  if (known != nullptr && (known->runs() || !known->better)) return *known;
+  if (known != nullptr && known->runs()) return *known;  // not what was refused, or what another rank makes for a trial
   const bool quickly = begins_quickly(options);
   std::string hash;
   std::optional<CompiledKernel> made;

@@ -818,6 +818,30 @@ TEST_CASE("what is being made at the end of a run is kept for the next, and a pr
   CHECK_FALSE(code.better);
 }
 
+TEST_CASE("what begins with options that a trial elsewhere waits for, or that were refused, has code or is refused") {
+  const Cache cache;
+  const Setting quick("TESSERA_QUICK", "1"), dumps("TESSERA_DUMP_DIR", cache.folder.path),
+      no_cache("TESSERA_CACHE", "0");
+  ChoosyCpu cpu;
+  for (const int calls : {0, 1}) {  // refused; left to another rank, so that there is no order
+    CAPTURE(calls);
+    const auto begin = [&](KernelHandle& handle) {
+      handle.classes.resize(kLong + 1);
+      handle.variants.push_back(std::make_unique<Variant>());
+      handle.variants[0]->calls_for_better = calls;
+      Variants(cpu).prepare(handle, kLong, 64);
+    };
+    cpu.refuses = [](const CodeOptions&) { return true; };
+    KernelHandle refused({}, kernel(3, false));
+    CHECK_THROWS_WITH_AS(begin(refused), doctest::Contains("no such code"), InternalError);
+    cpu.refuses = [](const CodeOptions&) { return false; };
+    KernelHandle made({}, kernel(3, false));
+    begin(made);
+    CHECK(made.classes[kLong].variant->runs());
+    CHECK(made.variants.size() == 1);
+  }
+}
+
 TEST_CASE("launches go on with what is there while the code of a trial is made, and the trial finds the same") {
   const Cache cache;
   const Setting quick("TESSERA_QUICK", "auto");
