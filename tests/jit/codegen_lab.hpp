@@ -150,9 +150,41 @@ class Dice {
     }
     return 0;
   }
+  /// One at which operations have their corners: zeros, infinities, not-a-number, denormals, halves, the ends of ranges; or any.
+  std::uint64_t corner(Type type) {
+    if (below(3) == 0) return word(type);
+    const auto one_of = [&](const auto&... x) {
+      const std::uint64_t all[] = {bits_of(x)...};
+      return all[below(sizeof...(x))];
+    };
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    switch (type) {
+      case Type::b1:
+        return word(type);
+      case Type::i32:
+        return one_of(0, 1, -1, 2, 7, 31, 32, -31, 65535, 16777217, INT32_MAX, INT32_MIN);
+      case Type::i64:
+        return one_of(std::int64_t{0}, std::int64_t{-1}, std::int64_t{31}, std::int64_t{64}, std::int64_t{-64},
+                      std::int64_t{16777217}, std::int64_t{9007199254740993}, INT64_MAX, INT64_MIN);
+      case Type::f32:
+        return one_of(0.0F, -0.0F, float(infinity), float(-infinity), std::nanf(""), 1e-45F, -1e-40F, 3e38F, 0.5F,
+                      -0.5F, 2.5F, 0.49999997F, 8388607.5F, 2147483520.0F, 2147483648.0F, -2147483904.0F, 9.3e18F);
+      case Type::f64:
+        return one_of(0.0, -0.0, infinity, -infinity, std::nan(""), 5e-324, -1e-310, 1e308, 1e-300, 0.5, -0.5, 2.5,
+                      0.49999999999999994, 4503599627370495.5, 2147483647.5, -2147483648.5, 9.3e18, 1e-40);
+    }
+    return 0;
+  }
   std::mt19937_64& engine() { return engine_; }
 
  private:
+  template <class T>
+  static std::uint64_t bits_of(T x) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &x, sizeof x);
+    return bits;
+  }
+
   std::mt19937_64 engine_;
 };
 
@@ -204,6 +236,12 @@ class Lab {
     }
   }
 
+  /// Words with corners in all fields.
+  void set_corners() {
+    for (Field& f : fields_)
+      for (int p = 0; p < sites_; ++p)
+        for (int c = 0; c < f.components(); ++c) f.set(p, c, dice_.corner(f.type()));
+  }
   std::vector<Field>& fields() { return fields_; }
   std::vector<std::uint64_t>& scalars() { return scalars_; }
   int sites() const { return sites_; }

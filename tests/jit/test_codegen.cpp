@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "codegen_kernels.hpp"
+#include "jit/codegen/block_operations.hpp"
 #include "jit/support/error.hpp"
 
 using namespace lab;
@@ -87,6 +88,70 @@ TEST_CASE("random programs agree with the interpreter to the bit") {
       for (const bool rings : {true, false})  // quick code has its way with kernels that have none
         check_every_code(random_kernel(seed, lanes, seed % 2 == 0, rings), seed,
                          {.streaming = seed % 3 == 0, .prefetch = int(seed % 4)});
+}
+
+TEST_CASE("random programs on words with corners have the same bits from every code, sums and all") {
+  for (int lanes : kWidths)
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+      CAPTURE(lanes);
+      CAPTURE(seed);
+      const Kernel kernel = random_kernel(seed, lanes, false, seed % 3 == 0);
+      Lab good(kernel, seed), quick(kernel, seed), blocks(kernel, seed);
+      for (Lab* lab : {&good, &quick, &blocks}) lab->set_corners();
+      good.run(function(kernel));
+      quick.run(code<jit::KernelFunction>(compiler().compile(kernel, {.quick = true})));
+      blocks.run(*jit::BlockProgram::make(kernel));
+      CHECK(quick.differences(good) == 0);
+      CHECK(blocks.differences(good) == 0);
+    }
+}
+
+TEST_CASE("operations of blocks give the same bits on every kind of processor") {
+  constexpr int kWords = 1024;
+  struct alignas(64) Words {
+    char bytes[kWords * sizeof(std::uint64_t)];
+    Word get(Type t, int i) const {
+      Word w{t, 0};
+      const auto size = std::size_t(jit::ir::bytes(t));
+      std::memcpy(&w.bits, bytes + std::size_t(i) * size, size);
+      return w;
+    }
+  };
+  static Words operands[3], plain, mine;
+  Dice dice(3);
+  int operations = 0;
+  for (int i = 0; i <= int(Op::bitcast); ++i)
+    for (Type to : kTypes)
+      for (Type from : kTypes) {
+        const Op op = Op(i);
+        const bool exists = op == Op::bitcast   ? casts(from, to)
+                            : op == Op::convert ? true
+                            : compares(op)      ? to == Type::b1 && takes(op, from)
+                                                : to == from;
+        const auto here = exists ? jit::block_operation(op, to, from) : nullptr;
+        if (here == nullptr) continue;
+        CAPTURE(jit::ir::name(op));
+        CAPTURE(jit::ir::name(from));
+        CAPTURE(jit::ir::name(to));
+        ++operations;
+        for (int k = 0; k < 3; ++k) {
+          const Type t = op == Op::select && k == 0 ? Type::b1 : from;
+          const auto size = std::size_t(jit::ir::bytes(t));
+          for (int j = 0; j < kWords; ++j) {
+            const std::uint64_t word = dice.corner(t);
+            std::memcpy(operands[k].bytes + std::size_t(j) * size, &word, size);
+          }
+        }
+        const auto run = [&](jit::BlockOperation f, Words& result) {
+          f(result.bytes, operands[0].bytes, operands[1].bytes, operands[2].bytes, kWords);
+        };
+        run(jit::portable::block_operation(op, to, from), plain);
+        run(here, mine);
+        int bad = 0;
+        for (int j = 0; j < kWords; ++j) bad += !mine.get(to, j).agrees(plain.get(to, j), 0);
+        CHECK(bad == 0);
+      }
+  CHECK(operations > 100);
 }
 
 TEST_CASE("trips: loads and stores walk by their strides, reductions see every trip") {
