@@ -60,11 +60,12 @@ Value* OperationEmitter::node(const ir::Kernel& kernel, const ir::Node& node, co
   if (node.op == Op::argument) return arguments[std::size_t(node.integer)];
   const auto operand = [&](ir::Value v) { return v == ir::kNone ? nullptr : values[std::size_t(v)]; };
   const ir::Value typical = node.op == Op::select ? node.b : node.a;
-  Value* value =
-      operation(node, kernel.nodes[std::size_t(typical)].type, operand(node.a), operand(node.b), operand(node.c));
-  if (quick_ && ir::is_float(node.type))
-    if (auto* known = llvm::dyn_cast<llvm::Constant>(value)) return quick_->constant(known);  // of truth values
-  return value;
+  const Type from = kernel.nodes[std::size_t(typical)].type;
+  Value* result = operation(node, from, operand(node.a), operand(node.b), operand(node.c));
+  const bool is_made_float = (node.op == Op::convert || node.op == Op::bitcast) && !ir::is_float(from);
+  return quick_ && ir::is_float(node.type) && (is_made_float || llvm::isa<llvm::Constant>(result))
+             ? quick_->unknown(result)
+             : result;
 }
 
 Value* OperationEmitter::operation(const ir::Node& node, Type from, Value* a, Value* b, Value* c) {

@@ -29,6 +29,14 @@ llvm::Value* QuickFma::constant(llvm::Constant* value) {
   return known = at_begin.CreateLoad(value->getType(), memory, /*isVolatile=*/true);
 }
 
+llvm::Value* QuickFma::unknown(llvm::Value* value) {
+  if (auto* const known = llvm::dyn_cast<llvm::Constant>(value)) return constant(known);
+  llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
+  auto* const memory = llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt()).CreateAlloca(value->getType());
+  builder_.CreateStore(value, memory, /*isVolatile=*/true);
+  return builder_.CreateLoad(value->getType(), memory, /*isVolatile=*/true);
+}
+
 /// One for each register that a value takes.
 int QuickFma::instructions(const llvm::Type* type) const {
   const int bytes = int(type->getPrimitiveSizeInBits().getFixedValue()) / 8;

@@ -7,7 +7,7 @@
 //
 // INVARIANT: what LLVM knows of quotients must not be applied. Without fast-math flags that is (-x) / (-y) = x / y, x / c = x (1 / c)
 // for powers of two, and 0 / 0 = NaN. So neither constants nor changes of sign are to be seen in floating-point operations of quick
-// code: -0 and constants are read from memory, what LLVM computes of constants becomes one that is, and -x is -0 - x.
+// code: -0 and constants are read from memory, what comes of integers and truth values goes through memory, and -x is -0 - x.
 // Behind that, instructions are counted: if not all fused multiply-adds and quotients that were written come out, the kernel is
 // compiled without.
 #pragma once
@@ -34,6 +34,8 @@ class QuickFma {
   llvm::Value* quotient(llvm::Value* a, llvm::Value* b);
   /// -0 - x, which is -x for all numbers, zeros included.
   llvm::Value* negative(llvm::Value* a);
+  /// The same, of which LLVM knows nothing: words that come of integers or truth values may be constants when instructions are selected.
+  llvm::Value* unknown(llvm::Value* value);
   /// A constant that LLVM does not see: read from memory at the function's beginning.
   llvm::Value* constant(llvm::Constant* value);
   /// What make_quick_fma_pass() must find.

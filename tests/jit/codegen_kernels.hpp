@@ -192,7 +192,6 @@ inline Kernel known_truths(Type t, int lanes) {
   return k;
 }
 
-/// Five trips: loads and stores with strides, reductions over the trips.
 /// Quotients and sums of products beside fused multiply-adds of the same words, with signs and constants that both could be freed of.
 /// With `last_op` select or sin, which LLVM's quick selection does not know on vectors and words, one word is computed by that behind all others.
 inline Kernel products(Type t, int lanes, Op last_op) {
@@ -233,6 +232,52 @@ inline Kernel products(Type t, int lanes, Op last_op) {
   return k;
 }
 
+/// A fused multiply-add of doubles beside words of 4 bytes, whose vectors take two registers or more, and some by the numbers that
+/// truth values are which are known when code is made.
+inline Kernel fused_by_truth(int lanes, int by_truth) {
+  Kernel k;
+  k.name = "fused_by_truth";
+  k.lanes = lanes;
+  k.leaves = {
+      {Type::f32, 3, true, false}, {Type::f32, std::int16_t(by_truth + 5), false, true}, {Type::b1, 1, true, false}};
+  const Value truth = load(k, 2, 0);
+  const auto wide = [&](Value x) { return apply(k, Op::convert, Type::f64, x); };
+  const Value a = wide(load(k, 0, 0)), b = wide(load(k, 0, 1)), c = wide(load(k, 0, 2)),
+              one = wide(push(k, {.op = Op::constant, .type = Type::b1, .integer = 1}));
+  const auto store_fused = [&](int at, Value x, Value y, Value z) {
+    store(k, 1, at, apply(k, Op::convert, Type::f32, apply(k, Op::fma, Type::f64, x, y, z)));
+  };
+  store_fused(by_truth, a, b, c);
+  // By which signs could change places.
+  const Value equal = push(k, {.op = Op::convert, .type = Type::f64, .a = apply(k, Op::eq, Type::b1, truth, truth)});
+  int at = by_truth;
+  for (const Value x : {one, equal}) {
+    const Value minus = apply(k, Op::sub, Type::f64, apply(k, Op::sub, Type::f64, x, x), x);
+    for (const Value y : {minus, c}) {
+      const Value fused = apply(k, Op::fma, Type::f64, a, b, apply(k, Op::div, Type::f64, y, minus));
+      store(k, 1, ++at, apply(k, Op::convert, Type::f32, apply(k, Op::sub, Type::f64, minus, fused)));
+    }
+  }
+  for (int i = 0; i < by_truth; ++i)
+    store_fused(i, apply(k, Op::add, Type::f64, a, push(k, {.op = Op::constant, .type = Type::f64, .real = i + 0.5})),
+                one, one);
+  return k;
+}
+
+/// A fused multiply-add whose sign could change places, were it seen that a quotient is by -1.
+inline Kernel signs_by_truth(int lanes) {
+  Kernel k;
+  k.name = "signs_by_truth";
+  k.lanes = lanes;
+  k.leaves = {{Type::f64, 1, false, true}};
+  const Value one = apply(k, Op::convert, Type::f64, push(k, {.op = Op::constant, .type = Type::b1, .integer = 1})),
+              minus = apply(k, Op::sub, Type::f64, apply(k, Op::sub, Type::f64, one, one), one),
+              fused = apply(k, Op::fma, Type::f64, one, one, apply(k, Op::div, Type::f64, minus, minus));
+  store(k, 0, 0, apply(k, Op::sub, Type::f64, minus, fused));
+  return k;
+}
+
+/// Five trips: loads and stores with strides, reductions over the trips.
 inline Kernel trips(int lanes) {
   Kernel k;
   k.name = "trips";

@@ -82,6 +82,13 @@ TEST_CASE("quick code does not compute of constants what stands for fused multip
     for (int lanes : kWidths) check_every_code(known_truths(t, lanes), 1);
 }
 
+TEST_CASE("no fused multiply-add of quick code is lost where the vectors of others take several registers") {
+  for (int lanes : kWidths) {
+    for (const int by_truth : {1, 2, 3, 7}) check_every_code(fused_by_truth(lanes, by_truth), 1);
+    check_every_code(signs_by_truth(lanes), 1);
+  }
+}
+
 TEST_CASE("random programs agree with the interpreter to the bit") {
   for (int lanes : kWidths)
     for (unsigned seed = 1; seed <= 40; ++seed)
