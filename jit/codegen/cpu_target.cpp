@@ -133,6 +133,8 @@ void CpuTarget::adopt(llvm::Module& module) const {
   for (llvm::Function& f : module) {
     f.addFnAttr("target-cpu", machine_->getTargetCPU());
     f.addFnAttr("target-features", machine_->getTargetFeatureString());
+    // Vectors that find no register lie on the stack, which C aligns to 16 bytes only: most would cross a line of the cache.
+    f.addFnAttr("stackrealign");
   }
 }
 

@@ -1,9 +1,13 @@
 // The compiled kernel and the interpreter mean the same: every operation, type, width, frame and domain.
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <string>
+
 #include "codegen_kernels.hpp"
 #include "jit/codegen/block_operations.hpp"
 #include "jit/support/error.hpp"
+#include "tests/jit/settings.hpp"
 
 using namespace lab;
 using jit::CodeOptions;
@@ -246,5 +250,26 @@ TEST_CASE("checked kernels pass LLVM's verifier and compute the same") {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     const Kernel k = random_kernel(seed, 16, false);
     CHECK(Lab(k, seed).disagreements(compiler(), {.check = true}) == 0);
+  }
+}
+
+TEST_CASE("vectors that find no register are kept where none crosses a line of the cache") {
+  const tests::Folder folder;
+  const tests::Setting off("TESSERA_CACHE", "0"), where("TESSERA_DUMP_DIR", folder.path), what("TESSERA_DUMP", "asm");
+  const Kernel hop = wilson_hop(Type::f32, jit::native_lanes());
+  for (const bool quick : {false, true}) {
+    const auto made = jit::Compiler(jit::make_cpu_target()).compile(hop, {.quick = quick});
+    std::ifstream file(folder.path / (hop.name + "_" + made.hash + ".asm"));
+    REQUIRE(file);
+    int kept = 0, crossing = 0;
+    for (std::string line; std::getline(file, line);) {
+      const bool on_stack = line.find("(%rsp)") != std::string::npos || line.find("(%rbp)") != std::string::npos;
+      const bool wide = line.find("%zmm") != std::string::npos || line.find("%ymm") != std::string::npos;
+      kept += on_stack && wide;
+      crossing += on_stack && wide && line.find("vmovup") != std::string::npos;
+    }
+    CAPTURE(quick);
+    if (jit::native_lanes() > 4) CHECK(kept > 50);  // narrower ones are as C aligns the stack
+    CHECK(crossing == 0);
   }
 }
