@@ -209,50 +209,47 @@ TEST_CASE("a site written by one rank alone is seen by the other in the next sta
   }
 }
 
-TEST_CASE("the oldest go when there are too many, and are sent again") {
-  TESSERA_NEEDS_FOUR_DIMENSIONS("direction 3 is cut");
-  const auto sent = tests::on_ranks<double>(2, [](jit::Communicator&) {
+namespace {
+
+/// Room for two faces and a half on each of two ranks; fields are shifted in the given order. Whether each was there already;
+/// `shifted(v, u)` is called behind each.
+template <class Shifted>
+std::vector<std::vector<double>> were_there(const std::vector<int>& order, Shifted shifted) {
+  return tests::on_ranks<double>(2, [&](jit::Communicator&) {
     setenv("TESSERA_KEEP_HALOS", std::to_string(static_cast<int>(2.5 * kFace)).c_str(), 1);
-    auto* counted = new tests::CountedMessages;
+    auto* counted = new tests::CountedMessages;  // until the process ends
     tests::share_out(Extents{1, 1, 1, 2});
     tests::create_lattice({8, 4, 8, 8});
-    multi1d<LatticeColorMatrix> u(3);
+    multi1d<LatticeColorMatrix> u(*std::max_element(order.begin(), order.end()) + 1);
     LatticeColorMatrix v;
-    for (int i = 0; i < 3; ++i) gaussian(u[i]);
-    std::vector<double> sent;
-    for (const int i : {0, 0, 1, 0, 1, 2, 1, 2, 0, 1, 2, 0}) {
+    for (int i = 0; i < u.size(); ++i) gaussian(u[i]);
+    std::vector<double> there;
+    for (const int i : order) {
       counted->reset();
       v = shift(u[i], FORWARD, 3);
-      sent.push_back(static_cast<double>(counted->bytes) < kFace);
-      must(toDouble(norm2(shift(v, BACKWARD, 3) - u[i])) == 0);
+      there.push_back(static_cast<double>(counted->bytes) < kFace);
+      shifted(v, u[i]);
     }
-    return sent;
+    return there;
   });
-  // That of v takes room, too.
-  for (const auto& rank : sent) CHECK(rank[1] == 1);
-  for (const auto& rank : sent) CHECK(std::count(rank.begin(), rank.end(), 0.) >= 4);
+}
+
+}  // namespace
+
+TEST_CASE("the oldest go when there are too many, and are sent again") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("direction 3 is cut");
+  const auto there = were_there({0, 0, 1, 0, 1, 2, 1, 2, 0, 1, 2, 0}, [](const auto& v, const auto& u) {
+    must(toDouble(norm2(shift(v, BACKWARD, 3) - u)) == 0);  // that of v takes room, too
+  });
+  for (const auto& rank : there) CHECK(rank[1] == 1);
+  for (const auto& rank : there) CHECK(std::count(rank.begin(), rank.end(), 0.) >= 4);
 }
 
 TEST_CASE("when the oldest has gone its room is there for the next ones") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("direction 3 is cut");
-  const auto sent = tests::on_ranks<double>(2, [](jit::Communicator&) {
-    setenv("TESSERA_KEEP_HALOS", std::to_string(static_cast<int>(2.5 * kFace)).c_str(), 1);
-    auto* counted = new tests::CountedMessages;
-    tests::share_out(Extents{1, 1, 1, 2});
-    tests::create_lattice({8, 4, 8, 8});
-    multi1d<LatticeColorMatrix> u(4);
-    LatticeColorMatrix v;
-    for (int i = 0; i < 4; ++i) gaussian(u[i]);
-    std::vector<double> sent;
-    for (const int i : {0, 0, 0, 1, 1, 2, 2, 3, 3, 2, 3, 2, 3}) {
-      counted->reset();
-      v = shift(u[i], FORWARD, 3);
-      sent.push_back(static_cast<double>(counted->bytes) < kFace);
-    }
-    return sent;
-  });
+  const auto there = were_there({0, 0, 0, 1, 1, 2, 2, 3, 3, 2, 3, 2, 3}, [](const auto&, const auto&) {});
   // Two have room: each new one is sent once, and the last two are there whenever one of them is asked for.
-  for (const auto& rank : sent) CHECK(rank == std::vector<double>{0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1});
+  for (const auto& rank : there) CHECK(rank == std::vector<double>{0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1});
 }
 
 namespace {

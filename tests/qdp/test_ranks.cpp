@@ -20,6 +20,8 @@
 #include "jit/support/log.hpp"
 #include "qdp.h"
 #include "qdp/expr/exchange.hpp"
+#include "tests/grid_of_ranks.hpp"
+#include "tests/qdp/lattices.hpp"
 #include "tests/ranks.hpp"
 #include "tests/sizes.hpp"
 #include "tests/temporary_folder.hpp"
@@ -86,14 +88,8 @@ TEST_CASE("a lattice that ranks cannot share out is refused on every one, with t
 TEST_CASE("what statements send is counted: messages, their bytes, and the sites of both kinds") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("the numbers of sites");
   const auto told = on_ranks<std::int64_t>(2, [](Communicator&) {
-    multi1d<int> nrow(Nd), grid(Nd);
-    nrow = 4;
-    nrow[3] = 8;
-    grid = 1;
-    grid[3] = 2;
-    Layout::setLattSize(nrow);
-    Layout::setLogicalSize(grid);
-    Layout::create();
+    tests::share_out(tests::Extents{1, 1, 1, 2});
+    tests::create_lattice({4, 4, 4, 8});
     LatticeRealD x, y;
     random(x);
     setenv("TESSERA_KEEP_HALOS", "0", 1);  // what it needs, not what has changed
@@ -118,14 +114,8 @@ TEST_CASE(
     "notes for what the other rank has are counted with the bytes that they spare; the end tells all counts and times") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("the numbers of sites");
   const auto told = texts_on_ranks(2, [](Communicator&) {
-    multi1d<int> nrow(Nd), grid(Nd);
-    nrow = 4;
-    nrow[3] = 8;
-    grid = 1;
-    grid[3] = 2;
-    Layout::setLattSize(nrow);
-    Layout::setLogicalSize(grid);
-    Layout::create();
+    tests::share_out(tests::Extents{1, 1, 1, 2});
+    tests::create_lattice({4, 4, 4, 8});
     LatticeRealD x, y;
     random(x);
     StopWatch watch;
