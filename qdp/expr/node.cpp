@@ -95,26 +95,35 @@ inline void drop_load(Node* n) {
   }
 }
 
+/// A node without operands, or whose operands have been let go of.
+inline void set_free(Node* n) {
+  drop_load(n);
+  n->load.next = free_nodes;
+  free_nodes = n;
+}
+
 /// Operands first, so that trees are made again in the order in which they lie. Sums may be hundreds of thousands of terms
 /// deep: below the depth that the stack is used for, nodes wait in a list.
 void release(Node* n, int depth, std::vector<Node*>& waiting) {
   constexpr int kDeepest = 256;
   for (Expr& k : n->kid) {
     Node* kid = k.forget();
-    if (kid == nullptr || --kid->uses != 0) continue;
-    if (depth < kDeepest)
+    if (kid == nullptr) break;
+    if (--kid->uses != 0) continue;
+    if (kid->is_leaf())
+      set_free(kid);
+    else if (depth < kDeepest)
       release(kid, depth + 1, waiting);
     else
       waiting.push_back(kid);
   }
-  drop_load(n);
-  n->load.next = free_nodes;
-  free_nodes = n;
+  set_free(n);
 }
 
 }  // namespace
 
 void release(Node* n) {
+  if (n->is_leaf()) return set_free(n);
   std::vector<Node*> waiting;
   release(n, 0, waiting);
   while (!waiting.empty()) {

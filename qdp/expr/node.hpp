@@ -63,6 +63,8 @@ struct alignas(64) Node {
   Expr kid[3];
   Load load;
 
+  /// Operands are the first of `kid`.
+  bool is_leaf() const { return !kid[0]; }
   /// Components of Op::value.
   bool is_large() const { return shape.bytes() > sizeof load.small; }
   const std::byte* components() const { return is_large() ? load.large : load.small; }

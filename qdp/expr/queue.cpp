@@ -252,18 +252,27 @@ bool Queue::find_awaited(const Node& root) {
   static std::vector<const Node*> open;  // one statement at a time
   awaited_.clear();
   shifts_ = false;
-  open.assign(1, &root);
-  for (std::size_t seen = 0; !open.empty(); ++seen) {
-    if (seen == kMostNodes) return false;
-    const Node& n = *open.back();
-    open.pop_back();
+  std::size_t seen = 0;
+  const auto look_at = [&](const Node& n) {
+    ++seen;
     if (n.op == Op::field) {
       const jit::Field* field = n.load.field.get();
       if (field->is_awaited() && std::ranges::find(awaited_, field) == awaited_.end()) awaited_.push_back(field);
+    } else if (!n.is_leaf()) {
+      shifts_ |= n.op == Op::shift;
+      open.push_back(&n);
     }
-    shifts_ |= n.op == Op::shift;
-    for (const Expr& kid : n.kid)
-      if (kid) open.push_back(kid.get());
+  };
+  open.clear();
+  look_at(root);
+  while (!open.empty()) {
+    if (seen > kMostNodes) return false;
+    const Node& n = *open.back();
+    open.pop_back();
+    for (const Expr& kid : n.kid) {
+      if (!kid) break;
+      look_at(*kid);
+    }
   }
   return true;
 }
