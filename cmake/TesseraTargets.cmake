@@ -36,6 +36,19 @@ function(tessera_quick_build target)
   endif()
 endfunction()
 
+# tessera_precompile(target header...) or (target REUSE_FROM other): headers that are read once for all sources. A compiler cache takes
+# such sources, too, if it is told that what they do not name may be in their headers.
+function(tessera_precompile target)
+  if(ARGV1 STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} REUSE_FROM ${ARGV2})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  endif()
+endfunction()
+
 # tessera_program(hmc source...): program build/<preset>/bin/hmc, linked with the whole of Tessera. Target `programs`: all of them.
 function(tessera_program name)
   add_executable(${name} ${ARGN})
