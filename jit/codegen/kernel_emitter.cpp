@@ -90,10 +90,7 @@ class KernelEmitter {
   }
   Value* advance(Value* pointer, std::int64_t bytes) { return bytes == 0 ? pointer : advance(pointer, number(bytes)); }
   /// Memory for as long as the function runs.
-  llvm::AllocaInst* on_stack(llvm::Type* type) {
-    llvm::BasicBlock& entry = function_->getEntryBlock();
-    return llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt()).CreateAlloca(type);
-  }
+  llvm::AllocaInst* on_stack(llvm::Type* type) { return jit::on_stack(*function_, type); }
   /// Of a function of C.
   Value* call(const char* name, llvm::Type* result, llvm::ArrayRef<Value*> arguments) {
     llvm::SmallVector<llvm::Type*> types;

@@ -22,3 +22,13 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #pragma GCC diagnostic pop
+
+namespace jit {
+
+/// Memory of a call of the function, made once however often its blocks run.
+inline llvm::AllocaInst* on_stack(llvm::Function& function, llvm::Type* type) {
+  llvm::BasicBlock& entry = function.getEntryBlock();
+  return llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt()).CreateAlloca(type);
+}
+
+}  // namespace jit

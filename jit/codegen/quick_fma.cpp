@@ -31,8 +31,7 @@ llvm::Value* QuickFma::constant(llvm::Constant* value) {
 
 llvm::Value* QuickFma::unknown(llvm::Value* value) {
   if (auto* const known = llvm::dyn_cast<llvm::Constant>(value)) return constant(known);
-  llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
-  auto* const memory = llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt()).CreateAlloca(value->getType());
+  auto* const memory = on_stack(*builder_.GetInsertBlock()->getParent(), value->getType());
   builder_.CreateStore(value, memory, /*isVolatile=*/true);
   return builder_.CreateLoad(value->getType(), memory, /*isVolatile=*/true);
 }

@@ -56,6 +56,7 @@ double groups_of(const KernelHandle& kernel, const SizeClass& size) {
 }
 
 bool tuning() { return env().tune != Env::Tune::off; }
+bool only_quick_code() { return env().quick.value_or(false); }
 
 CodeOptions quick(CodeOptions options) {
   options.quick = true;
@@ -163,7 +164,7 @@ bool Variants::begins_quickly(const CodeOptions& options) {
 
 /// Whether a kernel may be without code for one launch over so many groups. Who asks for dumps wants to see code.
 bool Variants::interprets(const KernelHandle& kernel, const CodeOptions& options, double groups) {
-  return begins_quickly(options) && !env().quick && device_.blocks().empty() && env().dump.empty() &&
+  return begins_quickly(options) && !only_quick_code() && device_.blocks().empty() && env().dump.empty() &&
          BlockProgram::seconds(kernel.ir, groups) / device_.threads() < interpreted_seconds(kernel);
 }
 
@@ -200,7 +201,7 @@ Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options, double
   std::optional<CompiledKernel> made;
   if (!quickly)
     made = compiler().compile(kernel.ir, options);
-  else if (!env().quick)
+  else if (!only_quick_code())
     made = compiler().find(kernel.ir, options, &hash);
   auto program = !made && interprets(kernel, options, groups) ? BlockProgram::make(kernel.ir) : nullptr;
   if (!made && !program) made = compiler().compile(kernel.ir, quick(options));
@@ -272,7 +273,7 @@ void Variants::used_quick(KernelHandle& kernel, Variant& variant, double seconds
     if (variant.seconds > interpreted_seconds(kernel)) make_quick(kernel, variant);
     return;
   }
-  if (env().quick) return;  // no other
+  if (only_quick_code()) return;
   const double price = std::max(kTuneAfterSeconds, per_node * static_cast<double>(kernel.ir.nodes.size()));
   if (variant.seconds < price) return;
   if (!variant.better)
@@ -291,7 +292,7 @@ void Variants::finish(std::span<const std::unique_ptr<KernelHandle>> kernels) {
 
 /// Whether a trial must wait for its code, which is made beside the program from now on.
 bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
-  if (!begins_quickly(options) || env().quick) return false;
+  if (!begins_quickly(options) || only_quick_code()) return false;
   Variant* known = find(kernel, options);
   const bool has_code = known != nullptr && known->code != nullptr && !known->quick;
   const bool refused = known != nullptr && !known->runs() && known->calls_for_better == 0;
