@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "jit/codegen/schedule.hpp"
@@ -162,6 +163,36 @@ TEST_CASE("a store waits for all loads of what it overwrites") {
   CHECK(complete(k, order, 3));
   CHECK(position(order, Step::Kind::store, 0) > position(order, Step::Kind::node, x0));
   CHECK(position(order, Step::Kind::store, 1) > position(order, Step::Kind::node, x1));
+}
+
+TEST_CASE("a store waits for loads of what it may overwrite when the kernel runs, though their numbers differ") {
+  // (x_(i), x_(i+1)) <- (2 x_(j), x_(j+1)^2) with i and j moved by different arguments, or in trips or rounds by
+  // different strides or leaps: one word of x may be that of another in any of these ways.
+  struct Way {
+    std::string what;
+    Place from, to;
+  };
+  for (const Way& way :
+       {Way{"arguments", {.shifted_by = 1}, {.shifted_by = 0}}, Way{"one argument", {}, {.shifted_by = 0}},
+        Way{"strides", {.stride = 1}, {.stride = 2}}, Way{"leaps", {.leap = 1}, {.leap = 2}}}) {
+    CAPTURE(way.what);
+    Kernel k;
+    k.trips = k.rounds = 2;
+    k.leaves = {{Type::f32, 8, true, true}};
+    k.arguments = {Type::i32, Type::i32};
+    std::vector<Value> loads;
+    for (std::int16_t c = 0; c < 2; ++c) {
+      Place from = way.from, to = way.to;
+      from.component = to.component = c;
+      loads.push_back(push(k, {.op = Op::load, .type = Type::f32, .place = from}));
+      k.stores.push_back({to, apply(k, c == 0 ? Op::add : Op::mul, loads.back(), loads.back())});
+    }
+    verify(k);
+    const auto order = steps(jit::schedule(k));
+    CHECK(complete(k, order, 4));
+    for (int s = 0; s < 2; ++s)
+      for (const Value x : loads) CHECK(position(order, Step::Kind::store, s) > position(order, Step::Kind::node, x));
+  }
 }
 
 TEST_CASE("of two stores to one place the later one stays the later one") {

@@ -447,6 +447,16 @@ TEST_CASE("costs count operands once, neighbours of the other checkerboard apart
   CHECK(cost(kernel).bytes_of_part == 12);
   CHECK(cost(kernel).flops == 1);
   CHECK(cost(kernel).structured);
+
+  // y = (x_i + x_i) + x_j, components by number: those of two arguments are two words, one twice is one.
+  ir::Kernel numbered;
+  numbered.leaves = {{Type::f32, 4, true, false}, {Type::f32, 1, false, true}};
+  ir::Builder n(numbered);
+  n.argument(Type::i32), n.argument(Type::i32);
+  const auto component = [&](std::int16_t argument) { return n.load({.leaf = 0, .shifted_by = argument}); };
+  numbered.stores.push_back({place(1, 0, 0), n.add(n.add(component(0), component(0)), component(1))});
+  n.finish();
+  CHECK(cost(numbered).bytes == 12);
 }
 
 TEST_CASE("each operation costs what the table of costs says, on floating-point words only") {

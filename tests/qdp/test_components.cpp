@@ -135,6 +135,16 @@ TEST_CASE("which component is peeked or poked is no other kernel") {
             return reference::with_spin_component(vq[i], reference::spin_component(vq[i], a, 0), b, 0);
           },
           0);
+      auto turned = random_lattice<F::Fermion>();
+      const auto vt = values(turned);
+      pokeSpin(turned, timesI(peekSpin(turned, a)), b);  // its words are read crosswise, also where a is b
+      check_field(
+          "pokeSpin of i times another one", turned,
+          [&](std::size_t i) {
+            return reference::with_spin_component(vt[i], reference::times_i(reference::spin_component(vt[i], a, 0), 1),
+                                                  b, 0);
+          },
+          0);
       auto w = random_lattice<D::ColorMatrix>();
       const auto vw = values(w);
       pokeColor(w[rb[1]], z, b, a);
