@@ -28,6 +28,14 @@ EOF
 # Versions differ in what they make of one .clang-format: that of our LLVM only.
 layout_prerequisites() { echo 'clang-format-19|command:clang-format-19|lays out the sources'; }
 
+# What only scripts/mutate and its test need.
+mutate_prerequisites() {
+  cat <<'EOT'
+clang-19|command:clang-19|reads the sources that scripts/mutate changes
+python3-clang-19|file:/usr/lib/python3/dist-packages/clang/cindex.py|the same, for Python
+EOT
+}
+
 # What only the tests of ranks need: programs run without.
 mpi_prerequisites() {
   cat <<'EOT'
