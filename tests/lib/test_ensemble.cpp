@@ -6,7 +6,6 @@
 #include "lib/meas/glue.hpp"
 #include "tests/lib/lattice.hpp"
 #include "tests/paths.hpp"
-#include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
 
