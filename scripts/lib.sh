@@ -17,6 +17,7 @@ ccache|command:ccache|makes rebuilding fast
 pkg-config|command:pkg-config|tells CMake where libraries lie
 llvm-19-dev|command:llvm-config-19|generates machine code at run time
 libxml2-dev|file:/usr/include/libxml2/libxml/parser.h|reads parameter files
+libxbyak-dev|file:/usr/include/xbyak/xbyak.h|encodes instructions of x86 processors
 libsleef-dev|file:/usr/lib/*/libsleef.so|vectorised sin, cos, exp, log
 libmpfr-dev|file:/usr/include/mpfr.h|rational approximations in many digits
 libcli11-dev|file:/usr/include/CLI/CLI.hpp|command lines of hmc and bench

@@ -115,7 +115,7 @@ std::string KernelKey::text() const {
   return "generator " + generator + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) +
          "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) +
          "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) + "\nquick " +
-         std::to_string(options.quick) + "\n" + ir;
+         std::to_string(options.quick) + "\noptimised " + std::to_string(options.optimised) + "\n" + ir;
 }
 
 namespace {
@@ -182,8 +182,11 @@ struct Compiler::State {
   CompiledKernel keep(const ir::Kernel& kernel, const std::string& key, const CompiledKernel& made) {
     const KernelResources& uses = made.resources;
     log_info("codegen", "kernel ", made.name, " ", made.hash, ": ", kernel.nodes.size(), " nodes, ", made.code_bytes,
-             " bytes, ", made.from_cache ? "hit" : "miss", made.options.quick ? ", quick" : "", ", IR ",
-             1e3 * made.codegen_seconds, " ms, compile ", 1e3 * made.compile_seconds, " ms, load ",
+             " bytes, ", made.from_cache ? "hit" : "miss",
+             made.options.quick       ? ", quick"
+             : made.options.optimised ? ", optimised"
+                                      : "",
+             ", IR ", 1e3 * made.codegen_seconds, " ms, compile ", 1e3 * made.compile_seconds, " ms, load ",
              1e3 * made.load_seconds, " ms",
              uses.registers == 0
                  ? std::string()
@@ -231,6 +234,9 @@ std::string Compiler::hash(const ir::Kernel& kernel, const CodeOptions& options)
   return hash_text(state_->key(kernel, options).text()).hex();
 }
 
+bool Compiler::assembles(const ir::Kernel& kernel, const CodeOptions& options) const {
+  return state_->target->assembles(kernel, options);
+}
 bool Compiler::makes_quick_code() const { return state_->target->makes_quick_code(); }
 
 std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const CodeOptions& options, std::string* hash) {

@@ -1,6 +1,8 @@
 // The CPU as a target: the vector emitter, LLVM's code generation for this machine, linking into this process.
 #include <cmath>
 
+#include "jit/codegen/assembled_code.hpp"
+#include "jit/codegen/assembler.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/codegen/host_backend.hpp"
 #include "jit/codegen/kernel_emitter.hpp"
@@ -9,10 +11,32 @@ namespace jit {
 namespace {
 
 class CpuBackend : public HostBackend {
+ public:
+  bool assembles(const ir::Kernel& kernel, const CodeOptions& options) const override {
+    return !options.optimised && !options.check && can_assemble(kernel, isa());
+  }
+  std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
+                    BuildNotes& notes) override {
+    if (!assembles(kernel, options)) return HostBackend::build(kernel, symbol, options, notes);
+    notes.emitted();
+    std::string object = assemble(kernel, symbol, options, isa());
+    if (notes.wants("asm")) notes.stage("asm", disassembly(instructions_of(object)));
+    return object;
+  }
+  KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) override {
+    return is_assembled(object) ? assembled_.load(object, symbol) : HostBackend::load(object, symbol, resources);
+  }
+  void unload(KernelCode code) noexcept override {
+    if (!assembled_.unload(code)) HostBackend::unload(code);
+  }
+
+ private:
   QuickCounts emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
                    const CodeOptions& options, bool quick) const override {
     return emit_kernel(module, symbol, kernel, options, isa(), quick);
   }
+
+  AssembledCode assembled_;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
+#include <llvm-c/Disassembler.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -240,6 +241,24 @@ void ObjectLinker::unlink(const void* address) noexcept {
   if (found == state_->libraries.end()) return;
   state_->remove(*found->second);
   state_->libraries.erase(found);
+}
+
+std::string disassembly(std::span<const std::byte> instructions) {
+  static const bool initialised = !llvm::InitializeNativeTargetDisassembler();
+  const std::unique_ptr<void, void (*)(void*)> context(
+      initialised ? LLVMCreateDisasm(llvm::sys::getProcessTriple().c_str(), nullptr, 0, nullptr, nullptr) : nullptr,
+      [](void* c) { LLVMDisasmDispose(c); });
+  if (!context) refuse("disassembler", "none for " + llvm::sys::getProcessTriple());
+  std::string text;
+  auto* next = reinterpret_cast<std::uint8_t*>(const_cast<std::byte*>(instructions.data()));
+  for (std::size_t left = instructions.size(); left > 0;) {
+    char line[256];
+    const std::size_t length = LLVMDisasmInstruction(context.get(), next, left, 0, line, sizeof line);
+    if (length == 0) break;
+    text += line, text += '\n';
+    next += length, left -= length;
+  }
+  return text;
 }
 
 std::string text_of(const llvm::Module& module) {

@@ -2,9 +2,11 @@
 // into this process. Everything else uses the IR builder only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,6 +88,9 @@ class ObjectLinker {
 /// Name and address of everything that kernels on this machine may call: sums, elementary functions, and what LLVM calls on
 /// processors without the instruction.
 std::vector<std::pair<std::string, void*>> callable_symbols();
+
+/// Instructions of this machine's processor as text.
+std::string disassembly(std::span<const std::byte> instructions);
 
 /// The module as LLVM prints it.
 std::string text_of(const llvm::Module& module);

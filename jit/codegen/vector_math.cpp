@@ -65,14 +65,12 @@ const Row& at(ir::Op op) {
 
 llvm::Value* call_vectors(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, ir::Type type,
                           const std::vector<llvm::Value*>& arguments) {
-  const Row& row = at(op);
   const int width = register_bytes(isa) / ir::bytes(type);
   const auto* given = llvm::cast<llvm::FixedVectorType>(arguments.front()->getType());
   const int lanes = int(given->getNumElements());
   auto* full = llvm::FixedVectorType::get(given->getElementType(), unsigned(width));
 
-  const std::string name = std::string("Sleef_") + row.function + (type == ir::Type::f32 ? "f" : "d") +
-                           std::to_string(width) + "_" + row.accuracy + suffix(isa);
+  const std::string name = vector_function_name(isa, op, type);
   llvm::Module* module = builder.GetInsertBlock()->getModule();
   const llvm::SmallVector<llvm::Type*> types(arguments.size(), full);
   llvm::FunctionCallee callee = module->getOrInsertFunction(name, llvm::FunctionType::get(full, types, false));
@@ -101,6 +99,12 @@ llvm::Value* call_vectors(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, 
 }  // namespace
 
 bool is_vector_function(ir::Op op) { return find(op) != nullptr; }
+
+std::string vector_function_name(VectorIsa isa, ir::Op op, ir::Type type) {
+  const Row& row = at(op);
+  return std::string("Sleef_") + row.function + (type == ir::Type::f32 ? "f" : "d") +
+         std::to_string(register_bytes(isa) / ir::bytes(type)) + "_" + row.accuracy + suffix(isa);
+}
 
 FunctionEmitter sleef(VectorIsa isa) {
   return [isa](llvm::IRBuilder<>& builder, ir::Op op, ir::Type type, const std::vector<llvm::Value*>& arguments) {

@@ -11,18 +11,16 @@
 #include <vector>
 
 #include "jit/codegen/llvm.hpp"
+#include "jit/codegen/vector_isa.hpp"
 #include "jit/ir/ir.hpp"
 
 namespace jit {
 
-/// Registers of the target: what decides widths and SLEEF's names.
-enum class VectorIsa { sse4, avx2, avx512 };
-
-/// Bytes of a register.
-constexpr int register_bytes(VectorIsa isa) { return isa == VectorIsa::avx512 ? 64 : isa == VectorIsa::avx2 ? 32 : 16; }
-
 /// True for sin ... fmod.
 bool is_vector_function(ir::Op op);
+
+/// The function of SLEEF on vectors that fill a register.
+std::string vector_function_name(VectorIsa isa, ir::Op op, ir::Type type);
 
 /// Emits the call op(arguments) on values of `type` words.
 using FunctionEmitter = std::function<llvm::Value*(llvm::IRBuilder<>&, ir::Op op, ir::Type type,

@@ -25,6 +25,9 @@ constexpr double kSecondsPerNode = 1e-5, kSecondsPerNodeOnGpu = 5e-5;
 // What quick code takes to make, per node. A kernel is interpreted for a small part of that: code that was made is there in the
 // next run, so that even a kernel that runs a few times is soon worth it.
 constexpr double kQuickSecondsPerNode = 5e-6, kInterpretedShare = 0.3;
+// What LLVM's optimised code takes to make, about, per node; and the uses of that time after which it is tried where the target
+// assembles kernels itself.
+constexpr double kBetterSecondsPerNode = 4e-5, kOptimisedAfterCompiles = 20;
 // Code of one kernel, over all size classes.
 constexpr std::size_t kMostVariants = 16;
 constexpr int kMostRegisterBounds = 2;
@@ -126,6 +129,8 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
     };
     return space;
   }
+  const bool assembles = compiler().assembles(kernel.ir, start);
+  start.optimised = assembles && !env().quick.value_or(true);
   const bool is_near = bytes <= kNearPerThread * device_.threads();
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
@@ -137,6 +142,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && !is_near)))
     space.prefetch = {0, 1, 2, 4, 8};
   space.try_streaming = !env().stream && may_stream && out_of_cache;
+  space.try_optimised = assembles && !env().quick;
   return space;
 }
 
@@ -156,15 +162,16 @@ Variant* Variants::find(const KernelHandle& kernel, const CodeOptions& options) 
   return nullptr;
 }
 
-/// Whether a kernel may begin with code that is made quickly. A GPU's assembler takes most of the time, whatever it is given.
-bool Variants::begins_quickly(const CodeOptions& options) {
+/// Whether a kernel may begin with code that is made quickly, since LLVM makes its code. A GPU's assembler takes most of the time,
+/// whatever it is given.
+bool Variants::begins_quickly(const KernelHandle& kernel, const CodeOptions& options) {
   return env().quick.value_or(true) && env().tune != Env::Tune::eager && !options.check &&
-         compiler().makes_quick_code();
+         compiler().makes_quick_code() && !compiler().assembles(kernel.ir, options);
 }
 
 /// Whether a kernel may be without code for one launch over so many groups. Who asks for dumps wants to see code.
 bool Variants::interprets(const KernelHandle& kernel, const CodeOptions& options, double groups) {
-  return begins_quickly(options) && !only_quick_code() && device_.blocks().empty() && env().dump.empty() &&
+  return begins_quickly(kernel, options) && !only_quick_code() && device_.blocks().empty() && env().dump.empty() &&
          BlockProgram::seconds(kernel.ir, groups) / device_.threads() < interpreted_seconds(kernel);
 }
 
@@ -196,7 +203,7 @@ Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options, double
   Variant* const known = find(kernel, options);
   if (known != nullptr && known->program != nullptr && !interprets(kernel, options, groups)) make_quick(kernel, *known);
   if (known != nullptr && known->runs()) return *known;  // not what was refused, or what another rank makes for a trial
-  const bool quickly = begins_quickly(options);
+  const bool quickly = begins_quickly(kernel, options);
   std::string hash;
   std::optional<CompiledKernel> made;
   if (!quickly)
@@ -265,8 +272,8 @@ void Variants::seek_better(KernelHandle& kernel, Variant& variant) {
 }
 
 void Variants::used_quick(KernelHandle& kernel, Variant& variant, double seconds) {
-  // About what better code takes to make, which then runs some two times as fast. What an earlier run has used, too, is worth it sooner.
-  constexpr double kBetterSecondsPerNode = 4e-5, kInSecondRun = 0.2;
+  // Better code runs some two times as fast. What an earlier run has used, too, is worth it sooner.
+  constexpr double kInSecondRun = 0.2;
   const double per_node = kBetterSecondsPerNode * (kernel.from_cache > 0 ? kInSecondRun : 1);
   variant.seconds += seconds;
   if (variant.program != nullptr) {
@@ -292,7 +299,11 @@ void Variants::finish(std::span<const std::unique_ptr<KernelHandle>> kernels) {
 
 /// Whether a trial must wait for its code, which is made beside the program from now on.
 bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
-  if (!begins_quickly(options) || only_quick_code()) return false;
+  if (!begins_quickly(kernel, options) || only_quick_code()) return false;
+  // What LLVM can gain is a few hundredths.
+  if (options.optimised &&
+      kernel.seconds < kOptimisedAfterCompiles * kBetterSecondsPerNode * static_cast<double>(kernel.ir.nodes.size()))
+    return true;
   Variant* known = find(kernel, options);
   const bool has_code = known != nullptr && known->code != nullptr && !known->quick;
   const bool refused = known != nullptr && !known->runs() && known->calls_for_better == 0;
@@ -340,7 +351,7 @@ void Variants::use(KernelHandle& kernel, SizeClass& size, const Configuration& c
 /// The kernel cache keeps results per model of device, code, size and question asked.
 std::string Variants::key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& open) {
   if (kernel.plain_hash.empty()) kernel.plain_hash = compiler().hash(kernel.ir, {});
-  return "tuning 3\ndevice " + device_.model() + "\nthreads " +
+  return "tuning 4\ndevice " + device_.model() + "\nthreads " +
          std::to_string(device_.blocks().empty() ? device_.threads() : 0) + "\nkernel " + kernel.plain_hash +
          "\nsize class " + std::to_string(size_class) + "\n" + open.text();
 }

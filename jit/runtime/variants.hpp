@@ -58,7 +58,7 @@ class Variants {
   double cache_bytes();
   Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
   Variant& make(KernelHandle& kernel, const CodeOptions& options, double groups);
-  bool begins_quickly(const CodeOptions& options);
+  bool begins_quickly(const KernelHandle& kernel, const CodeOptions& options);
   bool interprets(const KernelHandle& kernel, const CodeOptions& options, double groups);
   void make_quick(KernelHandle& kernel, Variant& variant);
   Variant& add(KernelHandle& kernel, const CodeOptions& options);

@@ -48,6 +48,7 @@ std::string describe(const Configuration& configuration) {
   if (code.streaming) append(words, "streaming");
   if (code.prefetch != 0) append(words, "prefetch " + std::to_string(code.prefetch));
   if (code.registers != 0) append(words, "at most " + std::to_string(code.registers) + " registers");
+  if (code.optimised) append(words, "optimised");
   return words;
 }
 
@@ -55,26 +56,30 @@ std::string text(const TuningProgress& progress) {
   const CodeOptions& code = progress.best.code;
   return "block " + std::to_string(progress.best.block) + "\nsites " + std::to_string(code.sites) + "\nstreaming " +
          std::to_string(code.streaming) + "\nprefetch " + std::to_string(code.prefetch) + "\nregisters " +
-         std::to_string(code.registers) + "\nrounds " + std::to_string(progress.rounds) + "\nseconds " +
-         shortest(progress.seconds) + "\nbytes " + shortest(progress.bytes) + "\n";
+         std::to_string(code.registers) + "\noptimised " + std::to_string(code.optimised) + "\nrounds " +
+         std::to_string(progress.rounds) + "\nseconds " + shortest(progress.seconds) + "\nbytes " +
+         shortest(progress.bytes) + "\n";
 }
 
 std::optional<TuningProgress> parse_progress(const std::string& text) {
   TuningProgress progress;
   CodeOptions& code = progress.best.code;
-  int streaming = 0;
+  int streaming = 0, optimised = 0;
   Lines lines(text);
   lines.read("block", 0, progress.best.block);
   lines.read("sites", 1, code.sites);
   lines.read("streaming", 0, streaming);
   lines.read("prefetch", 0, code.prefetch);
   lines.read("registers", 0, code.registers);
+  lines.read("optimised", 0, optimised);
   lines.read("rounds", 0, progress.rounds);
   lines.read("seconds", 0.0, progress.seconds);
   lines.read("bytes", 0.0, progress.bytes);
-  if (!lines.all_read() || streaming > 1 || !std::isfinite(progress.seconds) || !std::isfinite(progress.bytes))
+  if (!lines.all_read() || streaming > 1 || optimised > 1 || !std::isfinite(progress.seconds) ||
+      !std::isfinite(progress.bytes))
     return std::nullopt;
   code.streaming = streaming == 1;
+  code.optimised = optimised == 1;
   return progress;
 }
 

@@ -40,7 +40,7 @@ std::vector<int> beside_best(const Configuration& best, const std::vector<int>& 
 }  // namespace
 
 bool TuningSpace::settled() const {
-  return blocks.size() < 2 && prefetch.empty() && sites.empty() && !try_streaming && !registers;
+  return blocks.size() < 2 && prefetch.empty() && sites.empty() && !try_streaming && !registers && !try_optimised;
 }
 
 std::vector<Round> TuningSpace::rounds() const {
@@ -72,6 +72,11 @@ std::vector<Round> TuningSpace::rounds() const {
     rounds.push_back({.alternatives = [bounds = registers](const Configuration& best) {
       return code_round(bounds(best), &CodeOptions::registers).alternatives(best);
     }});
+  if (try_optimised)
+    rounds.push_back({.alternatives = [](Configuration other) {
+      other.code.optimised = true;
+      return std::vector<Configuration>{other};
+    }});
   const auto beside = [all = blocks, plain = start.code](const Configuration& best) {
     return best.code == plain ? std::vector<Configuration>{} : with_blocks(best, beside_best(best, all));
   };
@@ -84,7 +89,7 @@ std::string TuningSpace::text() const {
   TuningProgress none{.best = start};
   return "start\n" + jit::text(none) + "check " + std::to_string(start.code.check) + "\nblocks" + list(blocks) +
          "\nprefetch" + list(prefetch) + "\nsites" + list(sites) + "\nstreaming " + std::to_string(try_streaming) +
-         "\nregisters " + std::to_string(registers != nullptr) + "\n";
+         "\nregisters " + std::to_string(registers != nullptr) + "\noptimised " + std::to_string(try_optimised) + "\n";
 }
 
 }  // namespace jit

@@ -146,12 +146,18 @@ Expr make_field(std::shared_ptr<jit::Field> field, Shape shape) {
 }
 
 Expr make_value(const void* components, Shape shape) {
-  Node* n = fresh(Op::value, shape, 0);
-  if (n->is_large()) {
-    std::byte* large = new std::byte[shape.bytes()];
-    n->load.large = large;
+  const std::size_t bytes = shape.bytes();
+  std::byte* const large = bytes > sizeof(Node::Load::small) ? new std::byte[bytes] : nullptr;
+  Node* n = fresh(Op::value, shape, bytes);
+  // Most are a number: copied without a call.
+  if (bytes == 4)
+    std::memcpy(n->load.small, components, 4);
+  else if (bytes == 8)
+    std::memcpy(n->load.small, components, 8);
+  else {
+    if (large != nullptr) n->load.large = large;
+    std::memcpy(large != nullptr ? large : n->load.small, components, bytes);
   }
-  std::memcpy(const_cast<std::byte*>(n->components()), components, shape.bytes());
   return Expr(n);
 }
 

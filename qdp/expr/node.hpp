@@ -59,14 +59,14 @@ struct alignas(64) Node {
   Op op{};
   std::uint32_t uses = 0;
   Shape shape;
-  std::uint64_t attribute = 0;
+  std::uint64_t attribute = 0;  ///< of an operation: which of its kind (ops.hpp); Op::value: how many bytes its components take
   Expr kid[3];
   Load load;
 
   /// Operands are the first of `kid`.
   bool is_leaf() const { return !kid[0]; }
   /// Components of Op::value.
-  bool is_large() const { return shape.bytes() > sizeof load.small; }
+  bool is_large() const { return attribute > sizeof load.small; }
   const std::byte* components() const { return is_large() ? load.large : load.small; }
 };
 static_assert(sizeof(Node) == 64);

@@ -77,7 +77,7 @@ void Statement::forget_nodes() {
   value_nodes_.clear(), spread_nodes_.clear();
   first_value_ = value_starts_.size(), first_spread_ = spread_.size();
   visits_ = 0;
-  shared_.clear(), shared_records_.clear();
+  if (!shared_records_.empty()) shared_.clear(), shared_records_.clear();
 }
 
 void Statement::check_lattice() const {
@@ -193,13 +193,15 @@ int Statement::add_value(std::uint64_t shape, const void* components) {
   const Shape s = unpack(shape);
   const auto number = value_starts_.size();
   value_starts_.push_back(scalars_.size());
-  const auto* from = static_cast<const std::byte*>(components);
-  const auto size = static_cast<std::size_t>(jit::ir::bytes(s.word));
-  for (int i = 0; i < s.components(); ++i, from += size) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, from, size);
-    scalars_.push_back(bits);
-  }
+  const int count = s.components();
+  const auto add = [&]<class Word>(Word word) {  // of a size that the compiler knows: without a call
+    for (int i = 0; i < count; ++i) {
+      std::memcpy(&word, static_cast<const std::byte*>(components) + static_cast<std::size_t>(i) * sizeof word, sizeof word);
+      scalars_.push_back(word);
+    }
+  };
+  const int size = jit::ir::bytes(s.word);
+  size == 4 ? add(std::uint32_t{}) : size == 8 ? add(std::uint64_t{}) : add(std::uint8_t{});
   return append(Record::of(Op::value, shape, number, -1));
 }
 
@@ -219,7 +221,7 @@ int Statement::spread_of(const Node& n, int frame) {
 }
 
 inline int Statement::value_of(const Node& n, int frame) {
-  if (n.shape.components() > kInArguments) [[unlikely]]
+  if (n.is_large() && n.shape.components() > kInArguments) [[unlikely]]
     return spread_of(n, frame);
   return number_value(n, pack(n.shape), n.components());
 }
@@ -304,10 +306,9 @@ int Statement::walk(const Node& n, int frame, int depth) {
   if (const int record = known(n, frame); record >= 0) return record;
   if (depth == kDeepest) return walk_deep(n, frame);
   const int inner = n.op == Op::shift ? frame_of(frame, n.load.map.get(), &n.load.map) : frame;
-  const int a = n.kid[0] ? walk(*n.kid[0], inner, depth + 1) : -1;
-  const int b = n.kid[1] ? walk(*n.kid[1], inner, depth + 1) : -1;
-  const int c = n.kid[2] ? walk(*n.kid[2], inner, depth + 1) : -1;
-  return finish(n, frame, inner, a, b, c);
+  int kids[3] = {-1, -1, -1};
+  for (int k = 0; k < 3 && n.kid[k]; ++k) kids[k] = walk(*n.kid[k], inner, depth + 1);
+  return finish(n, frame, inner, kids[0], kids[1], kids[2]);
 }
 
 /// With a stack of its own: sums may be hundreds of thousands of terms deep.

@@ -76,7 +76,7 @@ inline bool takes(Op op, Type t) {
 inline bool compares(Op op) { return op == Op::lt || op == Op::le || op == Op::eq || op == Op::ne; }
 
 /// All operations on words of one type, with or without elementary functions, each stored in a leaf component of its own.
-inline Kernel all_operations(Type t, int lanes, bool elementary = true) {
+inline Kernel all_operations(Type t, int lanes, bool elementary = true, bool quotients = true) {
   Kernel k;
   k.name = std::string("all_") + jit::ir::name(t);
   k.lanes = lanes;
@@ -86,10 +86,51 @@ inline Kernel all_operations(Type t, int lanes, bool elementary = true) {
   for (int i = 0; i <= int(Op::convert); ++i) {
     const Op op = Op(i);
     if (!takes(op, t) || (!elementary && jit::ir::is_elementary(op))) continue;
+    if (!quotients && jit::ir::is_int(t) && (op == Op::div || op == Op::rem)) continue;
     const Value v = apply(k, op, compares(op) ? Type::b1 : t, a, arity(op) > 1 ? b : -1, arity(op) > 2 ? c : -1);
     compares(op) ? store(k, 3, truths++, v) : store(k, 2, results++, v);
   }
   store(k, 2, results++, apply(k, Op::select, t, truth, a, b));
+  return k;
+}
+
+/// More values at a time than there are registers, in random order: some read from memory again, some kept in registers until they
+/// must go, since this kernel writes over where they came from. Summands and factors of all signs.
+inline Kernel crowded(unsigned seed, Type t, int lanes, int trips) {
+  constexpr int kWords = 40, kOperations = 400, kStores = 24;
+  Dice dice(seed);
+  Kernel k;
+  k.name = "crowded_" + std::to_string(seed);
+  k.lanes = lanes;
+  k.trips = trips;
+  k.leaves = {{t, kWords, true, false}, {t, 2 * kWords, true, true}, {t, 3 * kStores, false, true}};
+  std::vector<Value> given, values;
+  for (int i = 0; i < kWords; ++i) given.push_back(load(k, 0, i));
+  for (int i = 0; i < kWords; ++i) values.push_back(load(k, 1, i, 0, trips > 1 ? i % 2 : 0));
+  values.insert(values.end(), given.begin(), given.end());
+  const auto any = [&](const std::vector<Value>& of) { return of[std::size_t(dice.below(int(of.size())))]; };
+  for (int i = 0; i < kOperations; ++i) {
+    const Value a = any(values), b = any(given), c = any(values);
+    Value result = a;
+    switch (dice.below(6)) {
+      case 0:
+        result = apply(k, Op::add, t, apply(k, Op::mul, t, a, b), c);
+        break;
+      case 1:
+        result = apply(k, Op::sub, t, a, c);
+        break;
+      case 2:
+        result = dice.below(2) == 0 ? apply(k, Op::mul, t, apply(k, Op::neg, t, a), b)
+                                    : apply(k, Op::mul, t, a, apply(k, Op::neg, t, b));
+        break;
+      default:
+        result = apply(k, Op::fma, t, dice.below(3) == 0 ? apply(k, Op::neg, t, a) : a, b,
+                       dice.below(3) == 0 ? apply(k, Op::neg, t, c) : c);
+    }
+    values[std::size_t(dice.below(int(values.size())))] = result;
+  }
+  for (int i = 0; i < kStores; ++i) store(k, 2, i, any(values), trips > 1 ? kStores : 0);
+  for (int i = 0; i < 4; ++i) store(k, 1, kWords + i, any(values));
   return k;
 }
 
@@ -405,9 +446,16 @@ inline std::vector<jit::LaneExchange> every_exchange(int lanes) {
   return all;
 }
 
-/// A random program: leaves and arguments of all types, nested structured and gathered slots, any operation. `rings`: lanes may go
-/// round, else they are flipped only.
-inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, bool rings = true) {
+/// What random programs may have.
+struct Ingredients {
+  bool rings = true;      ///< lanes may go round, else they are flipped only
+  bool gathers = true;    ///< gathered slots
+  bool quotients = true;  ///< of integers, and remainders
+  bool truths = true;     ///< truth values
+};
+
+/// A random program: leaves and arguments of all types, nested structured and gathered slots, any operation.
+inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, const Ingredients& may_have = {}) {
   Dice dice(seed);
   Kernel k;
   k.name = "random_" + std::to_string(seed);
@@ -416,7 +464,8 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, bool rin
   k.rounds = k.trips > 1 && dice.below(2) ? 2 : 1;
   k.listed = dice.below(2) == 0;
   const auto any_type = [&] {
-    const Type t = kTypes[dice.below(5)];
+    Type t = kTypes[dice.below(5)];
+    while (t == Type::b1 && !may_have.truths) t = kTypes[dice.below(5)];
     return small_words && jit::ir::bytes(t) == 8 ? (t == Type::i64 ? Type::i32 : Type::f32) : t;
   };
   for (int i = 0; i < 4; ++i) k.leaves.push_back({any_type(), 6, true, false});
@@ -429,10 +478,10 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, bool rin
   };
   const int slots = dice.below(5);
   auto exchanges = every_exchange(lanes);
-  if (!rings) std::erase_if(exchanges, [](const jit::LaneExchange& exchange) { return exchange.ring != 0; });
+  if (!may_have.rings) std::erase_if(exchanges, [](const jit::LaneExchange& exchange) { return exchange.ring != 0; });
   for (int i = 1; i <= slots; ++i) {
     const int parent = dice.below(i);
-    const bool gathered = k.slots[std::size_t(parent)].gathered || dice.below(4) == 0;
+    const bool gathered = k.slots[std::size_t(parent)].gathered || (dice.below(4) == 0 && may_have.gathers);
     const std::size_t exchange = std::size_t(dice.below(int(exchanges.size()) + 1));
     k.slots.push_back({std::int16_t(parent), gathered,
                        gathered || exchange == exchanges.size() ? jit::LaneExchange{} : exchanges[exchange]});
@@ -491,7 +540,9 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, bool rin
     }
     Op op;
     do op = Op(int(Op::add) + dice.below(int(Op::select) - int(Op::add) + 1));
-    while ((!takes(op, t) && op != Op::select) || (op >= Op::sin && op <= Op::fmod));
+    while ((!takes(op, t) && op != Op::select) || (op >= Op::sin && op <= Op::fmod) ||
+           (!may_have.quotients && is_int(t) && (op == Op::div || op == Op::rem)) ||
+           (!may_have.truths && (op == Op::select || compares(op))));
     Node n{.op = op, .type = compares(op) ? Type::b1 : t};
     n.a = operand(f, op == Op::select ? Type::b1 : t);
     if (arity(op) > 1) n.b = operand(f, t);

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "codegen_kernels.hpp"
+#include "jit/codegen/assembled_code.hpp"
+#include "jit/codegen/assembler.hpp"
 #include "jit/codegen/block_operations.hpp"
 #include "jit/support/error.hpp"
 #include "tests/jit/settings.hpp"
@@ -25,23 +27,48 @@ int interpreted(const Kernel& kernel, Lab& lab) {
   return program ? lab.disagreements(*program) : -1;
 }
 
-/// Whatever may stand for a kernel on a CPU agrees with the interpreter of single sites: code, code made quickly, and a program of
-/// blocks, which knows no elementary functions.
-void check_every_code(const Kernel& kernel, unsigned seed, CodeOptions options = {}) {
+/// The assembler's code for a kind of processor which this one can stand for; nullptr: it does not cover the kernel.
+jit::KernelFunction assembled(const Kernel& kernel, const CodeOptions& options, jit::VectorIsa isa) {
+  static jit::AssembledCode codes;
+  static int count = 0;
+  const bool runs = jit::native_lanes() >= (isa == jit::VectorIsa::avx512 ? 16 : 8);
+  if (!runs || !jit::can_assemble(kernel, isa)) return nullptr;
+  const std::string symbol = "assembled_" + std::to_string(count++);
+  const jit::KernelCode code = codes.load(jit::assemble(kernel, symbol, options, isa), symbol);
+  return reinterpret_cast<jit::KernelFunction>(const_cast<void*>(code));
+}
+constexpr jit::VectorIsa kAssembled[] = {jit::VectorIsa::avx2, jit::VectorIsa::avx512};
+
+/// Whatever may stand for a kernel on a CPU agrees with the interpreter of single sites: LLVM's code, made with care or quickly, the
+/// assembler's, and a program of blocks, which knows no elementary functions. Returns how many kinds of processors it is assembled for.
+int check_every_code(const Kernel& kernel, unsigned seed, CodeOptions options = {}) {
   CAPTURE(kernel.lanes);
   CAPTURE(seed);
   jit::ir::verify(kernel);
+  options.optimised = true;
   for (const bool quick : {false, true}) {
     CAPTURE(quick);
     options.quick = quick;
     CHECK(Lab(kernel, seed).disagreements(compiler(), options) == 0);
   }
+  int kinds = 0;
+  for (const jit::VectorIsa isa : kAssembled) {
+    const jit::KernelFunction function = assembled(kernel, options, isa);
+    if (function == nullptr) continue;
+    ++kinds;
+    CAPTURE(int(isa));
+    Lab lab(kernel, seed);
+    CHECK(lab.disagreements([&] { lab.run(function); }, 4) == 0);
+  }
   const bool elementary = std::ranges::any_of(kernel.nodes, [](const Node& n) { return jit::ir::is_elementary(n.op); });
   Lab lab(kernel, seed);
   CHECK(interpreted(kernel, lab) == (elementary ? -1 : 0));
+  return kinds;
 }
 
-jit::KernelFunction function(const Kernel& kernel) { return code<jit::KernelFunction>(compiler().compile(kernel, {})); }
+jit::KernelFunction function(const Kernel& kernel) {
+  return code<jit::KernelFunction>(compiler().compile(kernel, {.optimised = true}));
+}
 
 }  // namespace
 
@@ -52,6 +79,22 @@ TEST_CASE("every operation agrees with the interpreter, for every type and width
       for (unsigned seed = 1; seed <= 5; ++seed)
         for (const bool elementary : {true, false}) check_every_code(all_operations(t, lanes, elementary), seed);
     }
+}
+
+TEST_CASE("all operations but quotients of integers are assembled") {
+  const int kinds = (jit::native_lanes() >= 8) + (jit::native_lanes() == 16);
+  for (Type t : kTypes)
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+      CAPTURE(int(t));
+      CHECK(check_every_code(all_operations(t, 8, true, false), seed) == kinds);
+    }
+}
+
+TEST_CASE("more values than registers, of all signs, agree with the interpreter to the bit") {
+  for (Type t : {Type::f32, Type::f64})
+    for (int lanes : {16, 8, 4})
+      for (unsigned seed = 1; seed <= 12; ++seed)
+        check_every_code(crowded(seed, t, lanes, seed % 3 == 0 ? 3 : 1), seed);
 }
 
 TEST_CASE("every conversion agrees with the interpreter") {
@@ -65,13 +108,14 @@ TEST_CASE("every conversion agrees with the interpreter") {
 }
 
 TEST_CASE("integer division by zero gives 0, the smallest integer by -1 wraps, floats out of range saturate") {
-  check_corners([](Lab& bench) { return bench.disagreements(compiler()); });
-  check_corners([](Lab& bench) { return bench.disagreements(compiler(), {.quick = true}); });
+  check_corners([](Lab& bench) { return bench.disagreements(compiler(), {.optimised = true}); });
+  check_corners([](Lab& bench) { return bench.disagreements(compiler(), {.quick = true, .optimised = true}); });
   check_corners([](Lab& bench) { return interpreted(corners(), bench); });
 }
 
 TEST_CASE("fma rounds once and a product followed by a sum rounds twice") {
   check_rounding([](Lab& bench, const Kernel& k) { bench.run(function(k)); });
+  check_rounding([](Lab& bench, const Kernel& k) { bench.run(code<jit::KernelFunction>(compiler().compile(k, {}))); });
   check_rounding([](Lab& bench, const Kernel& k) { bench.run(*jit::BlockProgram::make(k)); });
 }
 
@@ -97,23 +141,48 @@ TEST_CASE("random programs agree with the interpreter to the bit") {
   for (int lanes : kWidths)
     for (unsigned seed = 1; seed <= 40; ++seed)
       for (const bool rings : {true, false})  // quick code has its way with kernels that have none
-        check_every_code(random_kernel(seed, lanes, seed % 2 == 0, rings), seed,
+        check_every_code(random_kernel(seed, lanes, seed % 2 == 0, {.rings = rings}), seed,
                          {.streaming = seed % 3 == 0, .prefetch = int(seed % 4)});
+}
+
+TEST_CASE("random programs of what is assembled agree with the interpreter to the bit") {
+  int kinds = 0;
+  for (int lanes : {16, 8, 4})
+    for (unsigned seed = 1; seed <= 60; ++seed)
+      for (const bool truths : {true, false})
+        kinds += check_every_code(
+            random_kernel(seed, lanes, seed % 2 == 0, {.gathers = !truths, .quotients = false, .truths = truths}), seed,
+            {.streaming = seed % 3 == 0, .prefetch = int(seed % 4)});
+  if (jit::native_lanes() == 16) CHECK(kinds > 350);
+  if (jit::native_lanes() == 8) CHECK(kinds > 80);
+  MESSAGE(kinds);
 }
 
 TEST_CASE("random programs on words with corners have the same bits from every code, sums and all") {
   for (int lanes : kWidths)
-    for (unsigned seed = 1; seed <= 12; ++seed) {
+    for (unsigned seed = 1; seed <= 24; ++seed) {
       CAPTURE(lanes);
       CAPTURE(seed);
-      const Kernel kernel = random_kernel(seed, lanes, false, seed % 3 == 0);
+      const bool plain = seed % 2 == 0;  // more of it is assembled
+      const Kernel kernel =
+          random_kernel(seed, lanes, false,
+                        {.rings = seed % 3 == 0, .gathers = !plain, .quotients = !plain, .truths = seed % 4 != 0});
       Lab good(kernel, seed), quick(kernel, seed), blocks(kernel, seed);
       for (Lab* lab : {&good, &quick, &blocks}) lab->set_corners();
       good.run(function(kernel));
-      quick.run(code<jit::KernelFunction>(compiler().compile(kernel, {.quick = true})));
+      quick.run(code<jit::KernelFunction>(compiler().compile(kernel, {.quick = true, .optimised = true})));
       blocks.run(*jit::BlockProgram::make(kernel));
       CHECK(quick.differences(good) == 0);
       CHECK(blocks.differences(good) == 0);
+      for (const jit::VectorIsa isa : kAssembled) {
+        const jit::KernelFunction function = assembled(kernel, {}, isa);
+        if (function == nullptr) continue;
+        CAPTURE(int(isa));
+        Lab lab(kernel, seed);
+        lab.set_corners();
+        lab.run(function);
+        CHECK(lab.differences(good) == 0);
+      }
     }
 }
 
@@ -201,6 +270,12 @@ TEST_CASE("sums in kernels have the same bits for every width and split") {
     }
     bench.run(function(k));
     results.push_back(bench.reductions()[0]);
+    for (const jit::VectorIsa isa : kAssembled) {
+      const jit::KernelFunction function = assembled(k, {}, isa);
+      if (function == nullptr) continue;
+      bench.run(function);
+      results.push_back(bench.reductions()[0]);
+    }
     bench.run(*jit::BlockProgram::make(k));
     results.push_back(bench.reductions()[0]);
   }
@@ -230,8 +305,10 @@ TEST_CASE("elementary functions give the same bits in every lane, whatever share
           t == Type::f32 ? std::memcpy(&bits, &x32, sizeof x32) : std::memcpy(&bits, &x64, sizeof x64);
           bench.fields()[0].set(p, 0, bits);
         }
-        bench.run(function(k));
-        for (int c = 0; c < 3; ++c) seen.push_back(bench.fields()[1].get(bench.sites() - 1, c).bits);
+        for (const bool optimised : {true, false}) {
+          bench.run(code<jit::KernelFunction>(compiler().compile(k, {.optimised = optimised})));
+          for (int c = 0; c < 3; ++c) seen.push_back(bench.fields()[1].get(bench.sites() - 1, c).bits);
+        }
       }
     }
     for (std::size_t i = 3; i < seen.size(); ++i) CHECK(seen[i] == seen[i % 3]);
@@ -257,8 +334,9 @@ TEST_CASE("vectors that find no register are kept where none crosses a line of t
   const tests::Folder folder;
   const tests::Setting off("TESSERA_CACHE", "0"), where("TESSERA_DUMP_DIR", folder.path), what("TESSERA_DUMP", "asm");
   const Kernel hop = wilson_hop(Type::f32, jit::native_lanes());
-  for (const bool quick : {false, true}) {
-    const auto made = jit::Compiler(jit::make_cpu_target()).compile(hop, {.quick = quick});
+  for (const CodeOptions& options :
+       {CodeOptions{}, CodeOptions{.optimised = true}, CodeOptions{.quick = true, .optimised = true}}) {
+    const auto made = jit::Compiler(jit::make_cpu_target()).compile(hop, options);
     std::ifstream file(folder.path / (hop.name + "_" + made.hash + ".asm"));
     REQUIRE(file);
     int kept = 0, crossing = 0;
@@ -268,7 +346,8 @@ TEST_CASE("vectors that find no register are kept where none crosses a line of t
       kept += on_stack && wide;
       crossing += on_stack && wide && line.find("vmovup") != std::string::npos;
     }
-    CAPTURE(quick);
+    CAPTURE(options.quick);
+    CAPTURE(options.optimised);
     if (jit::native_lanes() > 4) CHECK(kept > 50);  // narrower ones are as C aligns the stack
     CHECK(crossing == 0);
   }

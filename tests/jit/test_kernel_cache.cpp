@@ -574,24 +574,29 @@ TEST_CASE("dumps are written per stage and named after kernel and hash") {
   Folder folder;
   Setting off("TESSERA_CACHE", "0"), where("TESSERA_DUMP_DIR", folder.path), what("TESSERA_DUMP", "ir,llvm,opt,asm");
   jit::Compiler compiler(jit::make_cpu_target());
-  const auto kernel = compiler.compile(sample(6), {});
-  for (const char* stage : {"ir", "llvm", "opt", "asm"}) {
-    const fs::path file = folder.path / ("sample_" + kernel.hash + "." + stage);
-    CAPTURE(file.string());
-    CHECK(fs::exists(file));
-  }
+  const auto check_stages = [&](const jit::CodeOptions& options, std::initializer_list<const char*> stages) {
+    const auto kernel = compiler.compile(sample(6), options);
+    for (const char* stage : stages) {
+      const fs::path file = folder.path / ("sample_" + kernel.hash + "." + stage);
+      CAPTURE(file.string());
+      CHECK(fs::exists(file));
+    }
+  };
+  check_stages({.optimised = true}, {"ir", "llvm", "opt", "asm"});
+  check_stages({}, {"ir", "asm"});
 }
 
 // ---- entries that do not link, and code that goes ---------------------------------------------------------------------
 
-TEST_CASE("an entry whose object does not link is deleted and made anew, and is good from then on") {
+/// Subcases: of code that begins so.
+void check_wrong_objects(const jit::CodeOptions& options, const std::string& beginning) {
   Folder folder;
   Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
   jit::CompiledKernel made, other;
   {
     jit::Compiler compiler(jit::make_cpu_target());
-    made = compiler.compile(calling_sample(), {});
-    other = compiler.compile(sample(3.5), {});
+    made = compiler.compile(calling_sample(), options);
+    other = compiler.compile(sample(3.5), options);
   }
   const auto file_of = [&](const jit::CompiledKernel& kernel) {
     return text_of(folder.path / (kernel.hash + ".kernel"));
@@ -603,7 +608,7 @@ TEST_CASE("an entry whose object does not link is deleted and made anew, and is 
 
   // Sound entries, with the key of one kernel and what is no code for it.
   std::string wrong = object_of(made);
-  REQUIRE(wrong.starts_with("\177ELF"));
+  REQUIRE(wrong.starts_with(beginning));
   SUBCASE("no object") { wrong = "no object at all"; }
   SUBCASE("nothing") { wrong.clear(); }
   SUBCASE("an object without its end") { wrong.resize(wrong.size() / 2); }
@@ -620,14 +625,21 @@ TEST_CASE("an entry whose object does not link is deleted and made anew, and is 
 
   const Told told;
   jit::Compiler compiler(jit::make_cpu_target());
-  CHECK(!compiler.compile(calling_sample(), {}).from_cache);
+  CHECK(!compiler.compile(calling_sample(), options).from_cache);
   CHECK(told.text.find("is made anew") != std::string::npos);
-  CHECK(lab::Lab(calling_sample(), 1).disagreements(compiler) == 0);
-  CHECK(compiler.compile(sample(3.5), {}).from_cache);
+  CHECK(lab::Lab(calling_sample(), 1).disagreements(compiler, options) == 0);
+  CHECK(compiler.compile(sample(3.5), options).from_cache);
   Told::text.clear();
   jit::Compiler next(jit::make_cpu_target());
-  CHECK(next.compile(calling_sample(), {}).from_cache);
+  CHECK(next.compile(calling_sample(), options).from_cache);
   CHECK(told.text.empty());
+}
+
+TEST_CASE("an entry whose object does not link is deleted and made anew, and is good from then on") {
+  check_wrong_objects({.optimised = true}, "\177ELF");
+}
+TEST_CASE("so is one of the assembler's") {
+  if (jit::make_cpu_target()->assembles(calling_sample(), {})) check_wrong_objects({}, "TSRASM01");
 }
 
 TEST_CASE("code goes when it has been released as often as it was asked for, and comes back") {

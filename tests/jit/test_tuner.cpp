@@ -277,9 +277,11 @@ TEST_CASE("the report tells what each variant costs") {
 
 TEST_CASE("progress survives as text, and no other text is taken for it") {
   const TuningProgress progress{
-      {{.streaming = true, .prefetch = 4, .registers = 56, .sites = 2}, 256}, 3, 1.25e-5, 4096};
+      {{.streaming = true, .prefetch = 4, .registers = 56, .sites = 2, .optimised = true}, 256}, 3, 1.25e-5, 4096};
   const std::string good = text(progress);
-  CHECK(good == "block 256\nsites 2\nstreaming 1\nprefetch 4\nregisters 56\nrounds 3\nseconds 1.25e-05\nbytes 4096\n");
+  CHECK(
+      good ==
+      "block 256\nsites 2\nstreaming 1\nprefetch 4\nregisters 56\noptimised 1\nrounds 3\nseconds 1.25e-05\nbytes 4096\n");
   CHECK(parse_progress(good) == progress);
   CHECK(parse_progress(text({})) == TuningProgress{});
   for (std::size_t i = 0; i < good.size(); ++i) CHECK(!parse_progress(good.substr(0, i)));
@@ -293,6 +295,7 @@ TEST_CASE("progress survives as text, and no other text is taken for it") {
        {"sites 0\n", "sites 2 \n", "sites -2\n", "sites two\n", "sites\n", "sites 99999999999\n", "lanes 2\n"})
     CHECK(!parse_progress(with("sites 2\n", line)));
   CHECK(!parse_progress(with("streaming 1\n", "streaming 2\n")));
+  CHECK(!parse_progress(with("optimised 1\n", "optimised 2\n")));
   CHECK(!parse_progress(with("seconds 1.25e-05\n", "seconds inf\n")));
   CHECK(!parse_progress(with("seconds 1.25e-05\n", "seconds nan\n")));
 }

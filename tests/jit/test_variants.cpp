@@ -267,12 +267,12 @@ TEST_CASE("an entry that is not a result is a miss") {
   int results = 0;
   for (const auto& entry : std::filesystem::directory_iterator(cache.folder.path)) {
     std::string file = read_file(entry.path());
-    const std::size_t at = file.find("tuning 3\n");
+    const std::size_t at = file.find("tuning 4\n");
     if (at == std::string::npos) continue;
     ++results;
     // Sound, under the right key, but of no version that is known here.
     KernelCache entries(cache.folder.path, 1 << 20);
-    const std::string key = file.substr(at, file.rfind("registers 1\n") + 12 - at);
+    const std::string key = file.substr(at, file.rfind("registers 1\noptimised 0\n") + 24 - at);
     REQUIRE(entries.path(key) == entry.path());
     REQUIRE(entries.load(key).has_value());
     entries.store(key, "block 128");
