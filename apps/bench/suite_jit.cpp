@@ -80,7 +80,7 @@ std::string quoted(const std::string& word) {
 /// What this program prints when started with --jit-pass with the given kernel cache.
 std::string output_of_pass(const Options& options, const std::filesystem::path& cache) {
   // Without tuning, so that both passes make the same kernels.
-  std::string command = "TESSERA_TUNE=0 TESSERA_QUICK=0 TESSERA_CACHE=1 TESSERA_CACHE_DIR=" + quoted(cache) + " " +
+  std::string command = "TESSERA_TUNE=0 TESSERA_CACHE=1 TESSERA_CACHE_DIR=" + quoted(cache) + " " +
                         quoted(std::filesystem::read_symlink("/proc/self/exe")) + " jit --jit-pass --lattice";
   for (const int extent : options.lattices.front()) command += " " + std::to_string(extent);
   const char* separator = " --precision ";

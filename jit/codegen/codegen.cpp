@@ -114,8 +114,8 @@ void make(const ir::Kernel& kernel, BuiltKernel& built, Step&& step) {
 std::string KernelKey::text() const {
   return "generator " + generator + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) +
          "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) +
-         "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) + "\nquick " +
-         std::to_string(options.quick) + "\noptimised " + std::to_string(options.optimised) + "\n" + ir;
+         "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) +
+         "\noptimised " + std::to_string(options.optimised) + "\n" + ir;
 }
 
 namespace {
@@ -182,11 +182,8 @@ struct Compiler::State {
   CompiledKernel keep(const ir::Kernel& kernel, const std::string& key, const CompiledKernel& made) {
     const KernelResources& uses = made.resources;
     log_info("codegen", "kernel ", made.name, " ", made.hash, ": ", kernel.nodes.size(), " nodes, ", made.code_bytes,
-             " bytes, ", made.from_cache ? "hit" : "miss",
-             made.options.quick       ? ", quick"
-             : made.options.optimised ? ", optimised"
-                                      : "",
-             ", IR ", 1e3 * made.codegen_seconds, " ms, compile ", 1e3 * made.compile_seconds, " ms, load ",
+             " bytes, ", made.from_cache ? "hit" : "miss", made.options.optimised ? ", optimised" : "", ", IR ",
+             1e3 * made.codegen_seconds, " ms, compile ", 1e3 * made.compile_seconds, " ms, load ",
              1e3 * made.load_seconds, " ms",
              uses.registers == 0
                  ? std::string()
@@ -237,7 +234,6 @@ std::string Compiler::hash(const ir::Kernel& kernel, const CodeOptions& options)
 bool Compiler::assembles(const ir::Kernel& kernel, const CodeOptions& options) const {
   return state_->target->assembles(kernel, options);
 }
-bool Compiler::makes_quick_code() const { return state_->target->makes_quick_code(); }
 
 std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const CodeOptions& options, std::string* hash) {
   const KernelKey key = state_->key(kernel, options);

@@ -19,7 +19,6 @@ struct CodeOptions {
   bool check = false;      ///< TESSERA_CHECK: LLVM verifies the module (bounds and NaN are checked by jit/runtime)
   int registers = 0;       ///< most registers per thread, 0: as many as the assembler likes (GPU)
   int sites = 1;           ///< neighbouring sites per thread: 1, 2 or 4, in kernels of range domains (GPU)
-  bool quick = false;      ///< made in a fifth of the time: slower code, the same bits (targets that make_quick_code())
   bool optimised = false;  ///< by LLVM, also where the target assembles kernels itself
   bool operator==(const CodeOptions&) const = default;
 };
@@ -74,10 +73,8 @@ class Target {
   virtual ~Target() = default;
   /// Processor, features and versions, for logs and the cache key: "znver4 +avx512f ..., LLVM 19.1.7".
   virtual const std::string& description() const = 0;
-  /// Whether the target makes the code itself, in a small part of the time that LLVM takes for quick code.
+  /// Whether the target makes the code without LLVM, in a hundredth of the time.
   virtual bool assembles(const ir::Kernel&, const CodeOptions&) const { return false; }
-  /// Whether CodeOptions::quick makes a difference where it does not.
-  virtual bool makes_quick_code() const { return false; }
   /// Throws InternalError with the compiler's message.
   virtual std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                             BuildNotes& notes) = 0;
@@ -143,7 +140,6 @@ class Compiler {
   /// Whether it falls to this rank to build the kernel: the first of those of its machine that asks. The others find() it later.
   bool claim(const ir::Kernel& kernel, const CodeOptions& options);
   bool assembles(const ir::Kernel& kernel, const CodeOptions& options) const;
-  bool makes_quick_code() const;
   /// Gives code up that compile() has returned. Nothing runs it any more.
   void release(KernelCode code) noexcept;
   /// What compile() will call the code, without making it: a digest of everything that shapes the code.

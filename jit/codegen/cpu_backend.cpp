@@ -32,8 +32,9 @@ class CpuBackend : public HostBackend {
 
  private:
   QuickCounts emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
-                   const CodeOptions& options, bool quick) const override {
-    return emit_kernel(module, symbol, kernel, options, isa(), quick);
+                   const CodeOptions& options, bool) const override {
+    emit_kernel(module, symbol, kernel, options, isa());
+    return {};
   }
 
   AssembledCode assembled_;
@@ -47,8 +48,6 @@ std::vector<std::pair<std::string, void*>> callable_symbols() {
     symbols.emplace_back(name, reinterpret_cast<void*>(function));
   };
   add("tessera_sum_slow", &tessera_sum_slow);
-  add("tessera_sum_add", &tessera_sum_add);
-  add("tessera_flip_lanes", &tessera_flip_lanes);
   add("fma", static_cast<double (*)(double, double, double)>(&std::fma));
   add("fmaf", static_cast<float (*)(float, float, float)>(&std::fma));
   add("floor", static_cast<double (*)(double)>(&std::floor));

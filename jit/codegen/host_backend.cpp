@@ -24,7 +24,7 @@ struct HostBackend::Emitted {
 
 std::string HostBackend::build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                                BuildNotes& notes) {
-  const bool quick = options.quick || quick_only();
+  const bool quick = is_quick();
   const auto emitted = [&](bool for_quick_selection) {
     return std::make_unique<Emitted>(*this, kernel, symbol, options, for_quick_selection);
   };

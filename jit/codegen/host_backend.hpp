@@ -11,7 +11,6 @@ namespace jit {
 class HostBackend : public Target {
  public:
   const std::string& description() const override { return target_.description(); }
-  bool makes_quick_code() const override { return !quick_only(); }
   std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                     BuildNotes& notes) override;
   KernelCode load(const std::string& object, const std::string& symbol, KernelResources& resources) override;
@@ -23,8 +22,8 @@ class HostBackend : public Target {
   /// must find.
   virtual QuickCounts emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
                            const CodeOptions& options, bool quick) const = 0;
-  /// Whether all code is quick code: what it takes to make counts, not how fast it is.
-  virtual bool quick_only() const { return false; }
+  /// Whether LLVM's quick selection makes the code: what it takes to make counts, not how fast it is.
+  virtual bool is_quick() const { return false; }
   /// Stages that are not on the way to this machine's code.
   virtual void tell_more(const ir::Kernel&, const std::string&, const CodeOptions&, BuildNotes&) {}
 

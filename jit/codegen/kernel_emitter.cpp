@@ -20,6 +20,7 @@ using ir::Type;
 using llvm::Value;
 
 constexpr int kCacheLine = 64;
+constexpr int kSmallestRegister = 16;
 // The second-level cache has two to three times the requests under way that the first level can have, and keeps the
 // lines of some groups. Prefetching a 24^4 hopping term into the first level: 14 GFLOP/s, into the second: 27 (Zen 4).
 constexpr unsigned kIntoSecondLevel = 2;
@@ -30,17 +31,14 @@ struct Frame {
   Value* half = nullptr;       ///< i64, 0 or 1; null if a group is one block
   Value* wraps = nullptr;      ///< i1
   Value* positions = nullptr;  ///< <V x i64>, gathered slots only
-  Value* flip = nullptr;  ///< i64: lane l has what belongs to lane l ^ flip; quick code only, null if there is none
 };
 
 class KernelEmitter {
  public:
   KernelEmitter(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
-                VectorIsa isa, bool quick)
+                VectorIsa isa)
       : kernel_(kernel),
         options_(options),
-        quick_(quick),
-        flips_in_loads_(quick && may_flip_in_loads(kernel)),
         lanes_(lanes_per_step(kernel)),
         halves_(kernel.lanes / lanes_),
         module_(module),
@@ -54,10 +52,9 @@ class KernelEmitter {
     function_->addFnAttr("prefer-vector-width", "512");
     function_->addFnAttr("min-legal-vector-width", "512");
     function_->addParamAttr(0, llvm::Attribute::NoAlias);
-    if (quick) operations_.write_quick_code(isa);
   }
 
-  QuickCounts run() {
+  void run() {
     auto* entry = block("entry");
     auto* loop = block("loop");
     auto* done = done_ = block("done");
@@ -78,7 +75,6 @@ class KernelEmitter {
     builder_.SetInsertPoint(done);
     if (streaming()) store_fence();
     builder_.CreateRetVoid();
-    return operations_.quick_counts();
   }
 
  private:
@@ -166,17 +162,8 @@ class KernelEmitter {
         builder_.getInt32Ty(), builder_.CreateGEP(builder_.getInt32Ty(), tables_[number_of_slot], parent.group));
     f.group = builder_.CreateSExt(builder_.CreateAShr(entry, builder_.getInt32(1)), builder_.getInt64Ty(), "group");
     f.half = parent.half;
-    f.flip = parent.flip;
     if (slot.exchange.is_none()) return f;
-    if (flips_in_loads_) {
-      if (const int bits = slot.exchange.within(lanes_).flip; bits != 0) {
-        Value* mine = builder_.CreateMul(
-            builder_.CreateAnd(builder_.CreateZExt(entry, builder_.getInt64Ty()), number(1)), number(bits));
-        f.flip = parent.flip ? builder_.CreateXor(parent.flip, mine) : mine;
-      }
-    } else {
-      f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
-    }
+    f.wraps = builder_.CreateTrunc(entry, builder_.getInt1Ty(), "wraps");
     if (!slot.exchange.beyond(lanes_).is_none())
       f.half = builder_.CreateXor(
           parent.half, builder_.CreateAnd(builder_.CreateZExt(entry, builder_.getInt64Ty()), number(1)), "half");
@@ -194,7 +181,6 @@ class KernelEmitter {
       Value* first = builder_.CreateMul(parent.group, number(kernel_.lanes));
       if (parent.half) first = builder_.CreateAdd(first, builder_.CreateMul(parent.half, number(lanes_)));
       Value* block = builder_.CreateGEP(builder_.getInt32Ty(), table, first);
-      if (parent.flip) block = flipped(block, parent.flip, ir::bytes(Type::i32), 1, lanes_ * ir::bytes(Type::i32));
       entries = builder_.CreateAlignedLoad(operations_.vector(Type::i32), block, llvm::Align(4));
     }
     return builder_.CreateSExt(entries, operations_.vector(Type::i64), "positions");
@@ -231,30 +217,7 @@ class KernelEmitter {
       offset = builder_.CreateAdd(builder_.CreateMul(f.group, number(block_bytes)),
                                   builder_.CreateMul(f.half, number(lanes_ * size)));
     }
-    known = advance(fields_[leaf_number], offset, "block");
-    return f.flip ? known = flipped(known, f.flip, size, leaf.components, component_bytes(leaf)) : known;
-  }
-
-  /// Where the lanes of a block, or of the part of it that this step sees, are as they belong: in the block or in a copy.
-  Value* flipped(Value* block, Value* flip, std::int64_t word, std::int64_t components, std::int64_t component_bytes) {
-    llvm::AllocaInst* copy =
-        on_stack(llvm::ArrayType::get(builder_.getInt8Ty(), std::uint64_t(components * component_bytes)));
-    copy->setAlignment(llvm::Align(kCacheLine));
-    return call("tessera_flip_lanes", builder_.getPtrTy(),
-                {copy, block, flip, number(word), number(lanes_), number(components), number(component_bytes)});
-  }
-
-  /// Quick selection knows no permutations, but calls: whole blocks are copied with lanes flipped, if that is all that exchanges do,
-  /// and copies are not long.
-  static bool may_flip_in_loads(const Kernel& kernel) {
-    constexpr std::int64_t kMostBytes = 1 << 16;
-    std::int64_t bytes = 0;
-    for (const ir::Slot& slot : kernel.slots) {
-      if (slot.exchange.ring != 0) return false;
-      for (const ir::Leaf& leaf : kernel.leaves)
-        bytes += std::int64_t{leaf.components} * kernel.lanes * ir::bytes(leaf.word);
-    }
-    return bytes <= kMostBytes;
+    return known = advance(fields_[leaf_number], offset, "block");
   }
 
   /// Offset of a place's component in its block, as a constant or depending on the trip.
@@ -328,9 +291,8 @@ class KernelEmitter {
     trip_ = round_ = nullptr;
   }
 
-  // Quick code is not used for long, and these would cost more than the rest.
-  bool prefetching() const { return options_.prefetch > 0 && !kernel_.listed && !quick_; }
-  bool streaming() const { return options_.streaming && !quick_; }
+  bool prefetching() const { return options_.prefetch > 0 && !kernel_.listed; }
+  bool streaming() const { return options_.streaming; }
 
   /// Evaluates every address of the trips' loads and stores ahead of their loop.
   void know_addresses() {
@@ -431,7 +393,7 @@ class KernelEmitter {
 
   Value* permute(std::size_t slot, Value* value) {
     const LaneExchange exchange = kernel_.slots[slot].exchange.within(lanes_);
-    if (exchange.is_none() || flips_in_loads_) return value;
+    if (exchange.is_none()) return value;
     llvm::SmallVector<int> lanes;
     for (int l = 0; l < lanes_; ++l) lanes.push_back(exchange.source(l));
     Value* wraps = builder_.CreateVectorSplat(unsigned(lanes_), frame(here_, slot).wraps);
@@ -444,10 +406,15 @@ class KernelEmitter {
     if (leaf.word == Type::b1)
       value = builder_.CreateZExt(value, llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_)));
     Value* where = advance(address(here_, 0, std::size_t(s.place.leaf)), component_offset(s.place, leaf));
-    if (mask_) {
+    if (mask_ && lanes_ * ir::bytes(leaf.word) >= kSmallestRegister) {
       builder_.CreateMaskedStore(value, where, alignment(leaf.word), mask_);
       return;
     }
+    // LLVM 19 widens what is less than a register, and takes the mask's bits beyond it as they are (AVX-512): it would write over the
+    // other half of the group. The other lanes are this thread's.
+    if (mask_)
+      value = builder_.CreateSelect(mask_, value,
+                                    builder_.CreateAlignedLoad(value->getType(), where, alignment(leaf.word)));
     llvm::StoreInst* instruction = builder_.CreateAlignedStore(value, where, alignment(leaf.word));
     if (streaming()) {
       auto* one = llvm::ConstantAsMetadata::get(builder_.getInt32(1));
@@ -473,7 +440,6 @@ class KernelEmitter {
     const ir::Reduction& reduction = kernel_.reductions[r];
     Value* x = values_[std::size_t(reduction.value)];
     if (reduction.kind == ir::Reduction::Kind::sum) {
-      if (quick_) return call_sum(r, x);
       if (mask_) x = builder_.CreateSelect(mask_, x, llvm::Constant::getNullValue(x->getType()));
       sum(r, x);
       return;
@@ -484,14 +450,6 @@ class KernelEmitter {
                                                                : builder_.CreateFCmpOLT(x, present);
     if (mask_) better = builder_.CreateAnd(better, mask_);
     builder_.CreateAlignedStore(builder_.CreateSelect(better, x, present), where, llvm::Align(8));
-  }
-
-  void call_sum(std::size_t r, Value* x) {
-    Value* summands = on_stack(x->getType());
-    builder_.CreateStore(x, summands);
-    Value* first = here_.frames[0].half ? builder_.CreateMul(here_.frames[0].half, number(lanes_)) : number(0);
-    call("tessera_sum_add", builder_.getVoidTy(),
-         {accumulator_member(r, 0), summands, number(lanes_), first, mask_bits_ ? mask_bits_ : number(-1)});
   }
 
   /// The arithmetic of sum.hpp: three levels if all summands are below the limit, else the slow path.
@@ -530,7 +488,6 @@ class KernelEmitter {
 
   const Kernel& kernel_;
   const CodeOptions& options_;
-  const bool quick_, flips_in_loads_;
   const int lanes_, halves_;
   llvm::Module& module_;
   llvm::IRBuilder<> builder_;
@@ -556,13 +513,13 @@ int lanes_per_step(const Kernel& kernel) {
   return lanes;
 }
 
-QuickCounts emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel,
-                        const CodeOptions& options, VectorIsa isa, bool quick) {
+void emit_kernel(llvm::Module& module, const std::string& symbol, const Kernel& kernel, const CodeOptions& options,
+                 VectorIsa isa) {
   for (const ir::Leaf& leaf : kernel.leaves)
     if (leaf.host_order)
       throw InternalError(
           {.what = "kernel " + kernel.name, .expected = "operands in device order", .got = "one in host order"});
-  return KernelEmitter(module, symbol, kernel, options, isa, quick).run();
+  KernelEmitter(module, symbol, kernel, options, isa).run();
 }
 
 }  // namespace jit

@@ -11,7 +11,6 @@
 
 #include "jit/codegen/codegen.hpp"
 #include "jit/codegen/llvm.hpp"
-#include "jit/codegen/quick_fma.hpp"
 #include "jit/codegen/vector_math.hpp"
 #include "jit/ir/ir.hpp"
 
@@ -20,9 +19,8 @@ namespace jit {
 /// Lanes processed together: the smallest block of all fields. What is computed in 8-byte words alone takes two registers.
 int lanes_per_step(const ir::Kernel& kernel);
 
-/// Adds the function `symbol` to the module. `quick`: for LLVM's quick selection of instructions; returns what make_quick_fma_pass()
-/// must find.
-QuickCounts emit_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel,
-                        const CodeOptions& options, VectorIsa isa, bool quick = false);
+/// Adds the function `symbol` to the module.
+void emit_kernel(llvm::Module& module, const std::string& symbol, const ir::Kernel& kernel, const CodeOptions& options,
+                 VectorIsa isa);
 
 }  // namespace jit

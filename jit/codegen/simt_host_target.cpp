@@ -23,7 +23,7 @@ class SimtHostBackend : public HostBackend {
   const std::string& description() const override { return description_; }
 
  private:
-  bool quick_only() const override { return true; }
+  bool is_quick() const override { return true; }
   QuickCounts emit(llvm::Module& module, const ir::Kernel& kernel, const std::string& symbol,
                    const CodeOptions& options, bool quick) const override {
     return emit_simt_kernel(module, symbol, kernel, options, SimtMachine::host, sleef(isa()), quick);

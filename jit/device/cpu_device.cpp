@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fstream>
 
-#include "jit/codegen/block_program.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/support/clock.hpp"
 
@@ -72,30 +71,16 @@ std::size_t usable_memory() {
   return bytes;
 }
 
-/// What a launch runs.
-class Code {
- public:
-  explicit Code(const DeviceLaunch& launch)
-      : function_(reinterpret_cast<KernelFunction>(const_cast<void*>(launch.code))), program_(launch.program) {}
-
-  void operator()(const LaunchArguments& arguments, std::int64_t begin, std::int64_t end) const {
-    if (function_ != nullptr)
-      function_(&arguments, begin, end);
-    else
-      program_->run(arguments, begin, end);
-  }
-
- private:
-  KernelFunction function_;
-  const BlockProgram* program_;
-};
+KernelFunction function_of(const DeviceLaunch& launch) {
+  return reinterpret_cast<KernelFunction>(const_cast<void*>(launch.code));
+}
 
 /// This thread's share of each range.
-void run_shares(const Code& code, const LaunchArguments& arguments, std::span<const Range> ranges, int thread,
+void run_shares(KernelFunction function, const LaunchArguments& arguments, std::span<const Range> ranges, int thread,
                 int threads) {
   for (const Range& range : ranges) {
     const Share part = share(range.begin, range.end, thread, threads);
-    if (part.begin < part.end) code(arguments, part.begin, part.end);
+    if (part.begin < part.end) function(&arguments, part.begin, part.end);
   }
 }
 
@@ -164,12 +149,12 @@ bool CpuDevice::launch(const DeviceLaunch& launch) {
 }
 
 void CpuDevice::run(const DeviceLaunch& launch, const LaunchArguments& arguments) {
-  const Code code(launch);
+  const KernelFunction function = function_of(launch);
   const std::array<Range, 2> ranges = halves(launch.middle, launch.begin, launch.end);
   if (!launch.parallel || pool_.threads() == 1)
-    run_shares(code, arguments, ranges, 0, 1);
+    run_shares(function, arguments, ranges, 0, 1);
   else
-    pool_.run([&](int thread) { run_shares(code, arguments, ranges, thread, pool_.threads()); });
+    pool_.run([&](int thread) { run_shares(function, arguments, ranges, thread, pool_.threads()); });
 }
 
 /// Each thread has its own accumulators, of limited capacity: an enormous domain is run in pieces.
@@ -183,14 +168,14 @@ void CpuDevice::reduce(const DeviceLaunch& launch, LaunchArguments arguments) {
   if (sums_.size() < rows * width) sums_.resize(rows * width);
   for (std::size_t i = 0; i < rows * width; ++i) reset(sums_[i], reductions[i % width].kind);
 
-  const Code code(launch);
+  const KernelFunction function = function_of(launch);
   for (std::size_t p = 0; p < pieces; ++p) {
     const std::int64_t begin = launch.begin + static_cast<std::int64_t>(p) * piece;
     const std::array<Range, 2> ranges = halves(launch.middle, begin, std::min(begin + piece, launch.end));
     const auto work = [&](int thread) {
       LaunchArguments mine = arguments;
       mine.sums = sums_.data() + (p * static_cast<std::size_t>(threads) + static_cast<std::size_t>(thread)) * width;
-      run_shares(code, mine, ranges, thread, threads);
+      run_shares(function, mine, ranges, thread, threads);
     };
     threads == 1 ? work(0) : pool_.run(work);
   }
@@ -247,7 +232,7 @@ void CpuDevice::launch_interleaved(std::span<const DeviceLaunch> launches) {
       const Share part = share(range.begin, range.end, thread, threads);
       for (std::int64_t begin = part.begin; begin < part.end; begin += piece)
         for (std::size_t i = 0; i < launches.size(); ++i)
-          Code{launches[i]}(arguments[i], begin, std::min(begin + piece, part.end));
+          function_of(launches[i])(&arguments[i], begin, std::min(begin + piece, part.end));
     }
   };
   threads == 1 ? work(0) : pool_.run(work);

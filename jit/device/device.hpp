@@ -21,7 +21,6 @@
 
 namespace jit {
 
-class BlockProgram;
 class Target;
 
 /// Consecutive groups (or list entries) that the threads divide among themselves.
@@ -40,7 +39,6 @@ inline std::array<Range, 2> halves(std::int64_t middle, std::int64_t begin, std:
 struct DeviceLaunch {
   const ir::Kernel* kernel = nullptr;  ///< what the code computes: lanes, reductions, whether the domain is listed
   KernelCode code = nullptr;
-  const BlockProgram* program = nullptr;        ///< is run where there is no code (CPU)
   std::span<void* const> fields;                ///< [leaves]
   std::span<const std::int32_t* const> tables;  ///< [slots], entry 0 unused
   std::span<const std::uint64_t> scalars;       ///< [arguments], bit patterns in the low bytes

@@ -81,14 +81,4 @@ using SimtFunction = void (*)(const std::uint64_t* packet, std::int64_t first, s
 /// Called by kernels when a block of `lanes` summands does not fit the accumulator's present window; adds them all.
 extern "C" void tessera_sum_slow(SumAccumulator* acc, const double* x, int lanes);
 
-/// Called by kernels that are not to be fast: adds a block of `lanes` summands, of which bit l of `mask` says whether the one of
-/// lane l takes part, to the accumulator's lanes from `first` on.
-extern "C" void tessera_sum_add(SumAccumulator* acc, const double* x, std::int64_t lanes, std::int64_t first,
-                                std::uint64_t mask);
-
-/// Likewise: where a block's `components`, `bytes` apart, have at lane l, l < lanes, what it has at lane l ^ flip; that is the block
-/// itself if flip is 0, else `copy`. `word`: bytes of a word.
-extern "C" const void* tessera_flip_lanes(void* copy, const void* block, std::int64_t flip, std::int64_t word,
-                                          std::int64_t lanes, std::int64_t components, std::int64_t bytes);
-
 }  // namespace jit

@@ -124,44 +124,6 @@ extern "C" void tessera_sum_slow(SumAccumulator* acc, const double* x, int lanes
   }
 }
 
-extern "C" void tessera_sum_add(SumAccumulator* acc, const double* x, std::int64_t lanes, std::int64_t first,
-                                std::uint64_t mask) {
-  double summand[kMaxLanes];
-  bool fits = true;
-  for (std::int64_t l = 0; l < lanes; ++l) {
-    summand[l] = (mask >> l & 1) != 0 ? x[l] : 0;
-    fits &= std::fabs(summand[l]) < acc->limit;
-  }
-  if (!fits) return tessera_sum_slow(acc, summand, static_cast<int>(lanes));
-  for (std::int64_t l = 0; l < lanes; ++l) add_to_levels(*acc, first + l, summand[l]);
-}
-
-namespace {
-
-template <class Word>
-void flip_lanes(void* copy, const void* block, std::int64_t flip, std::int64_t lanes, std::int64_t components,
-                std::int64_t bytes) {
-  for (std::int64_t c = 0; c < components; ++c) {
-    auto* const to = reinterpret_cast<Word*>(static_cast<char*>(copy) + c * bytes);
-    const auto* const from = reinterpret_cast<const Word*>(static_cast<const char*>(block) + c * bytes);
-    for (std::int64_t l = 0; l < lanes; ++l) to[l] = from[l ^ flip];
-  }
-}
-
-}  // namespace
-
-extern "C" const void* tessera_flip_lanes(void* copy, const void* block, std::int64_t flip, std::int64_t word,
-                                          std::int64_t lanes, std::int64_t components, std::int64_t bytes) {
-  if (flip == 0) return block;
-  if (word == 1)
-    flip_lanes<std::uint8_t>(copy, block, flip, lanes, components, bytes);
-  else if (word == 4)
-    flip_lanes<std::uint32_t>(copy, block, flip, lanes, components, bytes);
-  else
-    flip_lanes<std::uint64_t>(copy, block, flip, lanes, components, bytes);
-  return copy;
-}
-
 ExactSum::Int128 ExactSum::get(int level) const { return (Int128{level_[level].high} << 64) | level_[level].low; }
 
 void ExactSum::add(int level, Int128 units) {

@@ -22,7 +22,6 @@ std::size_t KernelHandle::memory() const {
   constexpr std::size_t kPlain = 4096, kTextPerNode = 48, kPerObject = 16384;
   std::size_t bytes = kPlain + key.size() + ir.nodes.size() * sizeof(ir::Node);
   for (const auto& variant : variants) {
-    if (variant->program != nullptr) bytes += variant->program->memory();
     if (variant->code != nullptr) bytes += kPerObject + variant->bytes + ir.nodes.size() * kTextPerNode;
   }
   return bytes;

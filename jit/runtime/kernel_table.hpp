@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "jit/codegen/block_program.hpp"
 #include "jit/codegen/builders.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/runtime/table_key.hpp"
@@ -27,16 +26,9 @@ struct Variant {
   std::string hash;
   std::size_t bytes = 0;  ///< of the object
 
-  /// Runs as long as there is no code.
-  std::unique_ptr<const BlockProgram> program = {};
-  /// This is a program, or code that was made quickly, and stands for that which `options` mean. Better code is made when this has
-  /// been used enough.
-  bool quick = false;
-  double seconds = 0;                          ///< that the program, or the quick code, has used
-  int calls_for_better = 0;                    ///< since it has used enough
-  std::optional<Builders::Order> better = {};  ///< once it is being made
-
-  bool runs() const { return code != nullptr || program != nullptr; }
+  // Code that is made beside the program.
+  int calls = 0;                              ///< for it, so far
+  std::optional<Builders::Order> order = {};  ///< once it is being made
 };
 
 /// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.

@@ -349,10 +349,7 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
     count(plan.parts[p], bound.parts[p]);
     if (!(bytes > 0)) continue;
     KernelHandle& kernel = *plan.parts[p].kernel;
-    const double share = seconds * bound.parts[p].bytes / bytes;  // about
-    kernel.seconds += share;
-    Variant& variant = *kernel.classes[bound.parts[p].size_class].variant;
-    if (variant.quick) variants.used_quick(kernel, variant, share);
+    kernel.seconds += seconds * bound.parts[p].bytes / bytes;  // about
   }
   return true;
 }
@@ -390,7 +387,6 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
       if (pending.size() >= kMostPending) collect_times(kMostPending / 2);
     }
   }
-  if (size.variant->quick && seconds) variants.used_quick(kernel, *size.variant, *seconds);
   if (size.tuner) variants.launched(kernel, part.size_class, part.bytes, seconds);
 }
 

@@ -1,5 +1,7 @@
 #include "jit/runtime/variants.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,12 +24,9 @@ constexpr double kTuneAfterSeconds = 2e-3;
 // What a compilation takes at least, per node of the IR: a kernel that came from the cache does not tell. The Wilson
 // hopping term, 1400 nodes, takes 20 ms in LLVM and 45 ms in ptxas.
 constexpr double kSecondsPerNode = 1e-5, kSecondsPerNodeOnGpu = 5e-5;
-// What quick code takes to make, per node. A kernel is interpreted for a small part of that: code that was made is there in the
-// next run, so that even a kernel that runs a few times is soon worth it.
-constexpr double kQuickSecondsPerNode = 5e-6, kInterpretedShare = 0.3;
 // What LLVM's optimised code takes to make, about, per node; and the uses of that time after which it is tried where the target
 // assembles kernels itself.
-constexpr double kBetterSecondsPerNode = 4e-5, kOptimisedAfterCompiles = 20;
+constexpr double kOptimisedSecondsPerNode = 4e-5, kOptimisedAfterCompiles = 20;
 // Code of one kernel, over all size classes.
 constexpr std::size_t kMostVariants = 16;
 constexpr int kMostRegisterBounds = 2;
@@ -38,6 +37,9 @@ constexpr int kMostRegisters = 256;
 
 // What a thread's nearest caches hold, at least: less than that is read without waiting.
 constexpr double kNearPerThread = 1 << 20;
+// What is believed of the cache that the system reports, which a guest shares with others. Small lattices need no more, and to measure
+// takes a third of a second: memory has to be got for it.
+constexpr double kMostBelieved = 16 << 20;
 
 // The part of the arithmetic rate that a hopping term comes to in cache, where it does not wait for memory: with 32 registers of
 // 64 bytes (0.53 to 0.70 measured), and with 16 of 32 (0.35 to 0.41).
@@ -48,24 +50,7 @@ constexpr double kShareOf32 = 0.6, kShareOf16 = 0.38;
 constexpr double kLongKernel = 400;  // operations
 constexpr int kShortAhead = 4, kLongAhead = 1;
 
-/// Seconds for which a kernel is interpreted.
-double interpreted_seconds(const KernelHandle& kernel) {
-  return kInterpretedShare * kQuickSecondsPerNode * static_cast<double>(kernel.ir.nodes.size());
-}
-
-/// About, of the launches in a size class.
-double groups_of(const KernelHandle& kernel, const SizeClass& size) {
-  return std::ldexp(0.75, static_cast<int>(&size - kernel.classes.data()));
-}
-
 bool tuning() { return env().tune != Env::Tune::off; }
-bool only_quick_code() { return env().quick.value_or(false); }
-
-CodeOptions quick(CodeOptions options) {
-  options.quick = true;
-  return options;
-}
-
 }  // namespace
 
 Compiler& Variants::compiler() {
@@ -88,6 +73,16 @@ double Variants::of_machine(const char* what, Measure&& measure) {
   return value;
 }
 
+namespace {
+double believed_cache() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  return std::clamp(static_cast<double>(sysconf(_SC_LEVEL3_CACHE_SIZE)), 0.0, kMostBelieved);
+#else
+  return 0;
+#endif
+}
+}  // namespace
+
 /// What the caches of all threads hold.
 double Variants::cache_bytes() {
   return of_machine("caches 1", [&] { return static_cast<double>(measure_cache(device_)); });
@@ -101,7 +96,7 @@ double Variants::seconds_from_memory(double bytes, double flops, ir::Type word) 
 }
 
 bool Variants::exceeds_caches(double bytes) {
-  return bytes > kNearPerThread * device_.threads() && bytes > cache_bytes();
+  return bytes > kNearPerThread * device_.threads() && bytes > believed_cache() && bytes > cache_bytes();
 }
 
 /// CPU: streaming stores pay when results leave the cache before they are read again, as where the fields that live are more
@@ -130,7 +125,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
     return space;
   }
   const bool assembles = compiler().assembles(kernel.ir, start);
-  start.optimised = assembles && !env().quick.value_or(true);
+  start.optimised = assembles && !env().assembler.value_or(true);
   const bool is_near = bytes <= kNearPerThread * device_.threads();
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
@@ -142,7 +137,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && !is_near)))
     space.prefetch = {0, 1, 2, 4, 8};
   space.try_streaming = !env().stream && may_stream && out_of_cache;
-  space.try_optimised = assembles && !env().quick;
+  space.try_optimised = assembles && !env().assembler;
   return space;
 }
 
@@ -162,17 +157,11 @@ Variant* Variants::find(const KernelHandle& kernel, const CodeOptions& options) 
   return nullptr;
 }
 
-/// Whether a kernel may begin with code that is made quickly, since LLVM makes its code. A GPU's assembler takes most of the time,
-/// whatever it is given.
-bool Variants::begins_quickly(const KernelHandle& kernel, const CodeOptions& options) {
-  return env().quick.value_or(true) && env().tune != Env::Tune::eager && !options.check &&
-         compiler().makes_quick_code() && !compiler().assembles(kernel.ir, options);
-}
-
-/// Whether a kernel may be without code for one launch over so many groups. Who asks for dumps wants to see code.
-bool Variants::interprets(const KernelHandle& kernel, const CodeOptions& options, double groups) {
-  return begins_quickly(kernel, options) && !only_quick_code() && device_.blocks().empty() && env().dump.empty() &&
-         BlockProgram::seconds(kernel.ir, groups) / device_.threads() < interpreted_seconds(kernel);
+/// Whether other code of a kernel that runs is made beside the program: LLVM's for the CPU, which takes long. (A GPU's assembler takes
+/// most of the time there, and the driver has to be asked by one thread.)
+bool Variants::is_built_beside(const KernelHandle& kernel, const CodeOptions& options) {
+  return device_.blocks().empty() && env().assembler.value_or(true) && env().tune != Env::Tune::eager &&
+         !options.check && !compiler().assembles(kernel.ir, options);
 }
 
 Variant& Variants::add(KernelHandle& kernel, const CodeOptions& options) {
@@ -181,60 +170,29 @@ Variant& Variants::add(KernelHandle& kernel, const CodeOptions& options) {
   return *kernel.variants.back();
 }
 
-/// Code for a variant that had none, or quick code.
+/// Code for a variant that had none.
 void Variants::put(KernelHandle& kernel, Variant& variant, const CompiledKernel& made) {
   const double seconds = made.codegen_seconds + made.compile_seconds + made.load_seconds;
-  if (variant.code != nullptr) compiler().release(variant.code);
   variant.code = made.code;
   variant.resources = made.resources;
   variant.hash = made.hash;
   variant.bytes = made.code_bytes;
-  variant.quick = made.options.quick;
-  variant.program.reset();
-  if (!variant.quick) variant.better.reset();
+  variant.order.reset();
   kernel.compile_seconds += seconds;
   kernel.costliest_compile = std::max(kernel.costliest_compile, seconds);
   ++(made.from_cache ? kernel.from_cache : kernel.compiled);
   if (!made.from_cache) ++compilations_;
 }
 
-/// The code of a kernel under given options, or what stands for it over so many groups; made if there is none.
-Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options, double groups) {
+/// The code of a kernel under given options; made if there is none.
+Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) {
   Variant* const known = find(kernel, options);
-  if (known != nullptr && known->program != nullptr && !interprets(kernel, options, groups)) make_quick(kernel, *known);
-  if (known != nullptr && known->runs()) return *known;  // not what was refused, or what another rank makes for a trial
-  const bool quickly = begins_quickly(kernel, options);
-  std::string hash;
-  std::optional<CompiledKernel> made;
-  if (!quickly)
-    made = compiler().compile(kernel.ir, options);
-  else if (!only_quick_code())
-    made = compiler().find(kernel.ir, options, &hash);
-  auto program = !made && interprets(kernel, options, groups) ? BlockProgram::make(kernel.ir) : nullptr;
-  if (!made && !program) made = compiler().compile(kernel.ir, quick(options));
+  if (known != nullptr && known->code != nullptr)
+    return *known;  // not what was refused, or what another rank makes for a trial
+  const CompiledKernel made = compiler().compile(kernel.ir, options);
   Variant& variant = known != nullptr ? *known : add(kernel, options);
-  if (made) {
-    put(kernel, variant, *made);
-  } else {
-    log_info("codegen", "kernel ", kernel.ir.name, " ", hash, ": ", kernel.ir.nodes.size(), " nodes, interpreted");
-    variant.program = std::move(program);
-    variant.quick = true;
-    variant.hash = hash;
-  }
+  put(kernel, variant, made);
   return variant;
-}
-
-/// Code in place of a program. If the compiler refuses it, the program stays.
-void Variants::make_quick(KernelHandle& kernel, Variant& variant) {
-  if (!variant.quick) return;  // it was refused
-  variant.seconds = 0;
-  try {
-    auto made = compiler().find(kernel.ir, variant.options);
-    put(kernel, variant, made ? *made : compiler().compile(kernel.ir, quick(variant.options)));
-  } catch (const std::exception& error) {
-    log_warn("tune", "kernel ", kernel.ir.name, " is interpreted on: ", error.what());
-    variant.quick = false;
-  }
 }
 
 // ---- code that is made beside the program ---------------------------------------------------------------------------
@@ -244,49 +202,30 @@ Builders& Variants::builders() {
   return *builders_;
 }
 
-/// True if there was an order and it is done: the variant has its code now, or keeps what it has, if the compiler refused.
-bool Variants::take_better(KernelHandle& kernel, Variant& variant) {
-  if (!variant.better || !variant.better->done()) return false;
+/// True if there was an order and it is done: the variant has its code now, or none, if the compiler refused.
+bool Variants::take_built(KernelHandle& kernel, Variant& variant) {
+  if (!variant.order || !variant.order->done()) return false;
   try {
-    put(kernel, variant, compiler().adopt(kernel.ir, variant.better->take()));
+    put(kernel, variant, compiler().adopt(kernel.ir, variant.order->take()));
   } catch (const std::exception& error) {
-    log_warn("tune", "kernel ", kernel.ir.name, " runs without ",
-             variant.quick ? "better code" : jit::describe(Configuration{.code = variant.options}), ": ", error.what());
-    variant.quick = false;
-    variant.calls_for_better = 0;
-    variant.better.reset();
+    log_warn("tune", "kernel ", kernel.ir.name, " runs without ", jit::describe(Configuration{.code = variant.options}),
+             ": ", error.what());
+    variant.calls = 0;
+    variant.order.reset();
   }
   return true;
 }
 
-/// Sees to it that better code is there some time. Another rank of this machine may be at it.
-void Variants::seek_better(KernelHandle& kernel, Variant& variant) {
+/// Sees to it that the code is there some time. Another rank of this machine may be at it.
+void Variants::seek(KernelHandle& kernel, Variant& variant) {
   // Calls between two looks at what others have made, and until nothing more is expected of them.
   constexpr int kBetweenLooks = 64, kPatience = 64 * kBetweenLooks;
-  const int calls = variant.calls_for_better++;
+  const int calls = variant.calls++;
   if (calls % kBetweenLooks != 0) return;
   if (const auto found = compiler().find(kernel.ir, variant.options))
     put(kernel, variant, *found);
   else if (compiler().claim(kernel.ir, variant.options) || calls >= kPatience)
-    variant.better = builders().order(kernel.ir, variant.options);
-}
-
-void Variants::used_quick(KernelHandle& kernel, Variant& variant, double seconds) {
-  // Better code runs some two times as fast. What an earlier run has used, too, is worth it sooner.
-  constexpr double kInSecondRun = 0.2;
-  const double per_node = kBetterSecondsPerNode * (kernel.from_cache > 0 ? kInSecondRun : 1);
-  variant.seconds += seconds;
-  if (variant.program != nullptr) {
-    if (variant.seconds > interpreted_seconds(kernel)) make_quick(kernel, variant);
-    return;
-  }
-  if (only_quick_code()) return;
-  const double price = std::max(kTuneAfterSeconds, per_node * static_cast<double>(kernel.ir.nodes.size()));
-  if (variant.seconds < price) return;
-  if (!variant.better)
-    seek_better(kernel, variant);
-  else
-    take_better(kernel, variant);
+    variant.order = builders().order(kernel.ir, variant.options);
 }
 
 void Variants::finish(std::span<const std::unique_ptr<KernelHandle>> kernels) {
@@ -294,24 +233,23 @@ void Variants::finish(std::span<const std::unique_ptr<KernelHandle>> kernels) {
   builders_->finish();
   for (const auto& kernel : kernels)
     for (const auto& variant : kernel->variants)
-      if (!take_better(*kernel, *variant)) variant->better.reset();
+      if (!take_built(*kernel, *variant)) variant->order.reset();
 }
 
 /// Whether a trial must wait for its code, which is made beside the program from now on.
 bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
-  if (!begins_quickly(kernel, options) || only_quick_code()) return false;
+  if (!is_built_beside(kernel, options)) return false;
   // What LLVM can gain is a few hundredths.
-  if (options.optimised &&
-      kernel.seconds < kOptimisedAfterCompiles * kBetterSecondsPerNode * static_cast<double>(kernel.ir.nodes.size()))
-    return true;
+  const double compilation = kOptimisedSecondsPerNode * static_cast<double>(kernel.ir.nodes.size());
+  if (options.optimised && kernel.seconds < kOptimisedAfterCompiles * compilation) return true;
   Variant* known = find(kernel, options);
-  const bool has_code = known != nullptr && known->code != nullptr && !known->quick;
-  const bool refused = known != nullptr && !known->runs() && known->calls_for_better == 0;
+  const bool has_code = known != nullptr && known->code != nullptr;
+  const bool refused = known != nullptr && known->code == nullptr && known->calls == 0;
   if (has_code || refused || (known == nullptr && kernel.variants.size() >= kMostVariants)) return false;
   if (known == nullptr) known = &add(kernel, options);
-  if (known->better) return !take_better(kernel, *known);
-  seek_better(kernel, *known);
-  return known->code == nullptr || known->quick;
+  if (known->order) return !take_built(kernel, *known);
+  seek(kernel, *known);
+  return known->code == nullptr;
 }
 
 void Variants::release(const KernelHandle& kernel) noexcept {
@@ -320,7 +258,7 @@ void Variants::release(const KernelHandle& kernel) noexcept {
 }
 
 /// Whether it is worth a launch. A variant that cannot be made is out; a run does not fail for it.
-bool Variants::usable(KernelHandle& kernel, const SizeClass& size, const Configuration& configuration) {
+bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) {
   const Variant* variant = find(kernel, configuration.code);
   if (variant == nullptr) {
     CodeOptions one_site = configuration.code;
@@ -329,7 +267,7 @@ bool Variants::usable(KernelHandle& kernel, const SizeClass& size, const Configu
     if (known != nullptr && known->resources.registers * configuration.code.sites > kMostRegisters) return false;
     if (kernel.variants.size() >= kMostVariants) return false;
     try {
-      variant = &make(kernel, configuration.code, groups_of(kernel, size));
+      variant = &make(kernel, configuration.code);
     } catch (const std::exception& error) {
       log_warn("tune", "kernel ", kernel.ir.name, " runs without ", jit::describe(configuration), ": ", error.what());
       add(kernel, configuration.code);
@@ -337,12 +275,12 @@ bool Variants::usable(KernelHandle& kernel, const SizeClass& size, const Configu
     }
   }
   const KernelResources& uses = variant->resources;
-  return variant->runs() && (uses.largest_block == 0 || configuration.block <= uses.largest_block) &&
+  return variant->code != nullptr && (uses.largest_block == 0 || configuration.block <= uses.largest_block) &&
          uses.spill_bytes <= kernel.variants.front()->resources.spill_bytes + kBearableSpill;
 }
 
 void Variants::use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration) {
-  size.variant = &make(kernel, configuration.code, groups_of(kernel, size));
+  size.variant = &make(kernel, configuration.code);
   size.options = configuration;
 }
 
@@ -370,7 +308,7 @@ void Variants::prepare(KernelHandle& kernel, std::size_t size_class, double byte
   const TuningSpace open = space(kernel, bytes);
   if (!open.settled()) size.key = key(kernel, size_class, open);
   const auto progress = open.settled() ? std::nullopt : remembered(size, open);
-  if (!progress || !usable(kernel, size, progress->best)) {
+  if (!progress || !usable(kernel, progress->best)) {
     begin(kernel, size, open);
   } else {
     size.tuner.emplace(open, *progress);
@@ -403,7 +341,7 @@ void Variants::follow(KernelHandle& kernel, std::size_t size_class, double bytes
       size.trial = false;  // what is in use goes on
       return;
     }
-    if (usable(kernel, size, tuner.options())) break;
+    if (usable(kernel, tuner.options())) break;
     drop(kernel, size);
   }
   found |= tuner.progress().rounds > rounds;
@@ -462,7 +400,6 @@ void Variants::retry(KernelHandle& kernel, std::size_t size_class, double bytes,
 
 void Variants::launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds) {
   SizeClass& size = kernel.classes[size_class];
-  if (size.variant->quick) return;  // that code's times say nothing
   if (size.watch) {
     if (seconds && was_busy(size, bytes, *seconds)) begin(kernel, size, space(kernel, bytes));
     if (!size.watch) follow(kernel, size_class, bytes);
@@ -483,7 +420,6 @@ void Variants::launched(KernelHandle& kernel, std::size_t size_class, double byt
 
 std::string Variants::words(const SizeClass& size) {
   std::string text = jit::describe(size.options);
-  if (size.variant->program != nullptr) text += text.empty() ? "interpreted" : ", interpreted";
   const KernelResources& uses = size.variant->resources;
   if (uses.registers > 0) text += ", " + std::to_string(uses.registers) + " registers";
   if (uses.spill_bytes > 0) text += ", " + std::to_string(uses.spill_bytes) + " bytes spilled";

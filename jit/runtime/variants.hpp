@@ -27,11 +27,7 @@ class Variants {
   /// After a launch in a size class that has a tuner, with the launch's time if it was taken.
   void launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds);
 
-  /// After a launch of what stands for better code, with the launch's time: makes or orders that, and puts it in its place when it
-  /// is there.
-  void used_quick(KernelHandle& kernel, Variant& variant, double seconds);
-
-  /// Keeps of better code what is made; what is not begun is dropped. May be followed by more launches.
+  /// Keeps of what is built beside the program what is made; what is not begun is dropped. May be followed by more launches.
   void finish(std::span<const std::unique_ptr<KernelHandle>> kernels);
 
   /// Gives the kernel's code up. The device must be idle.
@@ -57,16 +53,14 @@ class Variants {
   TuningSpace space(const KernelHandle& kernel, double bytes);
   double cache_bytes();
   Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
-  Variant& make(KernelHandle& kernel, const CodeOptions& options, double groups);
-  bool begins_quickly(const KernelHandle& kernel, const CodeOptions& options);
-  bool interprets(const KernelHandle& kernel, const CodeOptions& options, double groups);
-  void make_quick(KernelHandle& kernel, Variant& variant);
+  Variant& make(KernelHandle& kernel, const CodeOptions& options);
+  bool is_built_beside(const KernelHandle& kernel, const CodeOptions& options);
   Variant& add(KernelHandle& kernel, const CodeOptions& options);
   void put(KernelHandle& kernel, Variant& variant, const CompiledKernel& made);
-  void seek_better(KernelHandle& kernel, Variant& variant);
+  void seek(KernelHandle& kernel, Variant& variant);
   bool awaits(KernelHandle& kernel, const CodeOptions& options);
-  bool take_better(KernelHandle& kernel, Variant& variant);
-  bool usable(KernelHandle& kernel, const SizeClass& size, const Configuration& configuration);
+  bool take_built(KernelHandle& kernel, Variant& variant);
+  bool usable(KernelHandle& kernel, const Configuration& configuration);
   void use(KernelHandle& kernel, SizeClass& size, const Configuration& configuration);
   void begin(KernelHandle& kernel, SizeClass& size, const TuningSpace& open);
   void follow(KernelHandle& kernel, std::size_t size_class, double bytes);
@@ -89,7 +83,6 @@ class Variants {
 /// Makes a launch one of this configuration.
 inline void apply(const SizeClass& size, DeviceLaunch& run) {
   run.code = size.variant->code;
-  run.program = size.variant->program.get();
   run.block = size.options.block;
   run.sites = size.options.code.sites;
 }

@@ -17,7 +17,7 @@ namespace {
 
 // clang-format off
 enum Row {
-  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kQuick, kStream, kPrefetch,
+  kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kAssembler, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
   kFuse, kTwoRows, kOverlap, kKeepHalos, kMpi, kMpiLibrary, kTimeout
 };
@@ -188,7 +188,7 @@ Env read_all() {
   values.device = read_device();
   values.profile = raw(kProfile);
   values.tune = read_tune();
-  values.quick = read_auto_bool(kQuick);
+  values.assembler = read_auto_bool(kAssembler);
   values.stream = read_auto_bool(kStream);
   values.prefetch = read_auto_int(kPrefetch, 0, 64);
   values.lanes = read_auto_int(kLanes, 1, std::numeric_limits<int>::max());  // the rest: jit/runtime
@@ -238,8 +238,8 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_PROFILE", "file", "", "write calls, seconds, GB/s and share of each kernel at the end"},
       {"TESSERA_TUNE", "0|1|eager", "1",
        "0: kernels run as the model says; eager: each tries its variants at once, not only when it has used more time than they cost"},
-      {"TESSERA_QUICK", "auto|0|1", "auto",
-       "code that is made quickly; auto: on the CPU kernels are interpreted where a launch is short, else begin with it, and better code is made beside the program for those that are used more; 0: the better code at once; 1: quick code only (tests); same bits"},
+      {"TESSERA_ASSEMBLER", "auto|0|1", "auto",
+       "who makes the CPU's code; auto: kernels are assembled without LLVM, whose code is made beside the program and tried for those used long; 0: LLVM, when a kernel is first used; 1: LLVM only where the assembler cannot; same bits"},
       {"TESSERA_STREAM", "auto|0|1", "auto",
        "streaming (non-temporal) stores; on GPUs hints that what is touched once need not be cached"},
       {"TESSERA_PREFETCH", "auto, or 0 to 64", "auto", "software prefetch distance on the CPU in groups, 0: off"},

@@ -36,7 +36,7 @@ struct Env {
   std::vector<std::string> device;  ///< in order of preference: cpu, cuda, cuda:<n>, sim; empty means auto
   std::string profile;              ///< file name; empty means off
   enum class Tune { off, on, eager } tune = Tune::on;
-  std::optional<bool> quick;  ///< kernels begin with code that is made quickly; true: and have no other
+  std::optional<bool> assembler;  ///< kernels of the CPU are assembled without LLVM; nothing: its code is tried, too
   std::optional<bool> stream;
   std::optional<int> prefetch;   ///< groups ahead
   std::optional<int> lanes;      ///< sites per group

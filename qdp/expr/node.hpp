@@ -59,7 +59,8 @@ struct alignas(64) Node {
   Op op{};
   std::uint32_t uses = 0;
   Shape shape;
-  std::uint64_t attribute = 0;  ///< of an operation: which of its kind (ops.hpp); Op::value: how many bytes its components take
+  std::uint64_t attribute =
+      0;  ///< of an operation: which of its kind (ops.hpp); Op::value: how many bytes its components take
   Expr kid[3];
   Load load;
 

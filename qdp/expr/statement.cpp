@@ -196,7 +196,8 @@ int Statement::add_value(std::uint64_t shape, const void* components) {
   const int count = s.components();
   const auto add = [&]<class Word>(Word word) {  // of a size that the compiler knows: without a call
     for (int i = 0; i < count; ++i) {
-      std::memcpy(&word, static_cast<const std::byte*>(components) + static_cast<std::size_t>(i) * sizeof word, sizeof word);
+      std::memcpy(&word, static_cast<const std::byte*>(components) + static_cast<std::size_t>(i) * sizeof word,
+                  sizeof word);
       scalars_.push_back(word);
     }
   };

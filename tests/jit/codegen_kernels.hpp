@@ -134,6 +134,23 @@ inline Kernel crowded(unsigned seed, Type t, int lanes, int trips) {
   return k;
 }
 
+/// Words of one and of eight bytes on some lanes only, stored after calls, which keep no mask in a register.
+inline Kernel masked_after_calls(int lanes) {
+  Kernel k;
+  k.name = "masked_after_calls";
+  k.lanes = lanes;
+  k.listed = true;
+  k.leaves = {{Type::f64, 2, true, true}, {Type::b1, 1, true, true}, {Type::f64, 2, true, false}};
+  const Value x = apply(k, Op::abs, Type::f64, load(k, 2, 0)), y = load(k, 2, 1), truth = load(k, 1, 0);
+  const Value tried =
+      apply(k, Op::log, Type::f64, apply(k, Op::fma, Type::f64, x, apply(k, Op::exp, Type::f64, load(k, 0, 0)), x));
+  const Value taken = apply(k, Op::select, Type::f64, truth, load(k, 0, 1), tried);
+  store(k, 0, 0, taken);
+  store(k, 1, 0,
+        apply(k, Op::or_, Type::b1, truth, apply(k, Op::lt, Type::b1, apply(k, Op::mul, Type::f64, y, y), taken)));
+  return k;
+}
+
 /// Whether the bits of one type may be taken for those of another.
 inline bool casts(Type from, Type to) {
   return from != Type::b1 && to != Type::b1 && jit::ir::bytes(from) == jit::ir::bytes(to);

@@ -14,7 +14,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "jit/codegen/block_program.hpp"
 #include "jit/codegen/codegen.hpp"
 #include "jit/ir/abi.hpp"
 #include "jit/ir/ir.hpp"
@@ -270,9 +269,6 @@ class Lab {
         },
         ulps);
   }
-  int disagreements(const jit::BlockProgram& program) {
-    return disagreements([&] { run(program); }, 4);
-  }
 
   template <class Run>
   int disagreements(Run&& run_kernel, double ulps) {
@@ -296,11 +292,6 @@ class Lab {
   void run(jit::KernelFunction function) {
     run_shares([&](const jit::LaunchArguments& arguments, std::int64_t begin, std::int64_t end) {
       function(&arguments, begin, end);
-    });
-  }
-  void run(const jit::BlockProgram& program) {
-    run_shares([&](const jit::LaunchArguments& arguments, std::int64_t begin, std::int64_t end) {
-      program.run(arguments, begin, end);
     });
   }
 

@@ -33,7 +33,7 @@ Runtime& runtime() {
     setenv("TESSERA_CACHE_DIR", folder.path.c_str(), 1);
     setenv("TESSERA_CACHE", "1", 1);
     setenv("TESSERA_TUNE", "0", 1);
-    setenv("TESSERA_QUICK", "0", 1);  // one that is interpreted keeps no code
+    setenv("TESSERA_ASSEMBLER", "0", 1);  // code that takes memory, and time to make
     if (std::getenv("TABLE_BENCH") == nullptr) setenv("TESSERA_KERNEL_MAX", std::to_string(kMost).c_str(), 1);
     reload_env();
     return true;

@@ -143,7 +143,7 @@ std::map<std::string, std::string> values_of(const jit::Env& e) {
           {"TESSERA_DEVICE", list(e.device)},
           {"TESSERA_PROFILE", e.profile},
           {"TESSERA_TUNE", number(static_cast<int>(e.tune))},
-          {"TESSERA_QUICK", maybe(e.quick)},
+          {"TESSERA_ASSEMBLER", maybe(e.assembler)},
           {"TESSERA_STREAM", maybe(e.stream)},
           {"TESSERA_PREFETCH", maybe(e.prefetch)},
           {"TESSERA_LANES", maybe(e.lanes)},

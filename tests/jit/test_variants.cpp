@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "jit/device/cpu_device.hpp"
+#include "jit/memory/memory.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 #include "tests/jit/settings.hpp"
@@ -152,7 +153,7 @@ const Configuration kTwoSites{{.registers = 48, .sites = 2}, 128};
 struct Cache {
   Folder folder;
   Setting place{"TESSERA_CACHE_DIR", folder.path}, on{"TESSERA_CACHE", "1"}, default_tuning{"TESSERA_TUNE", "1"},
-      better_at_once{"TESSERA_QUICK", "0"};
+      made_when_needed{"TESSERA_ASSEMBLER", "0"};
 };
 
 }  // namespace
@@ -605,6 +606,9 @@ TEST_CASE("what the caches hold is measured once, and kept for the next run") {
   cpu.set_threads(2);
   const std::string key = "caches 1\ndevice " + cpu.model() + "\nthreads 2";
   CHECK(Model{}.choice(cpu, 1 << 20) == CodeOptions{});  // near each thread: nobody asks
+  const Memory& memory = Memory::instance();
+  if (sysconf(_SC_LEVEL3_CACHE_SIZE) >= 16 << 20 && memory.live_bytes() < 16 << 20)
+    CHECK(Model{}.choice(cpu, 16 << 20) == CodeOptions{});  // nor as long as what the system says will do
   CHECK(!KernelCache(cache.folder.path, 1 << 20).load(key));
   CHECK(Model{}.choice(cpu, 1e15).streaming);
   const auto kept = KernelCache(cache.folder.path, 1 << 20).load(key);
@@ -643,7 +647,7 @@ TEST_CASE(
   }
 }
 
-// ---- quick code -----------------------------------------------------------------------------------------------------
+// ---- code that is made beside the program -----------------------------------------------------------------------------
 
 namespace {
 
@@ -657,7 +661,9 @@ class ChoosyCpu final : public CpuDevice {
      public:
       explicit Choosy(const ChoosyCpu& cpu) : cpu_(cpu) {}
       const std::string& description() const override { return target_->description(); }
-      bool makes_quick_code() const override { return target_->makes_quick_code(); }
+      bool assembles(const ir::Kernel& kernel, const CodeOptions& options) const override {
+        return target_->assembles(kernel, options);
+      }
       std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                         BuildNotes& notes) override {
         if (kernel.name == "sample" && cpu_.refuses(options)) throw InternalError("no such code");
@@ -676,131 +682,111 @@ class ChoosyCpu final : public CpuDevice {
   }
 };
 
-/// Launches over so many sites that they are not interpreted.
-constexpr std::size_t kLong = 40;
-
-/// A kernel near the processor, for which there is nothing to try.
-struct QuickRun {
-  explicit QuickRun(CpuDevice& cpu, std::size_t size_class = kLong)
-      : variants(cpu), handle({}, kernel(3, false)), size(size_class) {
-    handle.classes.resize(kLong + 1);
-    variants.prepare(handle, size, 64);
+/// A kernel that is assembled, near the processor: all there is to try is LLVM's code, which takes `pace` of the time.
+struct Assembled {
+  explicit Assembled(CpuDevice& cpu, double pace = 0.5) : variants(cpu), handle({}, plain()), pace(pace) {
+    handle.classes.resize(1);
+    variants.prepare(handle, 0, 64);
   }
-  Variant& code() { return *handle.classes[size].variant; }
-  void use(double seconds) { variants.used_quick(handle, code(), seconds); }
+  static ir::Kernel plain() {
+    ir::Kernel k = kernel(600, false);
+    k.lanes = native_lanes();
+    return k;
+  }
+  SizeClass& launch(double seconds) {
+    SizeClass& size = handle.classes[0];
+    seconds *= size.options.code.optimised ? pace : 1;
+    handle.seconds += seconds;
+    if (size.tuner) variants.launched(handle, 0, 64, seconds);
+    return size;
+  }
+  /// Until there is nothing more to try.
+  SizeClass& settle(double seconds) {
+    for (int i = 0; i < 1000 && launch(seconds).tuner; ++i) variants.builders().wait();
+    return handle.classes[0];
+  }
 
   Variants variants;
   KernelHandle handle;
-  std::size_t size;
+  double pace;
 };
 
 }  // namespace
 
-TEST_CASE("a kernel of few sites begins without code; what is used enough, or over many sites, gets code") {
+TEST_CASE("a kernel begins with assembled code; LLVM's is made beside the program, and stays if it is faster") {
+  if (native_lanes() < 8) return;  // nothing is assembled
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "auto");
-  CpuDevice cpu;
-  QuickRun run(cpu, 1);
-  REQUIRE(run.code().program != nullptr);
-  CHECK(run.code().code == nullptr);
-  CHECK(run.variants.compilations() == 0);
-  CHECK(run.code().hash == run.variants.compiler().hash(run.handle.ir, {}));
-  CHECK(run.variants.describe(run.handle) == "interpreted");
-  run.use(1e-9);
-  CHECK(run.code().program != nullptr);  // not worth it yet
-  run.use(1e-3);
-  CHECK(run.code().program == nullptr);
-  CHECK(run.code().code != nullptr);
-  CHECK(run.code().quick);
-  CHECK_FALSE(run.code().better);
-  CHECK(run.variants.compilations() == 1);
-  run.use(10);
-  CHECK(run.code().better);
-
-  QuickRun longer(cpu, 2);  // the better code is not there: it was never waited for
-  REQUIRE(longer.code().program != nullptr);
-  longer.variants.prepare(longer.handle, kLong, 64);
-  CHECK(longer.code().program == nullptr);
-  CHECK(longer.code().code != nullptr);
-  CHECK(longer.handle.variants.size() == 1);
-
-  for (const auto& [name, value] :
-       {std::pair{"TESSERA_QUICK", "0"}, {"TESSERA_DUMP", "ir"}, {"TESSERA_TUNE", "eager"}}) {
-    CAPTURE(name);
-    const Setting setting(name, value), folder("TESSERA_DUMP_DIR", cache.folder.path);
-    CHECK(QuickRun(cpu, 1).code().code != nullptr);
-  }
-}
-
-TEST_CASE("a kernel whose code is refused once it is interpreted is interpreted on") {
-  const Cache cache;
-  const Setting quick("TESSERA_QUICK", "auto"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
-  ChoosyCpu cpu;
-  cpu.refuses = [](const CodeOptions&) { return true; };
-  QuickRun run(cpu, 1);
-  for (int i = 0; i < 3; ++i) run.use(10);
-  CHECK(run.code().program != nullptr);
-  CHECK_FALSE(run.code().quick);  // nothing more is tried
-}
-
-TEST_CASE("a kernel begins with quick code; what is used enough gets better code, which the next run begins with") {
-  const Cache cache;
-  const Setting quick("TESSERA_QUICK", "auto");
+  const Setting both("TESSERA_ASSEMBLER", "auto");
   CpuDevice cpu;
   {
-    QuickRun run(cpu);
-    REQUIRE(run.code().quick);
-    run.use(1e-6);
-    CHECK_FALSE(run.code().better);  // not worth it yet
-    run.use(10);
-    REQUIRE(run.code().better);
-    run.variants.builders().wait();
-    const std::string hash = run.code().hash;
-    run.use(1e-6);
-    CHECK_FALSE(run.code().quick);
-    CHECK(run.code().hash != hash);
-    CHECK(run.code().code != nullptr);
-    CHECK(run.variants.compilations() == 2);
+    Assembled run(cpu);
+    const SizeClass& size = run.handle.classes[0];
+    CHECK(size.variant->code != nullptr);
+    CHECK_FALSE(size.options.code.optimised);
+    CHECK(run.variants.compilations() == 1);
+    for (int i = 0; i < 20; ++i) run.launch(0.01);  // 600 nodes take 24 ms: not worth it yet
     CHECK(run.handle.variants.size() == 1);
+    CHECK(run.settle(0.1).options.code.optimised);
+    CHECK(run.variants.compilations() == 2);
   }
-  QuickRun second(cpu);
-  CHECK_FALSE(second.code().quick);
-  CHECK(second.variants.compilations() == 0);
+  {
+    Assembled next(cpu);
+    CHECK(next.handle.classes[0].options.code.optimised);
+    CHECK(next.variants.compilations() == 0);
+  }
+  const Cache other;
+  const Setting again("TESSERA_ASSEMBLER", "auto");
+  Assembled slower(cpu, 1.5);
+  CHECK_FALSE(slower.settle(0.1).options.code.optimised);
+  CHECK(slower.variants.compilations() == 2);
 }
 
-TEST_CASE("a kernel whose better code is refused keeps its quick code; one whose quick code is refused does not run") {
+TEST_CASE("TESSERA_ASSEMBLER says who makes the code") {
+  if (native_lanes() < 8) return;
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "auto"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
+  CpuDevice cpu;
+  for (const bool assembler : {false, true}) {
+    CAPTURE(assembler);
+    const Setting one("TESSERA_ASSEMBLER", assembler ? "1" : "0");
+    Assembled run(cpu);
+    CHECK(run.settle(10).options.code.optimised == !assembler);
+    CHECK(run.variants.compilations() == 1);
+  }
+}
+
+TEST_CASE("a kernel whose other code is refused keeps what it has; one whose first code is refused does not run") {
+  if (native_lanes() < 8) return;
+  const Cache cache;
+  const Setting both("TESSERA_ASSEMBLER", "auto"), dumps("TESSERA_DUMP_DIR", cache.folder.path);
   ChoosyCpu cpu;
-  cpu.refuses = [](const CodeOptions& options) { return !options.quick; };
+  cpu.refuses = [](const CodeOptions& options) { return options.optimised; };
   {
-    QuickRun run(cpu);
-    run.use(10);
-    run.variants.builders().wait();
-    const KernelCode code = run.code().code;
-    run.use(1e-6);
-    CHECK(run.code().code == code);
-    CHECK_FALSE(run.code().quick);  // nothing more is tried
-    CHECK_FALSE(run.code().better);
+    Assembled run(cpu);
+    const KernelCode code = run.handle.classes[0].variant->code;
+    CHECK(run.settle(0.1).variant->code == code);
+    CHECK_FALSE(run.handle.classes[0].tuner);  // nothing more is tried
   }
   cpu.refuses = [](const CodeOptions&) { return true; };
   const Setting other("TESSERA_CACHE", "0");
-  CHECK_THROWS_AS(QuickRun{cpu}, InternalError);
+  CHECK_THROWS_AS(Assembled{cpu}, InternalError);
 }
 
 TEST_CASE("what is being made at the end of a run is kept for the next, and a process may end or fork meanwhile") {
+  if (native_lanes() < 8) return;
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "auto");
+  const Setting both("TESSERA_ASSEMBLER", "auto");
   CpuDevice cpu;
   std::vector<std::unique_ptr<KernelHandle>> handles;
-  handles.push_back(std::make_unique<KernelHandle>(TableKey{}, kernel(600, false)));
+  handles.push_back(std::make_unique<KernelHandle>(TableKey{}, Assembled::plain()));
   KernelHandle& handle = *handles[0];
-  handle.classes.resize(kLong + 1);
+  handle.classes.resize(1);
   Variants variants(cpu);
-  variants.prepare(handle, kLong, 64);
-  Variant& code = *handle.classes[kLong].variant;
-  variants.used_quick(handle, code, 10);
-  REQUIRE(code.better);
+  variants.prepare(handle, 0, 64);
+  handle.seconds = 10;
+  for (int i = 0; i < 100 && handle.variants.size() == 1; ++i) variants.launched(handle, 0, 64, 1);
+  REQUIRE(handle.variants.size() == 2);
+  Variant& code = *handle.variants[1];
+  REQUIRE(code.order);
   const pid_t child = ::fork();
   if (child == 0) {  // has no threads of the parent's: it must neither wait for them nor find a lock held
     variants.builders().wait();
@@ -814,22 +800,22 @@ TEST_CASE("what is being made at the end of a run is kept for the next, and a pr
   CHECK(WEXITSTATUS(status) == 0);
   variants.builders().wait();
   variants.finish(handles);
-  CHECK_FALSE(code.quick);
-  CHECK_FALSE(code.better);
+  CHECK(code.code != nullptr);
+  CHECK_FALSE(code.order);
 }
 
 TEST_CASE("what begins with options that a trial elsewhere waits for, or that were refused, has code or is refused") {
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "1"), dumps("TESSERA_DUMP_DIR", cache.folder.path),
+  const Setting one("TESSERA_ASSEMBLER", "1"), dumps("TESSERA_DUMP_DIR", cache.folder.path),
       no_cache("TESSERA_CACHE", "0");
   ChoosyCpu cpu;
   for (const int calls : {0, 1}) {  // refused; left to another rank, so that there is no order
     CAPTURE(calls);
     const auto begin = [&](KernelHandle& handle) {
-      handle.classes.resize(kLong + 1);
+      handle.classes.resize(1);
       handle.variants.push_back(std::make_unique<Variant>());
-      handle.variants[0]->calls_for_better = calls;
-      Variants(cpu).prepare(handle, kLong, 64);
+      handle.variants[0]->calls = calls;
+      Variants(cpu).prepare(handle, 0, 64);
     };
     cpu.refuses = [](const CodeOptions&) { return true; };
     KernelHandle refused({}, kernel(3, false));
@@ -837,27 +823,26 @@ TEST_CASE("what begins with options that a trial elsewhere waits for, or that we
     cpu.refuses = [](const CodeOptions&) { return false; };
     KernelHandle made({}, kernel(3, false));
     begin(made);
-    CHECK(made.classes[kLong].variant->runs());
+    CHECK(made.classes[0].variant->code != nullptr);
     CHECK(made.variants.size() == 1);
   }
 }
 
 TEST_CASE("launches go on with what is there while the code of a trial is made, and the trial finds the same") {
   const Cache cache;
-  const Setting quick("TESSERA_QUICK", "auto");
+  const Setting both("TESSERA_ASSEMBLER", "auto");
   CpuDevice cpu;
   cpu.set_threads(2);
-  CpuRun run(cpu);
+  CpuRun run(cpu);  // of more lanes than are assembled
   int waited = 0;
   for (int launches = 0; run.launch().tuner && launches < 1000; ++launches) {
     SizeClass& size = run.handle.classes[kClass];
-    REQUIRE(size.variant->runs());
-    if (size.variant->quick) run.variants.used_quick(run.handle, *size.variant, 10);
+    REQUIRE(size.variant->code != nullptr);
     waited += size.tuner && size.tuner->trying() && !size.trial;
     run.variants.builders().wait();
   }
   CHECK(!run.handle.classes[kClass].tuner);
   CHECK(run.handle.classes[kClass].options.code == CodeOptions{.streaming = false, .prefetch = 8});
-  CHECK(run.variants.compilations() == 7);  // the quick code, and that of the tuner's six
+  CHECK(run.variants.compilations() == 6);
   CHECK(waited >= 5);
 }

@@ -1,0 +1,170 @@
+// What a kernel's values are to the assembler: which are instructions, in which order, and when each is needed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "jit/codegen/schedule.hpp"
+#include "jit/ir/ir.hpp"
+#include "jit/ir/lane_exchange.hpp"
+
+namespace jit {
+
+class KernelValues {
+ protected:
+  using Node = ir::Node;
+  using Op = ir::Op;
+  using Place = ir::Place;
+
+  /// `lanes`: of a step.
+  KernelValues(const ir::Kernel& kernel, int lanes) : kernel_(kernel), lanes_(lanes), order_(schedule(kernel)) {
+    resolve();
+    find_uses();
+  }
+
+  static constexpr int kNever = std::numeric_limits<int>::max();
+
+  /// A value is another one, or that with the other sign: such nodes have no instruction.
+  struct Alias {
+    int root = -1;
+    bool negative = false;
+  };
+
+  /// Where the words of a value can be read again.
+  struct Home {
+    enum class Kind : std::uint8_t { none, cell, stack, pool } kind = Kind::none;
+    int cell = 0;         ///< that holds the address, to which `at` is added
+    std::int32_t at = 0;  ///< cell, stack: bytes; pool: number of the constant
+  };
+
+  struct Word {
+    Home home;
+    int reg = -1;
+    int next = 0, end = 0;  ///< in uses_: those that are to come
+    int bytes = 0;          ///< all lanes
+    bool held = false;      ///< computed ahead of the trips and used in them
+    bool slot = false;      ///< home is a slot of the stack, to be given back
+  };
+
+  static std::array<ir::Value, 3> operands(const Node& n) { return {n.a, n.b, n.c}; }
+  const Node& node(int i) const { return kernel_.nodes[std::size_t(i)]; }
+  Word& word_of(int i) { return words_[std::size_t(i)]; }
+  const Word& word_of(int i) const { return words_[std::size_t(i)]; }
+  Alias alias(ir::Value v) const { return alias_[std::size_t(v)]; }
+  int root(ir::Value v) const { return alias_[std::size_t(v)].root; }
+  /// A pseudo-value: which lane each lane of words of this size takes in a slot.
+  int lanes_of(std::size_t slot, int word_bytes) const {  // truth values are spread over words of four bytes
+    return int(kernel_.nodes.size() + 2 * slot + (word_bytes == 8 ? 1 : 0));
+  }
+
+  template <class F>
+  void for_steps(F&& f) const {
+    int now = 0;
+    for (const Step& s : order_.once) f(s, now++);
+    for (const Step& s : order_.each) f(s, now++);
+  }
+
+  static bool takes_signs(const Node& n) {
+    return ir::is_float(n.type) && (n.op == Op::fma || n.op == Op::add || n.op == Op::sub || n.op == Op::mul);
+  }
+
+  /// Changes of sign go into the instructions that use them, if all users are such.
+  void resolve() {
+    const std::size_t count = kernel_.nodes.size();
+    std::vector<bool> signs_are_taken(count, true);
+    for_steps([&](const Step& s, int) {
+      if (s.kind == Step::Kind::node) {
+        const Node& n = node(s.number);
+        if (!takes_signs(n))
+          for (ir::Value v : operands(n))
+            if (v != ir::kNone) signs_are_taken[std::size_t(v)] = false;
+      } else {
+        signs_are_taken[std::size_t(s.kind == Step::Kind::store ? kernel_.stores[std::size_t(s.number)].value
+                                                                : kernel_.reductions[std::size_t(s.number)].value)] =
+            false;
+      }
+    });
+    alias_.assign(count, Alias{});
+    for_steps([&](const Step& s, int) {
+      if (s.kind != Step::Kind::node) return;
+      const Node& n = node(s.number);
+      Alias& result = alias_[std::size_t(s.number)];
+      result = {s.number, false};
+      const bool may_be_negative = signs_are_taken[std::size_t(s.number)];
+      if (n.op == Op::bitcast || (n.op == Op::convert && node(n.a).type == n.type) ||
+          (n.op == Op::permute && exchange_of(n).is_none()))
+        result = alias(n.a);
+      else if (n.op == Op::neg && ir::is_float(n.type) && may_be_negative)
+        result = {root(n.a), !alias(n.a).negative};
+      else if (n.op == Op::mul && ir::is_float(n.type) && may_be_negative)
+        result.negative = alias(n.a).negative != alias(n.b).negative;
+    });
+  }
+
+  LaneExchange exchange_of(const Node& n) const {
+    return kernel_.slots[std::size_t(n.integer)].exchange.within(lanes_);
+  }
+  bool is_alias(int i) const { return root(i) != i; }
+
+  /// f(value) for what a step reads.
+  template <class F>
+  void for_sources(const Step& s, F&& f) const {
+    if (s.kind == Step::Kind::store) return f(root(kernel_.stores[std::size_t(s.number)].value));
+    if (s.kind == Step::Kind::reduction) return f(root(kernel_.reductions[std::size_t(s.number)].value));
+    if (is_alias(s.number)) return;
+    const Node& n = node(s.number);
+    for (ir::Value v : operands(n))
+      if (v != ir::kNone) f(root(v));
+    if (n.op == Op::permute) f(lanes_of(std::size_t(n.integer), ir::bytes(n.type)));
+  }
+
+  void find_uses() {
+    const std::size_t count = kernel_.nodes.size() + 2 * kernel_.slots.size();
+    words_.assign(count, Word{});
+    for_steps([&](const Step& s, int) { for_sources(s, [&](int v) { ++word_of(v).end; }); });
+    int total = 0;
+    for (Word& w : words_) w.next = total, total += std::exchange(w.end, total);
+    uses_.resize(std::size_t(total));
+    const int first_in_trips = int(order_.once.size());
+    std::vector<bool> ahead(count, false);
+    for (std::size_t v = kernel_.nodes.size(); v < count; ++v) ahead[v] = true;
+    for (const Step& s : order_.once)
+      if (s.kind == Step::Kind::node) ahead[std::size_t(s.number)] = true;
+    for_steps([&](const Step& s, int now) {
+      for_sources(s, [&](int v) {
+        uses_[std::size_t(word_of(v).end++)] = now;
+        if (now >= first_in_trips && ahead[std::size_t(v)]) word_of(v).held = true;
+      });
+    });
+    for (std::size_t i = 0; i < kernel_.nodes.size(); ++i) words_[i].bytes = lanes_ * ir::bytes(kernel_.nodes[i].type);
+    for (std::size_t i = kernel_.nodes.size(); i < count; ++i)
+      words_[i].bytes = lanes_ * ((i - kernel_.nodes.size()) % 2 == 1 ? 8 : 4);
+  }
+
+  int next_use(const Word& w) const { return w.next < w.end ? uses_[std::size_t(w.next)] : kNever; }
+  /// Uses up to the present step are over.
+  void pass_uses(Word& w) const {
+    while (w.next < w.end && uses_[std::size_t(w.next)] <= now_) ++w.next;
+  }
+  /// The next use after the present step.
+  int later_use(const Word& w) const {
+    int i = w.next;
+    while (i < w.end && uses_[std::size_t(i)] <= now_) ++i;
+    return i < w.end ? uses_[std::size_t(i)] : kNever;
+  }
+
+  const ir::Kernel& kernel_;
+  const int lanes_;
+  const Schedule order_;
+  int now_ = 0;  ///< number of the present step
+
+ private:
+  std::vector<Alias> alias_;
+  std::vector<Word> words_;  ///< of the nodes; then two for each slot: lanes_of()
+  std::vector<int> uses_;
+};
+
+}  // namespace jit

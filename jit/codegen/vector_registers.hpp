@@ -1,0 +1,270 @@
+// The assembler's registers and memory: which value is where.
+//
+// Registers are given to the values that are needed soonest (Belady's rule). A value without a register is read again from its home:
+// the field or the constant that it came from, or a slot of the stack that it was put into.
+#pragma once
+
+#define XBYAK_NO_OP_NAMES
+#include <xbyak/xbyak.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "jit/codegen/kernel_values.hpp"
+#include "jit/codegen/vector_isa.hpp"
+
+namespace jit {
+
+class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
+ protected:
+  using Type = ir::Type;  // Xbyak has another
+  using Reg64 = Xbyak::Reg64;
+  using Xmm = Xbyak::Xmm;
+  using Ymm = Xbyak::Ymm;
+  using Zmm = Xbyak::Zmm;
+
+  VectorRegisters(const ir::Kernel& kernel, VectorIsa isa, int lanes, std::size_t room, void* buffer)
+      : CodeGenerator(room, buffer),
+        KernelValues(kernel, lanes),
+        isa_(isa),
+        avx512_(isa == VectorIsa::avx512),
+        width_(register_bytes(isa)) {
+    for (int i = 0; i < 32; ++i) x_[std::size_t(i)] = Xmm(i), y_[std::size_t(i)] = Ymm(i), z_[std::size_t(i)] = Zmm(i);
+  }
+
+  // ---- memory: cells of eight bytes, behind them vectors; constants behind the code ----------------------------------
+
+  int new_cell() { return cells_++; }
+  int new_vector() { return vectors_at_ + width_ * vectors_++; }
+  int frame_bytes() const { return (vectors_at_ + width_ * vectors_ + 63) / 64 * 64; }
+  int new_slot() {
+    if (slots_.empty()) return new_vector();
+    const int at = slots_.back();
+    slots_.pop_back();
+    return at;
+  }
+  Xbyak::Address cell(int c) { return qword[rsp + 8 * c]; }
+  Xbyak::Address stack(int at) { return ptr[rsp + at]; }
+  /// A constant of the pool: a vector's worth of words.
+  int constant(std::uint64_t bits, int word_bytes) {
+    const auto [entry, is_new] = constants_.try_emplace({bits, word_bytes}, int(pool_.size()));
+    if (is_new) {
+      std::string vector;
+      while (int(vector.size()) < width_) vector.append(reinterpret_cast<const char*>(&bits), std::size_t(word_bytes));
+      pool_.push_back({{}, std::move(vector)});
+    }
+    return entry->second;
+  }
+  Xbyak::Address in_pool(int number) { return ptr[rip + pool_[std::size_t(number)].label]; }
+  Xbyak::Address memory(const Home& home) {
+    switch (home.kind) {
+      case Home::Kind::cell:
+        return ptr[cached(home.cell) + home.at];
+      case Home::Kind::stack:
+        return stack(home.at);
+      default:
+        return in_pool(home.at);
+    }
+  }
+
+  void call_by_name(const std::string& name) {
+    auto known = std::ranges::find_if(callees_, [&](const auto& c) { return c.first == name; });
+    if (known == callees_.end()) known = callees_.insert(known, {name, Xbyak::Label{}});
+    call(ptr[rip + known->second]);
+  }
+  /// What code reads and the addresses that it calls, behind it.
+  void write_pool() {
+    align(64);
+    for (PoolEntry& entry : pool_) {
+      L(entry.label);
+      for (const char c : entry.bytes) db(std::uint8_t(c));
+    }
+    for (auto& [name, label] : callees_) {
+      L(label);
+      dq(0);
+    }
+  }
+  struct PoolEntry {
+    Xbyak::Label label;
+    std::string bytes;
+  };
+
+  // ---- general registers: addresses that were read lately ------------------------------------------------------------
+
+  static constexpr int kCached[] = {Xbyak::Operand::RCX, Xbyak::Operand::RDX, Xbyak::Operand::RSI, Xbyak::Operand::RDI,
+                                    Xbyak::Operand::R8,  Xbyak::Operand::R9,  Xbyak::Operand::R10, Xbyak::Operand::R11,
+                                    Xbyak::Operand::R13, Xbyak::Operand::R14, Xbyak::Operand::R15};
+  static constexpr int kCacheSize = int(std::size(kCached));
+  struct CachedCell {
+    int cell = -1;
+    std::int64_t used = 0;
+  };
+
+  Reg64 cached(int c) {
+    int oldest = 0;
+    for (int i = 0; i < kCacheSize; ++i) {
+      CachedCell& entry = cache_[std::size_t(i)];
+      if (entry.cell == c) {
+        entry.used = ++clock_;
+        return Reg64(kCached[i]);
+      }
+      if (entry.used < cache_[std::size_t(oldest)].used) oldest = i;
+    }
+    cache_[std::size_t(oldest)] = {c, ++clock_};
+    const Reg64 r(kCached[oldest]);
+    mov(r, cell(c));
+    return r;
+  }
+  void forget_cells() { cache_.fill({}); }
+
+  // ---- vector registers ----------------------------------------------------------------------------------------------
+
+  int registers() const { return avx512_ ? 32 : 16; }
+
+  const Xmm& vec(int r, int bytes) const {
+    if (bytes == 64) return z_[std::size_t(r)];
+    if (bytes == 32) return y_[std::size_t(r)];
+    return x_[std::size_t(r)];
+  }
+  const Ymm& wide(int r, int bytes) const {
+    return bytes == 64 ? static_cast<const Ymm&>(z_[std::size_t(r)]) : y_[std::size_t(r)];
+  }
+  const Xmm& reg(int v) { return vec(word_of(v).reg, word_of(v).bytes); }
+
+  void pin(int r) { pinned_ |= 1u << r; }
+  bool has_free() const { return free_ != 0; }
+
+  /// Of what is in registers and not used in this step, what is needed last. What can be read again where it came from costs
+  /// half of what must be stored first.
+  int victim() const {
+    int best = -1;
+    std::int64_t farthest = -1;
+    for (int r = 0; r < registers(); ++r) {
+      if ((pinned_ >> r & 1) != 0) continue;
+      const Word& w = word_of(owner_[std::size_t(r)]);
+      const std::int64_t distance = std::int64_t{next_use(w)} - now_,
+                         weighed = w.home.kind == Home::Kind::none ? distance : 2 * distance;
+      if (weighed > farthest) farthest = weighed, best = r;
+    }
+    return best;
+  }
+  /// A register without a value, which is pinned.
+  int take() {
+    if (free_ == 0) evict(victim());
+    const int r = std::countr_zero(free_);
+    free_ &= ~(1u << r);
+    pin(r);
+    return r;
+  }
+  void evict(int r) {
+    const int v = owner_[std::size_t(r)];
+    if (word_of(v).home.kind == Home::Kind::none) spill(v);
+    word_of(v).reg = -1;
+    free_ |= 1u << r;
+  }
+  void spill(int v) {
+    Word& w = word_of(v);
+    w.home = {Home::Kind::stack, 0, new_slot()};
+    w.slot = true;
+    vmovaps(stack(w.home.at), reg(v));
+  }
+  void put(int v, int r) {
+    word_of(v).reg = r;
+    owner_[std::size_t(r)] = v;
+  }
+  /// Brings a value into a register.
+  int fetch(int v) {
+    Word& w = word_of(v);
+    if (w.reg < 0) {
+      const int r = take();
+      vmovaps(vec(r, w.bytes), memory(w.home));
+      put(v, r);
+    }
+    pin(w.reg);
+    return w.reg;
+  }
+  /// Whether an instruction should take it from memory: it is not needed again, or later than what would have to go for it.
+  bool stays_in_memory(int v) const {
+    const Word& w = word_of(v);
+    if (w.reg >= 0) return false;
+    const int later = later_use(w);
+    if (later == kNever) return true;
+    if (has_free()) return false;
+    const int r = victim();
+    return r < 0 || next_use(word_of(owner_[std::size_t(r)])) < later;
+  }
+  /// Gives back the registers of values that are not needed any more, before that of the result is taken. Their slots are given
+  /// back when the instruction has read them.
+  void used(int v) {
+    Word& w = word_of(v);
+    pass_uses(w);
+    if (next_use(w) != kNever) return;
+    if (w.reg >= 0) free_ |= 1u << w.reg, w.reg = -1;
+    if (w.slot && !w.held) w.slot = false, freed_.push_back(w.home.at);
+  }
+  void end_step() {
+    slots_.insert(slots_.end(), freed_.begin(), freed_.end());
+    freed_.clear();
+    pinned_ = 0;
+  }
+  template <class F>
+  void unary(int i, int a, F&& emit) {
+    const bool in_memory = stays_in_memory(a);
+    const Home home = word_of(a).home;
+    const Xmm from = in_memory ? Xmm(0) : Xmm(vec(fetch(a), word_of(a).bytes));
+    used(a);
+    const int d = take();
+    if (in_memory)
+      emit(vec(d, word_of(i).bytes), memory(home));
+    else
+      emit(vec(d, word_of(i).bytes), from);
+    put(i, d);
+  }
+
+  /// emit(result, first in a register, second)
+  template <class F>
+  void binary(int i, int a, int b, bool commutes, F&& emit) {
+    if (commutes && word_of(a).reg < 0 && (word_of(b).reg >= 0 || later_use(word_of(a)) == kNever)) std::swap(a, b);
+    const Xmm first = vec(fetch(a), word_of(a).bytes);
+    const bool in_memory = stays_in_memory(b);
+    const Home home = word_of(b).home;
+    const Xmm second = in_memory ? Xmm(0) : Xmm(vec(fetch(b), word_of(b).bytes));
+    used(a), used(b);
+    const int d = take();
+    if (in_memory)
+      emit(vec(d, word_of(i).bytes), first, memory(home));
+    else
+      emit(vec(d, word_of(i).bytes), first, second);
+    put(i, d);
+  }
+
+  const VectorIsa isa_;
+  const bool avx512_;
+  const int width_;  ///< bytes of a register
+  std::array<Xmm, 32> x_;
+  std::array<Ymm, 32> y_;
+  std::array<Zmm, 32> z_;
+  std::deque<PoolEntry> pool_;  // labels stay where they are
+  std::vector<std::pair<std::string, Xbyak::Label>> callees_;
+  int cells_ = 0, vectors_at_ = 0;  ///< how many cells, and where the vectors begin
+  std::array<CachedCell, kCacheSize> cache_ = {};
+  std::uint32_t free_ = 0;  ///< registers without a value
+  std::array<int, 32> owner_ = {};
+
+ private:
+  int vectors_ = 0;
+  std::vector<int> slots_, freed_;  ///< of the stack, free; and free after the present step
+  std::int64_t clock_ = 0;
+  std::uint32_t pinned_ = 0;
+  std::map<std::pair<std::uint64_t, int>, int> constants_;
+};
+
+}  // namespace jit
