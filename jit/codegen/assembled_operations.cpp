@@ -16,9 +16,6 @@
 
 namespace jit {
 
-using ir::Kernel;
-using Xbyak::Opmask;
-
 void OperationAssembler::use_address(View& view, const Place& p) {
   use_slot(view, std::size_t(p.slot));
   for (const AddressKey& key : {standing(key_of(p)), key_of(p)})
@@ -75,8 +72,7 @@ void OperationAssembler::plan_memory() {
     scratch_at_ = new_vector();
     for (int i = 0; i < registers(); ++i) saved_at_.push_back(new_vector());
     gprs_at_ = new_vector();
-    new_vector();
-    if (width_ == 32) new_vector(), new_vector();
+    for (int room = width_; room < 8 * kCacheSize; room += width_) new_vector();  // beside it
   }
   arguments_at_.assign(kernel_.arguments.size(), -1);
   if (std::ranges::any_of(kernel_.nodes, [](const Node& n) { return ir::is_elementary(n.op); }))
@@ -437,8 +433,7 @@ void OperationAssembler::elementary(int i, const Node& n) {
       vmovaps(stack(arguments_of_calls_at_[std::size_t(k)] + at), vec(r, bytes));
   }
   for (int k = 0; k < count; ++k) used(given[std::size_t(k)]);
-  for (int r = 0; r < registers(); ++r)
-    if ((free_ >> r & 1) == 0) evict(r);
+  evict_all();
   for (int k = 0; k < count; ++k) vmovaps(vec(k, width_), stack(arguments_of_calls_at_[std::size_t(k)]));
   call_by_name(vector_function_name(isa_, n.op, n.type));
   forget_cells();
@@ -640,13 +635,17 @@ void OperationAssembler::compare(int i, const Node& n) {
   avx512_ ? put_truth(i) : mov(truth(i), eax);
 }
 
+namespace {
+/// Of comparing instructions; false for NaN but for ne.
+std::uint8_t predicate(ir::Op op) { return op == ir::Op::lt ? 1 : op == ir::Op::le ? 2 : op == ir::Op::eq ? 0 : 4; }
+}  // namespace
+
 void OperationAssembler::compare_by_words(Op op, Type type, const Xmm& a, const Xmm& b) {
   const int r = take(), size = ir::bytes(type);
   const Xmm& d = vec(r, a.getBit() / 8);
   const bool is_float = ir::is_float(type), is_not = !is_float && (op == Op::le || op == Op::ne);
   if (is_float) {
-    const std::uint8_t predicate = op == Op::lt ? 1 : op == Op::le ? 2 : op == Op::eq ? 0 : 4;
-    size == 8 ? vcmppd(d, a, b, predicate) : vcmpps(d, a, b, predicate);
+    size == 8 ? vcmppd(d, a, b, predicate(op)) : vcmpps(d, a, b, predicate(op));
   } else if (op == Op::eq || op == Op::ne) {
     size == 8 ? vpcmpeqq(d, a, b) : vpcmpeqd(d, a, b);
   } else {  // a < b is b > a; a <= b is not a > b
@@ -659,16 +658,15 @@ void OperationAssembler::compare_by_words(Op op, Type type, const Xmm& a, const 
 }
 
 void OperationAssembler::compare_words(Op op, Type type, const Xmm& a, const Xbyak::Operand& b) {
-  const std::uint8_t predicate = op == Op::lt ? 1 : op == Op::le ? 2 : op == Op::eq ? 0 : 4;
   switch (type) {
     case Type::f32:
-      return vcmpps(k1, a, b, predicate);
+      return vcmpps(k1, a, b, predicate(op));
     case Type::f64:
-      return vcmppd(k1, a, b, predicate);
+      return vcmppd(k1, a, b, predicate(op));
     case Type::i32:
-      return vpcmpd(k1, a, b, predicate);
+      return vpcmpd(k1, a, b, predicate(op));
     default:
-      return vpcmpq(k1, a, b, predicate);
+      return vpcmpq(k1, a, b, predicate(op));
   }
 }
 

@@ -95,7 +95,6 @@ class OperationAssembler : protected VectorRegisters {
   /// What AVX2 has no instruction for.
   void long_integer(int i, const Node& n);
   [[noreturn]] static void unknown(const Node& n);
-  // ---- stores and sums -------------------------------------------------------------------------------------------------
   void store(const ir::Store& s);
 
   // ---- fused multiply-adds -------------------------------------------------------------------------------------------
@@ -104,7 +103,7 @@ class OperationAssembler : protected VectorRegisters {
   enum Form { k132, k213, k231 };
   void fused(Form form, Type type, bool negative_product, bool negative_sum, const Xmm& d, const Xmm& s,
              const Xbyak::Operand& t);
-  /// Whether a register may be written over: nobody needs its value any more, or it is elsewhere, too, and needed late.
+  /// Whether a value is in a register that may be written over, since nobody needs it any more.
   bool may_be_written(int v) const;
   /// a * b + c in the register of an operand that is not needed any more; else in a copy of one.
   void fma(int i, const Node& n);

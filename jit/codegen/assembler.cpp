@@ -122,6 +122,7 @@ class KernelAssembler : private OperationAssembler {
   static std::int32_t member(std::size_t reduction, std::size_t offset) {
     return std::int32_t(reduction * sizeof(SumAccumulator) + offset);
   }
+
   void reduction(std::size_t r) {
     const ir::Reduction& reduction = kernel_.reductions[r];
     const int v = root(reduction.value), bytes = word_of(v).bytes;
@@ -186,6 +187,7 @@ class KernelAssembler : private OperationAssembler {
       if (cache_[std::size_t(i)].cell >= 0) slow.cells.push_back(i);
     slow_.push_back(std::move(slow));
   }
+
   /// vbroadcastsd is not for 16 bytes, of which steps of doubles have more; those of two lanes take the low half.
   const Ymm& wide_or_narrow(int r, int bytes) const { return wide(r, std::max(bytes, 32)); }
   void slow_path(const Slow& s) {
@@ -237,6 +239,7 @@ class KernelAssembler : private OperationAssembler {
     if (!kernel_.reductions.empty()) take_pointer(offsetof(LaunchArguments, sums), sums_cell_);
     scalars();
   }
+
   void scalars() {
     mov(rax, qword[rdi + int(offsetof(LaunchArguments, scalars))]);
     for (const auto& [number, to] : shift_cells_) {
@@ -269,6 +272,7 @@ class KernelAssembler : private OperationAssembler {
       vmovaps(stack(at), wide(0, width_));
     });
   }
+
   void leave_function() {
     if (streaming_) sfence();
     vzeroupper();
@@ -278,6 +282,7 @@ class KernelAssembler : private OperationAssembler {
       pop(Reg64(r));
     ret();
   }
+
   /// The frames of one step, and the addresses of fields in them; and those of a step ahead.
   void head() {
     mov(rax, kStep);
@@ -311,6 +316,7 @@ class KernelAssembler : private OperationAssembler {
     }
     forget_cells();
   }
+
   void frames(const View& view) {
     for (std::size_t s = 1; s < kernel_.slots.size(); ++s)
       if (view.groups[s] >= 0) kernel_.slots[s].gathered ? positions(s) : frame(view, s);
@@ -319,10 +325,12 @@ class KernelAssembler : private OperationAssembler {
     for (const auto& [key, to] : view.addresses)
       if (key == standing(key)) address(view, key, to);
   }
+
   void walk(const View& view) {
     for (const auto& [key, to] : view.addresses)
       if (key != standing(key)) walk(view, key, to);
   }
+
   /// From the entry of a list in rax to the group there, and the mask; half in rcx.
   void listed_group() {
     mov(rdx, cell(masks_cell_));
@@ -347,6 +355,7 @@ class KernelAssembler : private OperationAssembler {
     spread(4, mask4_at_);
     if (lanes_ * 8 <= width_) spread(8, mask8_at_);
   }
+
   void frame(const View& view, std::size_t s) {
     const ir::Slot& slot = kernel_.slots[s];
     const auto parent = std::size_t(slot.parent);
@@ -372,6 +381,7 @@ class KernelAssembler : private OperationAssembler {
       mov(cell(lanes.home.cell), rcx);
     }
   }
+
   /// Where the sites of a gathered slot are, four bytes for each lane.
   void positions(std::size_t s) {
     const auto parent = std::size_t(kernel_.slots[s].parent);
@@ -398,6 +408,7 @@ class KernelAssembler : private OperationAssembler {
     }
     vmovaps(stack(positions_at_[s]), d);
   }
+
   /// Bytes from the first component of a leaf's first block to that of each lane's site.
   void offsets(std::size_t s, std::size_t number, const std::vector<int>& chunks) {
     const ir::Leaf& leaf = kernel_.leaves[number];
@@ -413,6 +424,7 @@ class KernelAssembler : private OperationAssembler {
       vmovaps(stack(chunks[c]), block);
     }
   }
+
   void address(const View& view, const AddressKey& key, int to) {
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(key.leaf)];
     const int size = ir::bytes(leaf.word), lanes = block_lanes(kernel_.lanes, leaf.word),
@@ -439,6 +451,7 @@ class KernelAssembler : private OperationAssembler {
     }
     mov(cell(to), rax);
   }
+
   void walk(const View& view, const AddressKey& key, int to) {
     const int bytes = int(component_bytes(kernel_.leaves[std::size_t(key.leaf)]));
     mov(rax, cell(view.addresses.at(standing(key))));
@@ -452,19 +465,14 @@ class KernelAssembler : private OperationAssembler {
     }
     mov(cell(to), rax);
   }
+
   void steps() {
     free_ = avx512_ ? ~0u : 0xFFFFu;
     now_ = 0;
     run(order_.once);
     const int runs = ir::runs(kernel_);
     if (runs == 1) return run(order_.each);
-    for (int r = 0; r < registers(); ++r) {
-      if ((free_ >> r & 1) != 0) continue;
-      const int v = owner_[std::size_t(r)];
-      if (word_of(v).home.kind == Home::Kind::none) spill(v);
-      word_of(v).reg = -1;
-    }
-    free_ = avx512_ ? ~0u : 0xFFFFu;
+    evict_all();
     // What every trip reads again is asked for once.
     if (prefetch_ > 0)
       for (const Step& step : order_.each)
@@ -494,6 +502,7 @@ class KernelAssembler : private OperationAssembler {
     cmp(cell(run_cell_), runs);
     jl(trip, T_NEAR);
   }
+
   void run(const std::vector<Step>& steps) {
     for (const Step& s : steps) {
       switch (s.kind) {
@@ -511,6 +520,7 @@ class KernelAssembler : private OperationAssembler {
       ++now_;
     }
   }
+
   std::size_t frame_at_ = 0;
   std::vector<Slow> slow_;
 };

@@ -170,6 +170,10 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
     word_of(v).reg = -1;
     free_ |= 1u << r;
   }
+  void evict_all() {
+    for (int r = 0; r < registers(); ++r)
+      if ((free_ >> r & 1) == 0) evict(r);
+  }
   void spill(int v) {
     Word& w = word_of(v);
     w.home = {Home::Kind::stack, 0, new_slot()};
