@@ -24,6 +24,8 @@ struct Header {
 };
 constexpr char kMagic[] = {'T', 'S', 'R', 'A', 'S', 'M', '0', '1'};
 constexpr std::size_t kAddress = sizeof(std::uint64_t);
+/// Bytes before a function: sanitizers of calls (clang's -fsanitize=function) look there for its type. As many as code is aligned to.
+constexpr std::size_t kBefore = 64;
 
 [[noreturn]] void damaged(const std::string& expected, const std::string& got) {
   throw InternalError({.what = "object of the assembler", .expected = expected, .got = got});
@@ -58,6 +60,10 @@ std::span<const std::byte> instructions_of(const std::string& object) {
 struct AssembledCode::State {
   std::unordered_map<std::string, std::uint64_t> symbols;
   std::unordered_map<KernelCode, std::size_t> sizes;
+
+  static void unmap(KernelCode code, std::size_t size) {
+    munmap(static_cast<std::byte*>(const_cast<void*>(code)) - kBefore, size);
+  }
 };
 
 AssembledCode::AssembledCode() : state_(std::make_unique<State>()) {
@@ -65,7 +71,7 @@ AssembledCode::AssembledCode() : state_(std::make_unique<State>()) {
     state_->symbols[name] = reinterpret_cast<std::uint64_t>(address);
 }
 AssembledCode::~AssembledCode() {
-  for (const auto& [code, size] : state_->sizes) munmap(const_cast<void*>(code), size);
+  for (const auto& [code, size] : state_->sizes) State::unmap(code, size);
 }
 
 KernelCode AssembledCode::load(const std::string& object, const std::string& symbol) {
@@ -91,27 +97,28 @@ KernelCode AssembledCode::load(const std::string& object, const std::string& sym
   }
   if (at != object.size()) damaged("names of " + std::to_string(header.callees) + " functions", "more");
 
-  void* const memory = mmap(nullptr, header.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const std::size_t size = kBefore + header.bytes;
+  void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     throw DeviceError(
-        {.what = "memory for code", .expected = std::to_string(header.bytes) + " bytes", .got = std::strerror(errno)});
-  auto* const bytes = static_cast<std::byte*>(memory);
+        {.what = "memory for code", .expected = std::to_string(size) + " bytes", .got = std::strerror(errno)});
+  std::byte* const bytes = static_cast<std::byte*>(memory) + kBefore;
   std::memcpy(bytes, object.data() + sizeof header, header.bytes);
   const std::size_t table = addresses.size() * kAddress;
   if (table > 0) std::memcpy(bytes + header.bytes - table, addresses.data(), table);
-  if (mprotect(memory, header.bytes, PROT_READ | PROT_EXEC) != 0) {
+  if (mprotect(memory, size, PROT_READ | PROT_EXEC) != 0) {
     const std::string reason = std::strerror(errno);
-    munmap(memory, header.bytes);
+    munmap(memory, size);
     throw DeviceError({.what = "memory for code", .expected = "that it may be executed", .got = reason});
   }
-  state_->sizes.emplace(memory, header.bytes);
-  return memory;
+  state_->sizes.emplace(bytes, size);
+  return bytes;
 }
 
 bool AssembledCode::unload(KernelCode code) noexcept {
   const auto found = state_->sizes.find(code);
   if (found == state_->sizes.end()) return false;
-  munmap(const_cast<void*>(code), found->second);
+  State::unmap(code, found->second);
   state_->sizes.erase(found);
   return true;
 }

@@ -1,6 +1,9 @@
 // The compiled kernel and the interpreter mean the same: every operation, type, width, frame and domain.
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -261,6 +264,17 @@ TEST_CASE("checked kernels pass LLVM's verifier and compute the same") {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     const Kernel k = random_kernel(seed, 16, false);
     CHECK(Lab(k, seed).disagreements(compiler(), {.check = true}) == 0);
+  }
+}
+
+TEST_CASE("what lies before a function can be read, as sanitizers of calls do") {
+  const Kernel k = random_kernel(1, 16, false);
+  for (const bool optimised : {false, true}) {
+    const auto made = compiler().compile(k, {.optimised = optimised});
+    std::uint64_t before = 0;
+    std::memcpy(&before, static_cast<const std::byte*>(made.code) - sizeof before, sizeof before);
+    CAPTURE(before);
+    CHECK(Lab(k, 1).disagreements(compiler(), {.optimised = optimised}) == 0);
   }
 }
 
