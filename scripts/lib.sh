@@ -14,6 +14,7 @@ g++|command:g++|compiles Tessera (C++20)
 cmake|command:cmake|configures the build (3.25 or newer)
 ninja-build|command:ninja|runs the build
 ccache|command:ccache|makes rebuilding fast
+lld|command:ld.lld|links the tests
 pkg-config|command:pkg-config|tells CMake where libraries lie
 llvm-19-dev|command:llvm-config-19|generates machine code at run time
 libxml2-dev|file:/usr/include/libxml2/libxml/parser.h|reads parameter files

@@ -79,6 +79,8 @@ class GpuDriver : public GpuLoader {
   virtual Stream create_stream() = 0;
   virtual void destroy_stream(Stream stream) noexcept = 0;
   virtual void synchronize(Stream stream) = 0;
+  /// The host looks for what the stream's work writes to its memory: a device without threads of its own may use this one.
+  virtual void lend_thread(Stream) {}
   /// Asynchronous: `host` must stay untouched until the stream has passed.
   virtual void copy_in(Stream stream, void* device, const void* host, std::size_t bytes) = 0;
   virtual void copy_out(Stream stream, void* host, const void* device, std::size_t bytes) = 0;

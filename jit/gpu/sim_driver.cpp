@@ -204,6 +204,15 @@ class SimDriver final : public GpuDriver {
     throw_kept_error("synchronize");
   }
 
+  /// The host does not know what it has run.
+  void lend_thread(Stream stream) override {
+    if (gpu_.delays) return;
+    std::unique_lock lock(mutex_);
+    const std::shared_ptr<SimStream> queue = find_stream(stream);
+    lock.unlock();
+    queue->run_until(queue->pushed());
+  }
+
   void copy_in(Stream stream, void* device, const void* host, std::size_t bytes) override {
     copy("copy_in", stream, device, bytes, host, bytes, 1, Direction::in);
   }

@@ -34,7 +34,7 @@ SimStream::~SimStream() {
 
 std::uint64_t SimStream::push(SimOperation operation) {
   std::lock_guard lock(mutex_);
-  if (operation.watched) wake_.notify_one();
+  if (operation.watched && rests_) wake_.notify_one();
   queue_.push_back(std::move(operation));
   return ++pushed_;
 }

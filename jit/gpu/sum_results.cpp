@@ -91,6 +91,7 @@ SumResults::Parameters SumResults::prepare(std::size_t reductions) {
 }
 
 bool SumResults::arrives_soon() const {
+  driver_.lend_thread(streams_[StreamRole::compute]);
   const Clock::time_point start = Clock::now();
   for (int poll = 0;; ++poll) {
     if (is_marked(*areas_.shared, launch_)) return true;

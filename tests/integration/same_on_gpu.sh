@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every example of hmc gives the same bits on the processor and on the (simulated) GPU: with memory for everything, for a
-# quarter of the working set, and for one statement at a time; one of them also while each kernel tries all its variants.
+# quarter of the working set, and for one statement at a time; one of them also while each kernel tries all its variants, and with
+# two threads.
 # Usage: same_on_gpu.sh HMC EXAMPLES FOLDER
 # Compared: the data's checksums of the configuration after two trajectories, and every energy.
 set -euo pipefail
@@ -25,11 +26,8 @@ compare() {  # NAME PLACE
   fi
 }
 
-count=0
-for example in "$examples"/*.xml; do
-  name=$(basename "$example" .xml)
-  sed -e 's#<nrow>[^<]*<#<nrow>4 4 4 4<#' -e 's#<NUpdatesThisRun>[^<]*<#<NUpdatesThisRun>2<#' \
-      -e 's#<SaveInterval>[^<]*<#<SaveInterval>2<#' -e "s#<SavePrefix>[^<]*<#<SavePrefix>$name<#" "$example" >"$name.xml"
+check_example() {  # NAME
+  local name=$1 began=$SECONDS peak statement tables quarter tuned
   TESSERA_DEVICE=cpu run "$name" cpu
   export TESSERA_DEVICE=sim
   TESSERA_LOG=debug,memory run "$name" sim
@@ -50,8 +48,21 @@ for example in "$examples"/*.xml; do
     tuned=$(grep -c 'tuned: .*sites 4 ' "sim_eager/$name.txt" || true)
     [ "$tuned" -ge 15 ] || { echo "$name: only $tuned kernels have tried four sites per thread"; exit 1; }
   fi
-  unset TESSERA_DEVICE
-  echo "$name: peak $peak bytes, run in $quarter, largest statement $statement"
-  count=$((count + 1))
+  echo "$name: peak $peak bytes, run in $quarter, largest statement $statement, $((SECONDS - began)) s"
+}
+export hmc
+export -f checksums energies run compare check_example
+
+names=()
+for example in "$examples"/*.xml; do
+  name=$(basename "$example" .xml)
+  sed -e 's#<nrow>[^<]*<#<nrow>4 4 4 4<#' -e 's#<NUpdatesThisRun>[^<]*<#<NUpdatesThisRun>2<#' \
+      -e 's#<SaveInterval>[^<]*<#<SaveInterval>2<#' -e "s#<SavePrefix>[^<]*<#<SavePrefix>$name<#" "$example" >"$name.xml"
+  names+=("$name")
 done
-[ "$count" -ge 11 ]
+[ "${#names[@]}" -ge 11 ]
+# Blocks of a kernel on two threads in one of them, which runs alone.
+check_example nf2_wilson
+jobs=$(nproc)  # which is 1 where OMP_NUM_THREADS is
+export OMP_NUM_THREADS=1
+printf '%s\n' "${names[@]}" | grep -vx nf2_wilson | xargs -P "$jobs" -I{} bash -euo pipefail -c 'check_example {}'
