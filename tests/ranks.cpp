@@ -321,7 +321,8 @@ struct File {
   std::string read() const {
     std::string text;
     std::rewind(file);
-    for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
+    char piece[4096];
+    while (const std::size_t n = std::fread(piece, 1, sizeof piece, file)) text.append(piece, n);
     return text;
   }
 };

@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <iterator>
+#include <map>
 #include <numeric>
 #include <regex>
 #include <string>
@@ -112,28 +115,40 @@ TEST_CASE("cases of a test on ranks: what is wrong on one of them is wrong, and 
   std::string grid = "2";
   for (int mu = 1; mu < QDP_ND; ++mu) grid += " 1";
   const tests::TemporaryFolder folder;
-  const auto cases = [&](const std::string& which) {
-    const std::string verdicts = folder.file("verdicts");
-    fs::remove(verdicts);
-    Ended end = mpirun(2, "-nc=1 '-tc=" + which + "'",
-                       "TEST_GRID='" + grid + "' TEST_CASE_SECONDS=2 TEST_VERDICTS=" + verdicts, "mpi_verdicts");
+  const auto cases = [&](const std::string& which, const std::string& limit) {
+    const std::string verdicts = folder.file(std::to_string(std::hash<std::string>()(which)));
+    Ended end =
+        mpirun(2, "-nc=1 '-tc=" + which + "'",
+               "TEST_GRID='" + grid + "' TEST_CASE_SECONDS=" + limit + " TEST_VERDICTS=" + verdicts, "mpi_verdicts");
     std::ifstream in(verdicts);
     end.text += std::string(std::istreambuf_iterator<char>(in), {});
     return end;
   };
-  const auto check = [&](const std::string& which, int status, const std::vector<std::string>& words) {
-    const Ended end = cases(which);
-    CAPTURE(end.text);
-    CHECK(end.status == status);
-    CHECK(end.seconds < 30);
-    for (const std::string& word : words) CHECK(contains(end.text, word));
+  struct Wanted {
+    std::string which;
+    int status;
+    std::vector<std::string> words;
+    std::future<Ended> job;
+  };
+  std::vector<Wanted> all;  // beside each other
+  const auto check = [&](const std::string& which, int status, const std::vector<std::string>& words,
+                         const std::string& limit = "20") {
+    all.push_back({which, status, words, std::async(std::launch::async, cases, which, limit)});
   };
   check("well on both", 0, {"1 passed | 0 failed", "passed\tverdicts.cpp:"});
   check("wrong on the second", 1, {"FAILED on rank 1", "rank 1: ", "tests::job_rank() == 0", "failed\tverdicts.cpp:"});
   check("thrown on the first", 1, {"lost on the first", "failed\tverdicts.cpp:"});
   check("not divided", 77, {"the grid of ranks does not divide the lattice", "skipped\tverdicts.cpp:"});
   check("*wrong*,*well*", 1, {"passed\tverdicts.cpp:", "failed\tverdicts.cpp:"});
-  check("one waits for the other", 1, {"one waits for the other\": not done after 2 s"});
+  check("one waits for the other", 1, {"one waits for the other\": not done after 2 s"}, "2");
+  for (Wanted& wanted : all) {
+    const Ended end = wanted.job.get();
+    CAPTURE(wanted.which);
+    CAPTURE(end.text);
+    CHECK(end.status == wanted.status);
+    CHECK(end.seconds < 30);
+    for (const std::string& word : wanted.words) CHECK(contains(end.text, word));
+  }
 }
 
 TEST_CASE("a process that a rank forks off may end as it likes") {
@@ -255,8 +270,12 @@ TEST_CASE("a message that does not come is an error after TESSERA_TIMEOUT that n
 
 TEST_CASE("a collective operation that does not end is an error after TESSERA_TIMEOUT, and ends all") {
   TESSERA_NEEDS_MPI;
-  for (const char* operation : {"barrier", "combination", "broadcast", "gathering"}) {
-    const Ended end = mpirun(3, std::string("late_") + operation, "TESSERA_TIMEOUT=3");
+  std::map<std::string, std::future<Ended>> jobs;  // beside each other, as they wait
+  for (const char* operation : {"barrier", "combination", "broadcast", "gathering"})
+    jobs[operation] = std::async(
+        std::launch::async, [operation] { return mpirun(3, std::string("late_") + operation, "TESSERA_TIMEOUT=3"); });
+  for (auto& [operation, job] : jobs) {
+    const Ended end = job.get();
     CAPTURE(end.text);
     CHECK(end.status != 0);
     CHECK(end.seconds < 15);

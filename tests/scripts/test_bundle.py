@@ -82,7 +82,7 @@ echo "table of $suite on $TESSERA_DEVICE"; echo "{\\"machine\\": {}, \\"records\
         self.program("tests/bin/test_absent", "exit 77")
         self.program("tests/bin/test_slow", "trap '' TERM; sleep 1000")
         self.program("bin/bench", self.BENCH)
-        status, output, results = self.check("--tests", "^(good|bad|crash|absent|slow)$", "--seconds", "20", BROKEN="")
+        status, output, results = self.check("--tests", "^(good|bad|crash|absent|slow)$", "--seconds", "8", BROKEN="")
         self.assertEqual(status, 1)
         self.assertIn("1 passed, 2 failed, 1 skipped, 1 timed out, 0 not run", output)
         for line in ("fail bad", "fail crash", "timeout slow"):
