@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -32,11 +33,11 @@ LatticeColorMatrix series_pull_back(const LatticeColorMatrix& x, const LatticeCo
   return LatticeColorMatrix(taproj(total));
 }
 
-/// A random special unitary rotation of i diag(a, b, -a-b), one per site.
+/// A random special unitary rotation of i diag(a, b, -a-b), one per site; of more than three colours the others have 0.
 LatticeColorMatrix rotated_diagonal(double a, double b) {
   LatticeColorMatrix x = zero, g;
   const double entry[] = {a, b, -a - b};
-  for (int c = 0; c < Nc; ++c) pokeColor(x, LatticeComplex(cmplx(Real(0), Real(entry[c]))), c, c);
+  for (int c = 0; c < std::min(Nc, 3); ++c) pokeColor(x, LatticeComplex(cmplx(Real(0), Real(entry[c]))), c, c);
   gaussian(g);
   g = su3_exp(taproj(g));
   return LatticeColorMatrix(taproj(g * x * adj(g)));
