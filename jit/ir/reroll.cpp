@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -101,7 +100,8 @@ class Attempt {
 
  private:
   struct Rolled {
-    bool minus;  ///< the negative of its nodes
+    bool minus;     ///< the negative of its nodes
+    bool constant;  ///< one node in all trips, with all that it is computed from
     Node node{};
   };
 
@@ -136,8 +136,18 @@ class Attempt {
   /// The rolled node of these nodes, one per trip; the negative of them.
   template <class Of>
   int intern(const Of& of, bool minus = false) {
-    for (std::size_t t = 0; t < trips_; ++t) values_.push_back(of(t));
-    rolled_.push_back({minus});
+    const std::size_t begin = values_.size();
+    bool constant = true;
+    for (std::size_t t = 0; t < trips_; ++t) {
+      values_.push_back(of(t));
+      constant = constant && values_.back() == values_[begin];
+    }
+    if (constant) {
+      const Value v = values_[begin];
+      values_.resize(begin);
+      return intern_constant(v, minus);
+    }
+    rolled_.push_back({minus, false});
     const auto [known, fresh] = known_.insert(int(rolled_.size()) - 1);
     if (!fresh) {
       rolled_.pop_back();
@@ -146,8 +156,40 @@ class Attempt {
     return *known;
   }
 
+  int intern_constant(Value v, bool minus = false) {
+    int& known = constants_[2 * std::size_t(v) + minus];
+    if (known < 0) {
+      known = int(rolled_.size());
+      rolled_.push_back({minus, true});
+      values_.resize(values_.size() + trips_, v);
+    }
+    return known;
+  }
+
+  /// As match() for nodes that differ, without comparing them.
+  void match_constant(std::size_t index) {
+    const Value v = value(int(index), 0);
+    const Node& first = node(v);
+    Node result = first;
+    if (rolled_[index].minus) {
+      result = {.op = Op::neg, .type = first.type, .a = intern_constant(v)};
+    } else {
+      const Factors f = commutes(first.op) ? signatures_.factors(first) : Factors{first.a, first.b, false};
+      result.a = f.a == kNone ? kNone : intern_constant(f.a);
+      result.b = f.b == kNone ? kNone : intern_constant(f.b);
+      if (f.minus) result.a = intern_constant(f.a, true);
+      result.c = first.c == kNone ? kNone : intern_constant(first.c);
+      if (first.op == Op::load) (kernel_.trips == 1 ? result.place.stride : result.place.leap) = 0;
+    }
+    rolled_[index].node = result;
+  }
+
   /// Finds the node that does what these nodes do in their trips; operands are left to be matched.
   bool match(std::size_t index) {
+    if (rolled_[index].constant) {
+      match_constant(index);
+      return true;
+    }
     const int number = int(index);
     const Node& first = node(number, 0);
     Node result = first;
@@ -228,10 +270,13 @@ class Attempt {
   Kernel write() const {
     Kernel result = kernel_;
     (kernel_.trips == 1 ? result.trips : result.rounds) = int(trips_);
+    // By value in the first trip, sign, number.
+    const auto place = [&](int i) { return 2 * std::size_t(value(i, 0)) + rolled_[std::size_t(i)].minus; };
+    std::vector<std::size_t> begin(2 * kernel_.nodes.size() + 1);
+    for (int i = 0; i < int(rolled_.size()); ++i) ++begin[place(i) + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<int> order(rolled_.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto place = [&](int i) { return std::tuple(value(i, 0), rolled_[std::size_t(i)].minus, i); };
-    std::sort(order.begin(), order.end(), [&](int a, int b) { return place(a) < place(b); });
+    for (int i = 0; i < int(rolled_.size()); ++i) order[begin[place(i)]++] = i;
     std::vector<Value> renamed(rolled_.size());
     result.nodes.clear();
     for (const int i : order) {
@@ -275,7 +320,8 @@ class Attempt {
   std::vector<Value> stored_;  ///< [group][trip]
   std::vector<int> roots_;     ///< rolled nodes of the groups
   std::vector<Rolled> rolled_;
-  std::vector<Value> values_;  ///< [rolled node][trip]
+  std::vector<Value> values_;                                                    ///< [rolled node][trip]
+  std::vector<int> constants_ = std::vector<int>(2 * kernel_.nodes.size(), -1);  ///< [node][minus]: its rolled node
   std::unordered_set<int, SameNodes, SameNodes> known_{64, SameNodes{*this}, SameNodes{*this}};
   std::vector<Factors> factors_;
 };
