@@ -1,12 +1,11 @@
 #include "jit/comm/collectives.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <vector>
+#include <map>
+#include <string_view>
 
 #include "jit/support/error.hpp"
 
@@ -19,20 +18,6 @@ void reduce_floats(Communicator& ranks, std::span<T> values, ReductionValue::Kin
   for (std::size_t i = 0; i < values.size(); ++i) found[i].add(double{values[i]});
   combine(ranks, found);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(found[i].value());
-}
-
-/// [ranks] whether it runs on the machine of this one.
-std::vector<bool> ranks_of_host(Communicator& ranks) {
-  const std::string name = ranks.host();
-  const auto size = static_cast<std::size_t>(ranks.size());
-  std::uint64_t longest = name.size();
-  reduce(ranks, std::span(&longest, 1), ReductionValue::Kind::max);
-  std::string padded = name, all(size * longest, '\0');
-  padded.resize(longest);
-  ranks.gather(padded.data(), longest, all.data());
-  std::vector<bool> here(size);
-  for (std::size_t r = 0; r < size; ++r) here[r] = all.compare(r * longest, longest, padded) == 0;
-  return here;
 }
 
 }  // namespace
@@ -106,26 +91,46 @@ void require_same_on_all_ranks(Communicator& ranks, const std::string& what, con
                    .what_now = what_now});
 }
 
-Host place_on_host(Communicator& ranks) {
-  const std::vector<bool> here = ranks_of_host(ranks);
-  const auto rank = here.begin() + ranks.rank();
-  return {ranks.host(), static_cast<int>(std::count(here.begin(), rank, true)),
-          static_cast<int>(std::count(here.begin(), here.end(), true)),
-          static_cast<int>(std::find(here.begin(), here.end(), true) - here.begin())};
+std::vector<int> hosts_of(Communicator& ranks) {
+  const std::string name = ranks.host();
+  const auto size = static_cast<std::size_t>(ranks.size());
+  std::uint64_t longest = name.size();
+  reduce(ranks, std::span(&longest, 1), ReductionValue::Kind::max);
+  std::string padded = name, all(size * longest, '\0');
+  padded.resize(longest);
+  ranks.gather(padded.data(), longest, all.data());
+  std::map<std::string_view, int> first;
+  std::vector<int> hosts(size);
+  for (std::size_t r = 0; r < size; ++r)
+    hosts[r] = first.try_emplace(std::string_view(all).substr(r * longest, longest), static_cast<int>(r)).first->second;
+  return hosts;
 }
 
-double cores_of_rank(Communicator& ranks) {
-  const std::vector<bool> here = ranks_of_host(ranks);
+Host place_on_host(Communicator& ranks) {
+  const std::vector<int> hosts = hosts_of(ranks);
+  const auto rank = hosts.begin() + ranks.rank();
+  return {ranks.host(), static_cast<int>(std::count(hosts.begin(), rank, *rank)),
+          static_cast<int>(std::count(hosts.begin(), hosts.end(), *rank)), *rank};
+}
+
+std::vector<cpu_set_t> processors_of(Communicator& ranks) {
   cpu_set_t mine;
   CPU_ZERO(&mine);
   if (sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_SET(0, &mine);
-  std::vector<cpu_set_t> all(here.size());
+  std::vector<cpu_set_t> all(static_cast<std::size_t>(ranks.size()));
   ranks.gather(&mine, sizeof mine, all.data());
+  return all;
+}
+
+double cores_of_rank(Communicator& ranks) {
+  const std::vector<int> hosts = hosts_of(ranks);
+  const std::vector<cpu_set_t> all = processors_of(ranks);
+  const auto rank = static_cast<std::size_t>(ranks.rank());
   double cores = 0;
   for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &mine)) continue;
+    if (!CPU_ISSET(cpu, &all[rank])) continue;
     int users = 0;
-    for (std::size_t r = 0; r < all.size(); ++r) users += here[r] && CPU_ISSET(cpu, &all[r]);
+    for (std::size_t r = 0; r < all.size(); ++r) users += hosts[r] == hosts[rank] && CPU_ISSET(cpu, &all[r]);
     cores += 1.0 / users;
   }
   return cores;

@@ -1,12 +1,15 @@
 // Typed operations over the ranks of a job. All are collective.
 #pragma once
 
+#include <sched.h>
+
 #include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "jit/comm/communicator.hpp"
 #include "jit/ir/sum.hpp"
@@ -65,6 +68,9 @@ void broadcast(Communicator& ranks, std::string& text, int root);
 void require_same_on_all_ranks(Communicator& ranks, const std::string& what, const std::string& mine,
                                const std::string& what_now);
 
+/// [rank] its machine, by the lowest rank there.
+std::vector<int> hosts_of(Communicator& ranks);
+
 /// A machine, and the place of a rank among those that run on it.
 struct Host {
   std::string name;
@@ -73,6 +79,9 @@ struct Host {
   int first = 0;  ///< the lowest of them
 };
 Host place_on_host(Communicator& ranks);
+
+/// [rank] the processors that the system lets it use.
+std::vector<cpu_set_t> processors_of(Communicator& ranks);
 
 /// How many processor cores this rank has for itself: those that the system lets it use, each divided by the ranks of this machine that
 /// may use it too.

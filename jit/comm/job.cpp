@@ -16,6 +16,7 @@
 #include "jit/comm/collectives.hpp"
 #include "jit/comm/launcher.hpp"
 #include "jit/comm/mpi_ranks.hpp"
+#include "jit/comm/numa.hpp"
 #include "jit/comm/plugin.hpp"
 #include "jit/support/cores.hpp"
 #include "jit/support/env.hpp"
@@ -182,6 +183,7 @@ void share_memory(Communicator& all, const Host& host) {
 }
 
 void share_machine() {
+  stay_in_domain(process_communicator());
   const double cores = cores_of_rank(process_communicator());
   set_cores_of_process(cores);
   const Host host = place_on_host(process_communicator());

@@ -19,7 +19,7 @@ namespace {
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kAssembler, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
-  kFuse, kTwoRows, kOverlap, kKeepHalos, kMpi, kMpiLibrary, kTimeout
+  kFuse, kTwoRows, kOverlap, kKeepHalos, kNuma, kMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
 
@@ -203,6 +203,7 @@ Env read_all() {
   values.two_rows = read_auto_bool(kTwoRows);
   values.overlap = read_bool(kOverlap);
   values.keep_halos = read_bytes(kKeepHalos);
+  values.numa = read_bool(kNuma);
   values.mpi = read_auto_bool(kMpi);
   values.mpi_library = raw(kMpiLibrary);
   values.timeout = read_int(kTimeout, 0, std::numeric_limits<int>::max());
@@ -263,6 +264,8 @@ const std::vector<EnvVariable>& env_table() {
        "0: sites are computed only when all messages of a statement have arrived (bench)"},
       {"TESSERA_KEEP_HALOS", "bytes, or with K M G T (KiB MiB GiB TiB)", "64MiB",
        "what another rank may keep of what this one has sent it, which is not sent again until it changes; 0: all is sent"},
+      {"TESSERA_NUMA", "0|1", "1",
+       "0: ranks of a machine that nobody has bound to processors run on all of it, not each in its share of the NUMA domains"},
       {"TESSERA_MPI", "auto|0|1", "auto",
        "whether processes are ranks of one job that talk by MPI; auto: if mpirun, srun or the like started them, or the program has initialised MPI"},
       {"TESSERA_MPI_LIBRARY", "file", "", "the plug-in for MPI; libtessera_mpi.so is looked for if not set"},

@@ -3,6 +3,7 @@
 #include "jit/support/error.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace QDP::detail {
 
@@ -83,6 +84,55 @@ RankGrid::RankGrid(const char* what, const Coord& lattice, const Coord& ranks) :
            .what_now = "choose the number of ranks in each direction among the divisors of the extent there"});
     part_[mu] = lattice[mu] / ranks[mu];
   }
+}
+
+std::int64_t RankGrid::surface_between(std::span<const int> hosts) const {
+  std::int64_t sites = 0;
+  const Geometry part(part_);
+  for (int number = 0; number < size(); ++number)
+    for (int mu = 0; mu < QDP_ND; ++mu)
+      for (const int step : {1, ranks()[mu] - 1}) {
+        Coord next = place(number);
+        next[mu] = (next[mu] + step) % ranks()[mu];
+        if (hosts[static_cast<std::size_t>(number)] != hosts[static_cast<std::size_t>(rank(next))])
+          sites += part.volume() / part_[mu];
+      }
+  return sites;
+}
+
+void RankGrid::keep_together(std::span<const int> hosts) {
+  std::map<int, std::vector<int>> of_host;
+  for (int rank = 0; rank < size(); ++rank) of_host[hosts[static_cast<std::size_t>(rank)]].push_back(rank);
+  std::vector<std::vector<int>> machines;
+  for (auto& [host, ranks] : of_host) machines.push_back(std::move(ranks));
+  std::ranges::sort(machines);  // by their lowest ranks, so that rank 0 keeps the origin
+  const std::size_t each = machines[0].size();
+  if (each == 1 || machines.size() == 1 ||
+      std::ranges::any_of(machines, [&](const std::vector<int>& ranks) { return ranks.size() != each; }))
+    return;
+  std::int64_t least = surface_between(hosts);
+  for_each_grid(ranks(), static_cast<int>(each), [&](const Coord& extents) {
+    const Geometry block(extents);
+    Coord blocks;
+    for (int mu = 0; mu < QDP_ND; ++mu) blocks[mu] = ranks()[mu] / extents[mu];
+    const Geometry of_machines(blocks);
+    RankGrid other = *this;
+    other.numbers_.resize(static_cast<std::size_t>(size()));
+    other.ranks_.resize(other.numbers_.size());
+    for (std::size_t m = 0; m < machines.size(); ++m)
+      for (std::size_t r = 0; r < each; ++r) {
+        Coord place = of_machines.from_lexicographic(static_cast<std::int64_t>(m));
+        const Coord within = block.from_lexicographic(static_cast<std::int64_t>(r));
+        for (int mu = 0; mu < QDP_ND; ++mu) place[mu] = place[mu] * extents[mu] + within[mu];
+        const auto number = static_cast<int>(grid_.lexicographic(place));
+        other.numbers_[static_cast<std::size_t>(machines[m][r])] = number;
+        other.ranks_[static_cast<std::size_t>(number)] = machines[m][r];
+      }
+    const std::int64_t surface = other.surface_between(hosts);
+    if (surface >= least) return;
+    least = surface;
+    *this = std::move(other);
+  });
 }
 
 Coord RankGrid::place_of_site(const Coord& x) const {

@@ -8,8 +8,12 @@
 #include "qdp_config.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace QDP::detail {
 
@@ -66,12 +70,19 @@ class Geometry {
   std::array<std::int64_t, QDP_ND + 1> box_;  ///< [d] sites in a box of the first d extents
 };
 
-/// A lattice cut into equal boxes, one for each rank. Ranks are numbered lexicographically, x fastest, as in QDP++.
+/// A lattice cut into equal boxes, one for each rank. Ranks are numbered lexicographically, x fastest, as in QDP++, unless
+/// another order keeps more of the boxes' surfaces within machines.
 class RankGrid {
  public:
   /// Throws jit::UserError, naming `what`, unless there is at least one rank in every direction and each extent of the
   /// lattice is divisible by the number of ranks there.
   RankGrid(const char* what, const Coord& lattice, const Coord& ranks);
+
+  /// Ranks of a machine take the boxes of a block where this leaves less surface between machines. `hosts`: [rank] the machine, by any
+  /// number. Machines with unequal numbers of ranks leave the order as it is.
+  void keep_together(std::span<const int> hosts);
+  /// Sites of all ranks with neighbours on another machine, each counted for each such neighbour.
+  std::int64_t surface_between(std::span<const int> hosts) const;
 
   /// Ranks per direction.
   const Coord& ranks() const { return grid_.extents(); }
@@ -79,8 +90,13 @@ class RankGrid {
   /// Extents of one rank's box.
   const Coord& part() const { return part_; }
 
-  Coord place(int rank) const { return grid_.from_lexicographic(rank); }
-  int rank(const Coord& place) const { return static_cast<int>(grid_.lexicographic(place)); }
+  Coord place(int rank) const {
+    return grid_.from_lexicographic(numbers_.empty() ? rank : numbers_[static_cast<std::size_t>(rank)]);
+  }
+  int rank(const Coord& place) const {
+    const std::int64_t number = grid_.lexicographic(place);
+    return ranks_.empty() ? static_cast<int>(number) : ranks_[static_cast<std::size_t>(number)];
+  }
   bool contains(const Coord& place) const { return grid_.contains(place); }
   /// Place of the rank that has a site.
   Coord place_of_site(const Coord& x) const;
@@ -99,6 +115,25 @@ class RankGrid {
  private:
   Geometry grid_;
   Coord part_;
+  std::vector<int> numbers_;  ///< [rank] lexicographic number of its place; empty: the same
+  std::vector<int> ranks_;    ///< and back
 };
+
+/// Calls use(grid) with each grid of `ranks` ranks whose extents divide those of `whole`, in lexicographic order.
+template <class Use> void for_each_grid(const Coord& whole, int ranks, Use&& use) {
+  Coord grid = kOneRank;
+  const auto choose = [&](const auto& deeper, int mu, int left) -> void {
+    if (mu == QDP_ND) {
+      if (left == 1) use(std::as_const(grid));
+      return;
+    }
+    for (int n = 1; n <= left; ++n)
+      if (left % n == 0 && whole[mu] % n == 0) {
+        grid[mu] = n;
+        deeper(deeper, mu + 1, left / n);
+      }
+  };
+  choose(choose, 0, ranks);
+}
 
 }  // namespace QDP::detail

@@ -46,22 +46,9 @@ Coord best_grid(const char* what, const Coord& extents, int ranks) {
       if (grid[mu] > 1) sum += static_cast<double>(grid[mu]) / extents[mu];
     return sum;
   };
-  Coord grid;
-  grid.fill(1);
-  const auto choose = [&](const auto& deeper, int mu, int left) -> void {
-    if (mu == QDP_ND - 1) {
-      if (extents[mu] % left != 0) return;
-      grid[mu] = left;
-      if (const double found = surface(grid); !best || found < least * (1 - 1e-12)) best = grid, least = found;
-      return;
-    }
-    for (int n = 1; n <= left; ++n)
-      if (left % n == 0 && extents[mu] % n == 0) {
-        grid[mu] = n;
-        deeper(deeper, mu + 1, left / n);
-      }
-  };
-  choose(choose, 0, ranks);
+  for_each_grid(extents, ranks, [&](const Coord& grid) {
+    if (const double found = surface(grid); !best || found < least * (1 - 1e-12)) best = grid, least = found;
+  });
   if (!best)
     throw jit::UserError(
         {.what = what,
@@ -100,8 +87,9 @@ void check_part(const char* what, const Coord& part) {
 std::shared_ptr<const LatticeState> LatticeState::make(const char* what, const multi1d<int>& extents,
                                                        const multi1d<int>& ranks, int lanes) {
   const Coord whole = checked_extents(what, extents);
-  const RankGrid grid = make_grid(what, whole, ranks);
+  RankGrid grid = make_grid(what, whole, ranks);
   jit::Communicator& ranks_of_job = jit::process_communicator();
+  grid.keep_together(jit::hosts_of(ranks_of_job));
   const int rank = ranks_of_job.rank();
   check_part(what, grid.part());
   if (!jit::env().lanes) lanes = fitting_lanes(grid.part(), lanes, grid.ranks());

@@ -1,6 +1,7 @@
 // Programs as ranks of a job under mpirun: what they say, how they end, and what becomes of the others when one fails.
 #include <doctest/doctest.h>
 
+#include <sched.h>
 #include <sys/wait.h>
 
 #include <chrono>
@@ -302,6 +303,39 @@ TEST_CASE("ranks of a machine share its cores, unless OMP_NUM_THREADS says how m
   CHECK(all <= std::max(4, std::atoi(cores.text.c_str())));
   const Ended told = mpirun(2, "threads", "OMP_NUM_THREADS=3");
   CHECK(count(told.text, ": 3 of the run time, 3 of OpenMP\n") == 2);
+}
+
+TEST_CASE("ranks that nobody has bound to processors stay in their share of the NUMA domains") {
+  TESSERA_NEEDS_MPI;
+  cpu_set_t mine;
+  REQUIRE(sched_getaffinity(0, sizeof mine, &mine) == 0);
+  const int cores = CPU_COUNT(&mine);
+  if (cores % 2 != 0 || !CPU_ISSET(static_cast<std::size_t>(cores - 1), &mine))
+    TESSERA_SKIP("needs processors 0 to an odd number");
+  // A machine of two domains that is made up.
+  const std::string program_here =
+      "env HWLOC_SYNTHETIC='numa:2 pu:" + std::to_string(cores / 2) + "' " + program("mpi_job") + " threads";
+  const auto job = [&](const std::string& variables, int ranks = 2) {
+    return mpirun({{ranks, program_here}}, variables + " TESSERA_LOG=info,comm").text;
+  };
+  const std::string unbound =
+      "env -u OMP_NUM_THREADS -u OMP_PROC_BIND -u OMP_PLACES OMPI_MCA_hwloc_base_binding_policy=none";
+  const std::string stays = "stays in its part of the NUMA domains: processors ";
+  const auto range = [](int begin, int end) {
+    return std::to_string(begin) + (end > begin + 1 ? "-" + std::to_string(end - 1) : "") + "\n";
+  };
+  const std::string two = job(unbound);
+  if (contains(two, stays) || std::filesystem::exists("/usr/include/hwloc.h")) {
+    CHECK_MESSAGE(contains(two, "rank 0: " + stays + range(0, cores / 2)), two);
+    CHECK_MESSAGE(contains(two, "rank 1: " + stays + range(cores / 2, cores)), two);
+    const std::string half = ": " + std::to_string(cores / 2) + " of the run time, " + std::to_string(cores / 2);
+    CHECK_MESSAGE(count(two, half) == 2, two);
+    const std::string four = job(unbound, 4);
+    CHECK_MESSAGE(contains(four, "rank 1: " + stays + range(0, cores / 2)), four);
+    CHECK_MESSAGE(contains(four, "rank 2: " + stays + range(cores / 2, cores)), four);
+  }
+  for (const char* other : {" TESSERA_NUMA=0", " OMP_PROC_BIND=close"}) CHECK(!contains(job(unbound + other), stays));
+  CHECK(!contains(job("env OMPI_MCA_hwloc_base_binding_policy=core"), stays));
 }
 
 TEST_CASE("ranks of a machine compile each kernel once, also without a kernel cache") {

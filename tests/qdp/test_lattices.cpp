@@ -338,6 +338,75 @@ TEST_CASE("boxes of any grid of ranks share out the lattice; parity is that of t
         std::string::npos);
 }
 
+TEST_CASE("ranks of a machine take the boxes of a block where less surface lies between machines then") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("grids of ranks written out");
+  struct Job {
+    Extents lattice, grid;
+    std::vector<int> hosts;
+    double surface;  // of the lexicographic order's; 1: that is kept
+  };
+  const auto in_turn = [](int ranks, int machines) {
+    std::vector<int> hosts;
+    for (int r = 0; r < ranks; ++r) hosts.push_back(r % machines);
+    return hosts;
+  };
+  const auto filled = [](int ranks, int each) {
+    std::vector<int> hosts;
+    for (int r = 0; r < ranks; ++r) hosts.push_back(100 - r / each);
+    return hosts;
+  };
+  const std::vector<Job> jobs{
+      // Faces of 4 x 4 sites per unit of the other extent: x is cut every 2, y every 4 sites.
+      {{4, 8, 4, 4}, {2, 2, 1, 1}, in_turn(4, 2), 0.5},
+      {{4, 8, 4, 4}, {2, 2, 1, 1}, filled(4, 2), 1},
+      {{8, 4, 4, 4}, {2, 2, 1, 1}, filled(4, 2), 0.5},
+      // A row of four crosses six faces of a rank, a block of 2 x 2 x 2 five of eight where a row of eight crosses six.
+      {{16, 16, 16, 16}, {8, 8, 8, 1}, filled(512, 8), 3. / 4},
+      {{4, 4, 4, 4}, {4, 1, 1, 1}, in_turn(4, 2), 0.5},
+      {{4, 4, 4, 4}, {1, 1, 1, 4}, filled(4, 4), 1},    // one machine
+      {{4, 4, 4, 4}, {1, 1, 1, 4}, filled(4, 1), 1},    // one rank each
+      {{4, 8, 4, 4}, {2, 2, 1, 1}, {0, 1, 0, 0}, 1},    // unequal ones
+      {{4, 8, 4, 6}, {2, 2, 1, 3}, in_turn(12, 4), 1},  // rows along t already
+      {{4, 8, 4, 6}, {2, 2, 1, 3}, in_turn(12, 3), 0.4}};
+  for (const Job& job : jobs) {
+    CAPTURE(detail::to_string(job.lattice));
+    CAPTURE(detail::to_string(job.grid));
+    CAPTURE(job.hosts.size());
+    const detail::RankGrid plain("test", job.lattice, job.grid);
+    detail::RankGrid grid = plain;
+    grid.keep_together(job.hosts);
+    // Counted site by site.
+    const auto between = [&](const detail::RankGrid& any) {
+      const detail::Geometry whole(job.lattice);
+      std::int64_t sites = 0;
+      for (std::int64_t i = 0; i < whole.volume(); ++i)
+        for (int mu = 0; mu < Nd; ++mu)
+          for (const int step : {1, job.lattice[mu] - 1}) {
+            const Extents x(whole.coord(i));
+            Extents y = x;
+            y[mu] = (y[mu] + step) % job.lattice[mu];
+            sites += job.hosts[static_cast<std::size_t>(any.owner(x).rank)] !=
+                     job.hosts[static_cast<std::size_t>(any.owner(y).rank)];
+          }
+      return static_cast<double>(sites);
+    };
+    CHECK(between(grid) == job.surface * between(plain));
+    CHECK(static_cast<double>(grid.surface_between(job.hosts)) == between(grid));
+    std::set<int> seen;
+    bool moved = false;
+    for (int rank = 0; rank < grid.size(); ++rank) {
+      const detail::Coord place = grid.place(rank);
+      CHECK(grid.rank(place) == rank);
+      CHECK(grid.owner(grid.box(rank).corner()).rank == rank);
+      moved = moved || place != plain.place(rank);
+      seen.insert(static_cast<int>(detail::Geometry(job.grid).lexicographic(place)));
+    }
+    CHECK(static_cast<int>(seen.size()) == grid.size());
+    CHECK(moved == (job.surface < 1));
+    CHECK(grid.place(0) == detail::Coord{});
+  }
+}
+
 TEST_CASE(
     "what statements need of a lattice takes 24 bytes per site if it is cut, 48 otherwise; lists for the host come later") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("extents written out");

@@ -240,6 +240,19 @@ TEST_CASE("where other directions fill the lanes, whole groups travel, from and 
   for (const Program program : {shifts, nested, fermions, sums, maps_and_sets})
     check_same({16, 8, 4, 4}, {{1, 1, 1, 2}, {1, 1, 2, 1}, {1, 1, 2, 2}}, program);
 }
+TEST_CASE("ranks of one machine side by side") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("grids of ranks written out");
+  const tests::Machines two(2);
+  for (const Program program : {shifts, nested, sums, maps_and_sets})
+    check_same({4, 8, 4, 4}, {{2, 2, 1, 1}, {2, 4, 1, 1}}, program);
+  const auto places = tests::on_ranks<int>(4, [](jit::Communicator&) {
+    tests::share_out(Extents(2, 2, 1, 1));
+    tests::create_lattice({4, 8, 4, 4});
+    const multi1d<int>& place = Layout::nodeCoord();
+    return std::vector{place[0], place[1]};
+  });
+  CHECK(places == std::vector<std::vector<int>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}});
+}
 TEST_CASE("boxes of odd extents, and of one site in a direction") {
   for (const Program program : {shifts, nested, sums, maps_and_sets, kept_fields}) {
     check_same({6, 3, 2, 3}, {{2, 1, 1, 1}, {2, 3, 1, 1}, {6, 1, 1, 1}}, program);

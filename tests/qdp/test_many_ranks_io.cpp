@@ -26,6 +26,7 @@
 #include "tests/message_of.hpp"
 #include "tests/qdp/lattices.hpp"
 #include "tests/ranks.hpp"
+#include "tests/sizes.hpp"
 #include "tests/skip.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -392,6 +393,11 @@ void check_same_text(const std::vector<std::string>& texts, const std::string& p
 }  // namespace
 
 TEST_CASE("files have the bytes of one rank, and are read to the same sites") { check_files({4, 4, 4, 4}, kGrids); }
+TEST_CASE("the same where ranks of one machine are side by side") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("grids of ranks written out");
+  const tests::Machines two(2);
+  check_files({4, 8, 4, 4}, {{2, 2, 1, 1}});
+}
 TEST_CASE("boxes of odd extents, and of one site in a direction") {
   check_files({6, 3, 2, 3}, {{2, 1, 1, 1}, {2, 3, 1, 1}, {6, 1, 1, 1}});
 }
