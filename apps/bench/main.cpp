@@ -51,7 +51,7 @@ void run_solver(const Options& options, Report& report) {
     create_lattice(lattice);
     for (const int threads : options.threads) {
       set_threads(threads);
-      const std::vector<SolverRecord> records = measure_solvers(lattice, threads, options.min_seconds);
+      const std::vector<SolverRecord> records = measure_solvers(lattice, threads, options.min_seconds, std::clog);
       report.solvers.insert(report.solvers.end(), records.begin(), records.end());
     }
   }

@@ -4,7 +4,10 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <iomanip>
 #include <memory>
+#include <ostream>
+#include <string>
 
 #include "apps/bench/hopping_term.hpp"
 #include "jit/runtime.hpp"
@@ -26,6 +29,7 @@ using qcd::SolveResult;
 
 constexpr double kKappa = 0.15;
 constexpr int kRepetitions = 3;
+constexpr double kPatience = 60;  ///< seconds after which there is no other repetition
 
 /// Heatbath sweeps at beta 6, enough for the plaquette.
 qcd::GaugeField thermal_field() {
@@ -74,7 +78,12 @@ std::vector<double> shifts() {
 
 }  // namespace
 
-std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int threads, double min_seconds) {
+std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int threads, double min_seconds,
+                                          std::ostream& progress) {
+  std::string where;
+  for (const int extent : lattice) where += (where.empty() ? "" : "x") + std::to_string(extent);
+  where += ", threads " + std::to_string(threads) + ": ";
+  progress << where << "ten heatbath sweeps" << std::endl;
   const qcd::GaugeField u = thermal_field();
   const auto m = quark<Double>(u);
   const auto single = quark<Single>(u), half = quark<Single>(u, true);
@@ -122,12 +131,23 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
            static_cast<double>(repeats);
   };
 
-  for (Solve& solve : solves) solve.result = solve.run();  // compiles and tunes
+  const auto tell = [&](const Solve& solve, const char* what, double taken) {
+    progress << where << solve.name << ", " << what << ": " << solve.result.iterations << " iterations, "
+             << std::setprecision(3) << taken << " s" << std::endl;
+  };
+  for (Solve& solve : solves)  // compiles and tunes
+    tell(solve, "first", seconds([&] { solve.result = solve.run(); }));
   const long hops = std::max(20L, static_cast<long>(min_seconds / kRepetitions / dslash(20)));
   std::vector<double> dslash_seconds;
-  for (int n = 0; n < kRepetitions; ++n) {
+  double passed = 0;
+  for (int n = 0; n < kRepetitions && passed < kPatience; ++n) {
     dslash_seconds.push_back(dslash(hops));
-    for (Solve& solve : solves) solve.seconds.push_back(seconds([&] { solve.result = solve.run(); }) / solve.sides);
+    for (Solve& solve : solves) {
+      const double taken = seconds([&] { solve.result = solve.run(); });
+      solve.seconds.push_back(taken / solve.sides);
+      passed += taken;
+      tell(solve, "timed", taken);
+    }
   }
 
   double sites = kHoppingTerm.share_of_sites;

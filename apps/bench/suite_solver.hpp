@@ -7,7 +7,7 @@
 //   bicgstab     M x = b in double precision
 //   cg_4_sides, cg_mixed_4_sides  for four right-hand sides at a time, as of a propagator; all figures are those of one
 // Each repetition times the hopping term in double precision and every solver, so that what else the machine does falls
-// on all of them; ratios are medians over the repetitions.
+// on all of them; ratios are medians over the repetitions, of which there are three, or one where they take minutes.
 #pragma once
 
 #include <iosfwd>
@@ -17,6 +17,8 @@
 
 namespace bench {
 
-std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int threads, double min_seconds);
+/// `progress` is told of each solve as it ends.
+std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int threads, double min_seconds,
+                                          std::ostream& progress);
 
 }  // namespace bench
