@@ -74,6 +74,16 @@ std::vector<double> run_program(const SketchFields& fields, const std::vector<Na
     if (any(4) == 0) where = &subsets[static_cast<std::size_t>(any(static_cast<int>(subsets.size())))].subset;
     const detail::Shape shape = SketchFields::shape(s.rhs->kind);
     const jit::Domain& domain = where->domain();
+    // Nought, and a copy, often of what comes next.
+    for (const bool copies : {false, true}) {
+      if (any(3) != 0) continue;
+      const Kind kind = any(2) == 0 ? s.rhs->kind : kinds[any(3)];
+      const detail::Shape of_kind = SketchFields::shape(kind);
+      const int to = any(2) == 0 ? s.dest : any(kFieldsOfAKind), from = any(kFieldsOfAKind);
+      detail::assign(fields.field(kind, to), of_kind, any(3) == 0 ? all.domain() : domain,
+                     copies ? detail::make_field(fields.field(kind, from), of_kind)
+                            : detail::to_expr(detail::zero_operand(of_kind)));
+    }
     if (s.reduction == 0) {
       const auto& dest = fields.field(s.rhs->kind, s.dest);
       const detail::Expr rhs = fields.expression(s.rhs);
