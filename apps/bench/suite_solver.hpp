@@ -7,7 +7,7 @@
 //   bicgstab     M x = b in double precision
 //   cg_4_sides, cg_mixed_4_sides  for four right-hand sides at a time, as of a propagator; all figures are those of one
 // Each repetition times the hopping term in double precision and every solver, so that what else the machine does falls
-// on all of them; ratios are medians over the repetitions, of which there are three, or one where they take minutes.
+// on all of them; ratios are medians over the repetitions: three, or fewer where they take minutes.
 #pragma once
 
 #include <iosfwd>
