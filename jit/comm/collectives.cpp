@@ -106,8 +106,9 @@ std::vector<int> hosts_of(Communicator& ranks) {
   return hosts;
 }
 
-Host place_on_host(Communicator& ranks) {
-  const std::vector<int> hosts = hosts_of(ranks);
+Host place_on_host(Communicator& ranks) { return place_on_host(ranks, hosts_of(ranks)); }
+
+Host place_on_host(const Communicator& ranks, std::span<const int> hosts) {
   const auto rank = hosts.begin() + ranks.rank();
   return {ranks.host(), static_cast<int>(std::count(hosts.begin(), rank, *rank)),
           static_cast<int>(std::count(hosts.begin(), hosts.end(), *rank)), *rank};

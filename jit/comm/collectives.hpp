@@ -79,6 +79,8 @@ struct Host {
   int first = 0;  ///< the lowest of them
 };
 Host place_on_host(Communicator& ranks);
+/// The same by what hosts_of() has told.
+Host place_on_host(const Communicator& ranks, std::span<const int> hosts);
 
 /// [rank] the processors that the system lets it use.
 std::vector<cpu_set_t> processors_of(Communicator& ranks);

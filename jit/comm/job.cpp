@@ -183,12 +183,14 @@ void share_memory(Communicator& all, const Host& host) {
 }
 
 void share_machine() {
-  stay_in_domain(process_communicator());
-  const double cores = cores_of_rank(process_communicator());
+  Communicator& all = process_communicator();
+  const std::vector<int> hosts = hosts_of(all);
+  stay_in_domain(all, hosts);
+  const double cores = cores_of_rank(all);
   set_cores_of_process(cores);
-  const Host host = place_on_host(process_communicator());
+  const Host host = place_on_host(all, hosts);
   set_rank_on_host(host.rank);
-  share_memory(process_communicator(), host);
+  share_memory(all, host);
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads == nullptr || *threads == '\0')
     omp_set_num_threads(std::max(1, static_cast<int>(cores)));
 }

@@ -110,11 +110,10 @@ std::optional<cpu_set_t> share_of_domains(std::span<const cpu_set_t> domains, co
   return mine;
 }
 
-void stay_in_domain(Communicator& ranks) {
-  const Host host = place_on_host(ranks);
-  const std::vector<int> hosts = hosts_of(ranks);
+void stay_in_domain(Communicator& ranks, std::span<const int> hosts) {
   const std::vector<cpu_set_t> masks = processors_of(ranks);
   if (!env().numa || is_set("OMP_PROC_BIND") || is_set("OMP_PLACES") || is_set("GOMP_CPU_AFFINITY")) return;
+  const Host host = place_on_host(ranks, hosts);
   const cpu_set_t& mine = masks[static_cast<std::size_t>(ranks.rank())];
   for (std::size_t r = 0; r < masks.size(); ++r)
     if (hosts[r] == host.first && !CPU_EQUAL(&masks[r], &mine)) return;  // somebody has shared the processors out

@@ -21,7 +21,7 @@ std::optional<cpu_set_t> share_of_domains(std::span<const cpu_set_t> domains, co
                                           int ranks);
 
 /// At the start of a job, before there are threads: ranks of a machine that nobody has bound to processors, neither the launcher nor OpenMP,
-/// stay where their share of its domains is, unless TESSERA_NUMA=0. Collective.
-void stay_in_domain(Communicator& ranks);
+/// stay where their share of its domains is, unless TESSERA_NUMA=0. `hosts`: as hosts_of() tells. Collective.
+void stay_in_domain(Communicator& ranks, std::span<const int> hosts);
 
 }  // namespace jit
