@@ -14,6 +14,7 @@
 #include "lib/action/gauge_actions.hpp"
 #include "lib/dirac/preconditioned.hpp"
 #include "lib/dirac/wilson.hpp"
+#include "lib/gauge/checkerboard.hpp"
 #include "lib/gauge/start.hpp"
 #include "lib/heatbath/heatbath.hpp"
 #include "lib/solver/bicgstab.hpp"
@@ -80,9 +81,7 @@ std::vector<double> shifts() {
 
 std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int threads, double min_seconds,
                                           std::ostream& progress) {
-  std::string where;
-  for (const int extent : lattice) where += (where.empty() ? "" : "x") + std::to_string(extent);
-  where += ", threads " + std::to_string(threads) + ": ";
+  const std::string where = qcd::lattice_text(lattice) + ", threads " + std::to_string(threads) + ": ";
   progress << where << "ten heatbath sweeps" << std::endl;
   const qcd::GaugeField u = thermal_field();
   const auto m = quark<Double>(u);
