@@ -356,11 +356,11 @@ TEST_CASE("ranks of a machine take the boxes of a block where less surface lies 
     return hosts;
   };
   const std::vector<Job> jobs{
-      // Faces of 4 x 4 sites per unit of the other extent: x is cut every 2, y every 4 sites.
+      // Boxes of 2 x 4 and of 4 x 2 sites in x and y: the surface across x is twice that across y, or half of it.
       {{4, 8, 4, 4}, {2, 2, 1, 1}, in_turn(4, 2), 0.5},
       {{4, 8, 4, 4}, {2, 2, 1, 1}, filled(4, 2), 1},
       {{8, 4, 4, 4}, {2, 2, 1, 1}, filled(4, 2), 0.5},
-      // A row of four crosses six faces of a rank, a block of 2 x 2 x 2 five of eight where a row of eight crosses six.
+      // A rank of a row of eight has four neighbours on other machines, one of a block of 2 x 2 x 2 three.
       {{16, 16, 16, 16}, {8, 8, 8, 1}, filled(512, 8), 3. / 4},
       {{4, 4, 4, 4}, {4, 1, 1, 1}, in_turn(4, 2), 0.5},
       {{4, 4, 4, 4}, {1, 1, 1, 4}, filled(4, 4), 1},    // one machine
