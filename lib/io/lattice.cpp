@@ -22,7 +22,8 @@ double last(const Input& in, int direction) {
 }
 
 /// The extents that a gauge file says it has; none if it does not say.
-std::vector<int> extents_of(const std::string& file) {
+std::vector<int> extents_of(const std::string& name) {
+  const std::string file = io::first_volume(name);
   return io::is_nersc_file(file) ? io::read_nersc_header(file).nrow : io::ScidacReader(file).geometry().extents;
 }
 

@@ -51,11 +51,11 @@ namespace {
 /// What each rank holds of a file at a time where all move together: it stays in cache from one step to the next.
 constexpr std::size_t kBytesTogether = std::size_t{1} << 20;
 
-/// One of these from the primary to all before each chunk, or before all sites at once; then the file's name follows.
+/// One of these from the primary to all before each chunk, whose runs of sites follow, or before all sites at once; then the
+/// file's name follows.
 struct Command {
   enum class What { end, chunk, all } what = What::end;
-  std::uint64_t begin = 0, count = 0;  ///< of a chunk
-  std::uint64_t offset = 0;            ///< in the file, of all
+  std::uint64_t offset = 0;  ///< in the file, of all
   FileSite site = {};
 };
 
@@ -125,17 +125,20 @@ char* FieldStream::host_side(jit::Field* field) const {
                                 : field->host_write());  // a box leaves the other sites alone
 }
 
-std::vector<FieldStream::Run> FieldStream::runs_of(std::uint64_t begin, std::uint64_t count) const {
+std::vector<FieldStream::Run> FieldStream::runs_of(std::span<const SiteRun> all) const {
   const detail::LatticeState& lattice = detail::lattice_of(*fields_[0]);
   const detail::RankGrid& grid = lattice.grid();
   const int line = grid.part()[0];
   std::vector<Run> runs;
-  for (std::uint64_t done = 0; done < count;) {
-    const detail::Coord x = lattice.whole().from_lexicographic(static_cast<std::int64_t>(begin + done));
-    const auto sites = std::min(count - done, static_cast<std::uint64_t>(line - x[0] % line));
-    runs.push_back({grid.rank(grid.place_of_site(x)), x, sites, done * site_bytes_});
-    done += sites;
-  }
+  std::uint64_t before = 0;
+  for (const auto& [begin, count] : all)
+    for (std::uint64_t done = 0; done < count;) {
+      const detail::Coord x = lattice.whole().from_lexicographic(static_cast<std::int64_t>(begin + done));
+      const auto sites = std::min(count - done, static_cast<std::uint64_t>(line - x[0] % line));
+      runs.push_back({grid.rank(grid.place_of_site(x)), x, sites, before * site_bytes_});
+      done += sites;
+      before += sites;
+    }
   return runs;
 }
 
@@ -167,14 +170,15 @@ void FieldStream::copy_own(const std::vector<Run>& runs, int rank, char* words, 
   }
 }
 
-void FieldStream::move(std::uint64_t begin, std::uint64_t count, char* words) {
+void FieldStream::move(std::span<const SiteRun> sites, char* words) {
   if (jit::process_communicator().size() > 1) {
     require_others();
-    if (count == 0) return;
-    Command command{.what = Command::What::chunk, .begin = begin, .count = count};
-    broadcast(command);
+    if (sites_of(sites) == 0) return;
+    Command command{.what = Command::What::chunk};
+    std::vector<SiteRun> runs(sites.begin(), sites.end());
+    broadcast_all(command, runs);
   }
-  move_on_primary(runs_of(begin, count), words);
+  move_on_primary(runs_of(sites), words);
 }
 
 void FieldStream::require_others() const {
@@ -416,10 +420,11 @@ void on_primary_with(FieldStream& stream, const std::function<void()>& action) {
   } else {
     for (broadcast(command); command.what != Command::What::end; broadcast(command)) {
       std::string path;
+      std::vector<SiteRun> runs;
       if (command.what == Command::What::all) broadcast(path);
+      if (command.what == Command::What::chunk) broadcast(runs);
       note_failure(failure, [&] {
-        if (command.what == Command::What::chunk)
-          return stream.move_elsewhere(stream.runs_of(command.begin, command.count));
+        if (command.what == Command::What::chunk) return stream.move_elsewhere(stream.runs_of(runs));
         DataSums sums;
         stream.move_together(path, command.offset, command.site, sums);
       });

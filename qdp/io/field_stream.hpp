@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "qdp/expr/shape.hpp"
@@ -48,7 +49,7 @@ class FieldStream {
   ~FieldStream();
   SiteFormat own_format() const;
   /// On the primary. Throws jit::InternalError outside of on_primary_with() if there are other ranks.
-  void move(std::uint64_t begin, std::uint64_t count, char* words);
+  void move(std::span<const SiteRun> sites, char* words);
   /// All sites between the ranks and a file, where they begin at `offset`; false: the ranks have no file of that name
   /// in common. On the primary, likewise.
   bool move_all(const std::string& path, std::uint64_t offset, const FileSite& site, DataSums& sums);
@@ -57,7 +58,7 @@ class FieldStream {
  private:
   /// Sites next to each other in x that one rank has.
   struct Run;
-  std::vector<Run> runs_of(std::uint64_t begin, std::uint64_t count) const;
+  std::vector<Run> runs_of(std::span<const SiteRun> sites) const;
   /// The words of a rank's runs, one after the other, between `words` and its fields.
   void copy_own(const std::vector<Run>& runs, int rank, char* words, bool packed) const;
   void move_on_primary(const std::vector<Run>& runs, char* words);
@@ -90,8 +91,10 @@ class FieldSource : public SiteSource, public FieldStream {
       : FieldStream(Direction::to_file, std::move(fields), of_file) {}
   SiteFormat format() const override { return own_format(); }
   void get(std::uint64_t begin, std::uint64_t count, void* words) override {
-    move(begin, count, static_cast<char*>(words));
+    const SiteRun run{begin, count};
+    get_runs({&run, 1}, words);
   }
+  void get_runs(std::span<const SiteRun> runs, void* words) override { move(runs, static_cast<char*>(words)); }
   bool write_to(jit::AtomicFile& file, const FileSite& site, DataSums& sums) override;
 };
 class FieldSink : public SiteSink, public FieldStream {
@@ -100,7 +103,11 @@ class FieldSink : public SiteSink, public FieldStream {
       : FieldStream(Direction::from_file, std::move(fields), of_file) {}
   SiteFormat format() const override { return own_format(); }
   void put(std::uint64_t begin, std::uint64_t count, const void* words) override {
-    move(begin, count, static_cast<char*>(const_cast<void*>(words)));  // only read
+    const SiteRun run{begin, count};
+    put_runs({&run, 1}, words);
+  }
+  void put_runs(std::span<const SiteRun> runs, const void* words) override {
+    move(runs, static_cast<char*>(const_cast<void*>(words)));  // only read
   }
   bool read_from(const InputFile& file, std::uint64_t offset, const FileSite& site, DataSums& sums) override;
 };

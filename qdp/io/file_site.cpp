@@ -80,6 +80,13 @@ void DataSums::add(const FileSite& site, std::uint64_t rank, std::uint64_t count
   if (site.word_sum) words += sum_words(raw, count * site.bytes, site.order);
 }
 
+void DataSums::add(const FileSite& site, std::span<const SiteRun> runs, const char* raw) {
+  for (const auto& [begin, count] : runs) {
+    add(site, begin, count, raw);
+    raw += count * site.bytes;
+  }
+}
+
 void DataSums::combine(const DataSums& other) {
   sites.combine(other.sites);
   words += other.words;

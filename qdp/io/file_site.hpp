@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "qdp/io/scidac_checksum.hpp"
 #include "qdp/io/site_stream.hpp"
@@ -30,6 +31,7 @@ struct DataSums {
 
   /// The sites from `rank` on, which follow each other in the lattice.
   void add(const FileSite& site, std::uint64_t rank, std::uint64_t count, const char* raw);
+  void add(const FileSite& site, std::span<const SiteRun> runs, const char* raw);
   /// Joins the sums of two disjoint sets of sites.
   void combine(const DataSums& other);
 };

@@ -13,7 +13,8 @@ namespace {
 
 enum class Container { lime, nersc };
 
-Container container_of(const std::string& path) {
+Container container_of(const std::string& name) {
+  const std::string path = first_volume(name);
   if (is_nersc_file(path)) return Container::nersc;
   const InputFile file(path);
   if (is_lime_file(file)) return Container::lime;

@@ -33,12 +33,49 @@ void log_rate(const char* verb, std::uint64_t bytes, const char* preposition, co
   jit::log_info("io", verb, size, preposition, " \"", path, "\": ", rate, how);
 }
 
+/// Gathers the sites of a chunk.
+class ChunkOfRuns {
+ public:
+  ChunkOfRuns(std::uint64_t most_sites, const std::function<void(std::span<const SiteRun>)>& take)
+      : most_sites_(most_sites), take_(take) {}
+
+  void add(std::uint64_t begin, std::uint64_t count) {
+    while (count > 0) {
+      const std::uint64_t n = std::min(count, most_sites_ - sites_);
+      if (!runs_.empty() && runs_.back().begin + runs_.back().count == begin)
+        runs_.back().count += n;
+      else
+        runs_.push_back({begin, n});
+      sites_ += n;
+      begin += n;
+      count -= n;
+      if (sites_ == most_sites_) end();
+    }
+  }
+  void end() {
+    if (sites_ > 0) take_(runs_);
+    runs_.clear();
+    sites_ = 0;
+  }
+
+ private:
+  std::uint64_t most_sites_, sites_ = 0;
+  const std::function<void(std::span<const SiteRun>)>& take_;
+  std::vector<SiteRun> runs_;
+};
+
 }  // namespace
 
 std::uint64_t Payload::sites() const {
-  if (lower.empty()) return geometry.volume();
-  std::uint64_t sites = 1;
-  for (std::size_t mu = 0; mu < lower.size(); ++mu) sites *= static_cast<std::uint64_t>(upper[mu] - lower[mu] + 1);
+  if (is_whole_lattice()) return geometry.volume();
+  if (lower.empty()) return listed->size();
+  std::uint64_t sites = listed ? 0 : 1;
+  if (listed)
+    listed->for_each_piece([&](std::span<const std::uint64_t> ranks) {
+      for (const std::uint64_t rank : ranks) sites += in_box(rank);
+    });
+  else
+    for (std::size_t mu = 0; mu < lower.size(); ++mu) sites *= static_cast<std::uint64_t>(upper[mu] - lower[mu] + 1);
   return sites;
 }
 
@@ -51,13 +88,32 @@ std::uint64_t Payload::bytes() const {
   return bytes;
 }
 
-void Payload::for_each_run(const std::function<void(std::uint64_t, std::uint64_t)>& f) const {
-  if (lower.empty()) {
-    const std::uint64_t volume = geometry.volume();
-    const std::uint64_t chunk = sites_per_chunk(site.bytes);
-    for (std::uint64_t rank = 0; rank < volume; rank += chunk) f(rank, std::min(chunk, volume - rank));
-    return;
+bool Payload::in_box(std::uint64_t rank) const {
+  for (std::size_t mu = 0; mu < lower.size(); ++mu) {
+    const auto extent = static_cast<std::uint64_t>(geometry.extents[mu]);
+    const auto x = static_cast<int>(rank % extent);
+    if (x < lower[mu] || x > upper[mu]) return false;
+    rank /= extent;
   }
+  return true;
+}
+
+void Payload::for_each_chunk(const std::function<void(std::span<const SiteRun>)>& f) const {
+  ChunkOfRuns chunk(sites_per_chunk(site.bytes), f);
+  if (is_whole_lattice())
+    chunk.add(0, geometry.volume());
+  else if (listed)
+    listed->for_each_piece([&](std::span<const std::uint64_t> ranks) {
+      for (const std::uint64_t rank : ranks)
+        if (in_box(rank)) chunk.add(rank, 1);
+    });
+  else
+    for_each_line([&](std::uint64_t rank, std::uint64_t count) { chunk.add(rank, count); });
+  chunk.end();
+}
+
+/// Of a box.
+void Payload::for_each_line(const std::function<void(std::uint64_t, std::uint64_t)>& f) const {
   const auto run = static_cast<std::uint64_t>(upper[0] - lower[0] + 1);
   std::vector<int> x = lower;
   for (std::size_t mu = 0; mu < x.size();) {
@@ -91,23 +147,24 @@ DataSums read_payload(const InputFile& file, std::uint64_t offset, const Payload
                       SiteSink* sink) {
   const Stopwatch watch;
   DataSums sums;
-  if (sink != nullptr && payload.lower.empty() && sink->read_from(file, offset, payload.site, sums)) {
+  if (sink != nullptr && payload.is_whole_lattice() && sink->read_from(file, offset, payload.site, sums)) {
     log_rate("read", payload.bytes(), "of", file.path(), watch, kTogether);
     return sums;
   }
   std::vector<char> raw;
   std::vector<char> words;
   std::uint64_t at = offset;
-  payload.for_each_run([&](std::uint64_t rank, std::uint64_t count) {
+  payload.for_each_chunk([&](std::span<const SiteRun> runs) {
+    const std::uint64_t count = sites_of(runs);
     raw.resize(count * payload.site.bytes);
     file.read_at(at, raw.data(), raw.size(), what);
     at += raw.size();
-    sums.add(payload.site, rank, count, raw.data());
+    sums.add(payload.site, runs, raw.data());
     if (sink == nullptr) return;
     const SiteFormat format = sink->format();
     words.resize(count * format.bytes_per_site());
     payload.site.decode(raw.data(), format, words.data(), count);
-    sink->put(rank, count, words.data());
+    sink->put_runs(runs, words.data());
   });
   log_rate("read", payload.bytes(), "of", file.path(), watch, "");
   return sums;
@@ -122,12 +179,13 @@ DataSums for_each_encoded_run(const Payload& payload, SiteSource& source,
   std::vector<char> raw;
   std::vector<char> words;
   const SiteFormat format = source.format();
-  payload.for_each_run([&](std::uint64_t rank, std::uint64_t count) {
+  payload.for_each_chunk([&](std::span<const SiteRun> runs) {
+    const std::uint64_t count = sites_of(runs);
     words.resize(count * format.bytes_per_site());
-    source.get(rank, count, words.data());
+    source.get_runs(runs, words.data());
     raw.resize(count * payload.site.bytes);
     payload.site.encode(format, words.data(), raw.data(), count);
-    sums.add(payload.site, rank, count, raw.data());
+    sums.add(payload.site, runs, raw.data());
     take(raw);
   });
   return sums;
@@ -138,7 +196,7 @@ DataSums for_each_encoded_run(const Payload& payload, SiteSource& source,
 DataSums write_payload(jit::AtomicFile& file, const Payload& payload, SiteSource& source) {
   const Stopwatch watch;
   DataSums sums;
-  const bool together = payload.lower.empty() && source.write_to(file, payload.site, sums);
+  const bool together = payload.is_whole_lattice() && source.write_to(file, payload.site, sums);
   if (!together)
     sums = for_each_encoded_run(payload, source, [&](const auto& raw) { file.write(raw.data(), raw.size()); });
   log_rate("wrote", payload.bytes(), "to", file.path(), watch,

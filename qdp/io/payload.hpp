@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "jit/support/file.hpp"
 #include "qdp/io/file_site.hpp"
 #include "qdp/io/input_file.hpp"
+#include "qdp/io/site_list.hpp"
 #include "qdp/io/site_stream.hpp"
 
 namespace QDP::io {
@@ -18,14 +21,21 @@ struct Payload {
   SiteGeometry geometry;
   std::vector<int> lower = {};  ///< box of sites, corners included; empty: the whole lattice
   std::vector<int> upper = {};
+  std::optional<SiteList> listed = {};  ///< only these of them, in this order
   FileSite site;
 
   std::uint64_t sites() const;
   /// Throws jit::UserError if that is no number of bytes that a file can have.
   std::uint64_t bytes() const;
 
-  /// Calls f(rank, count) for runs of sites that are consecutive in the lattice and in the file, in file order.
-  void for_each_run(const std::function<void(std::uint64_t rank, std::uint64_t count)>& f) const;
+  bool is_whole_lattice() const { return lower.empty() && !listed; }
+
+  /// Calls f with chunks of sites that are consecutive in the file, in its order.
+  void for_each_chunk(const std::function<void(std::span<const SiteRun>)>& f) const;
+
+ private:
+  void for_each_line(const std::function<void(std::uint64_t rank, std::uint64_t count)>& f) const;
+  bool in_box(std::uint64_t rank) const;
 };
 
 /// Throws jit::UserError unless sites of `format` are these sites in another precision. `what` names the field.

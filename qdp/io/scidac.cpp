@@ -16,7 +16,6 @@ namespace {
 
 constexpr char kPrivateFile[] = "scidac-private-file-xml";
 constexpr char kFile[] = "scidac-file-xml";
-constexpr char kSiteList[] = "scidac-sitelist";
 constexpr char kPrivateRecord[] = "scidac-private-record-xml";
 constexpr char kRecord[] = "scidac-record-xml";
 constexpr char kData[] = "scidac-binary-data";
@@ -24,8 +23,8 @@ constexpr char kChecksum[] = "scidac-checksum";
 constexpr char kIldgFormat[] = "ildg-format";
 constexpr char kIldgLfn[] = "ildg-data-lfn";
 constexpr char kIldgData[] = "ildg-binary-data";
-constexpr std::string_view kTypes[] = {kPrivateFile, kFile,     kSiteList,   kPrivateRecord, kRecord,
-                                       kData,        kChecksum, kIldgFormat, kIldgLfn,       kIldgData};
+constexpr std::string_view kTypes[] = {kPrivateFile, kFile,     kSiteListRecord, kPrivateRecord, kRecord,
+                                       kData,        kChecksum, kIldgFormat,     kIldgLfn,       kIldgData};
 
 constexpr std::uint64_t kMaxOtherText = 64 << 10;
 constexpr int kSingleFile = 0;  // volfmt; 1 multifile, 2 partfile
@@ -103,10 +102,9 @@ Payload payload_of(const ScidacRecordInfo& info, const SiteGeometry& geometry) {
           .site = {.word = info.word, .bytes = info.bytes()}};
 }
 
-/// Reads the data into `sink`, if there is one.
-SiteChecksum checksum_of(const LimeReader& lime, const LimeRecord& record, const Payload& payload, SiteSink* sink) {
-  const InputFile& file = lime.file(record, payload.bytes());
-  return read_payload(file, record.data_offset, payload, "data of LIME record " + record.type, sink).sites;
+/// Global data are a lattice of one site of rank 0, in the checksum as well.
+Payload global_payload(const ScidacRecordInfo& info) {
+  return {.geometry = {{1}}, .site = {.word = info.word, .bytes = info.bytes()}};
 }
 
 std::string corner_text(const std::vector<int>& corner) {
@@ -145,16 +143,17 @@ bool ScidacRecord::is_gauge_field() const { return !native || is_gauge_info(info
 
 // ---------------------------------------------------------------------------------------------------- reading
 
-ScidacReader::ScidacReader(const std::string& path) : lime_(path) {
+ScidacReader::ScidacReader(const std::string& name) : lime_(first_volume(name)) {
   for (const LimeRecord& record : lime_.records()) attach(record);
   if (pending_ && pending_->native)
-    throw_format_error(path, lime_.records().back().data_offset, "SciDAC record " + pending_->info.datatype,
+    throw_format_error(path(), lime_.records().back().data_offset, "SciDAC record " + pending_->info.datatype,
                        "its binary data", "the end of the file", "The file is truncated; copy it again");
   // Not "no records": a file that has only a header is a legal start for appending.
   if (records_.empty() && geometry_.extents.empty())
-    throw_format_error(path, 0, "LIME file", std::string("a record ") + kPrivateFile + " or " + kIldgData,
+    throw_format_error(path(), 0, "LIME file", std::string("a record ") + kPrivateFile + " or " + kIldgData,
                        lime_.records().front().type, "This LIME file holds no field");
   settle_geometry();
+  open_other_volumes();
 }
 
 std::string ScidacReader::where(const LimeRecord& record) const {
@@ -167,9 +166,11 @@ void ScidacReader::attach(const LimeRecord& record) {
     parse_file_info(record);
   } else if (is(kFile)) {
     file_xml_ = lime_.text(record);
-  } else if (is(kSiteList)) {
-    throw_format_error(path(), record.header_offset, "SciDAC file", "single-file volume format",
-                       "one volume of several", "Join the volumes into one file with QIO's tools first");
+  } else if (is(kSiteListRecord)) {
+    if (!several_files_)
+      throw_format_error(path(), record.header_offset, "SciDAC file", "no list of sites in a file that is one",
+                         "a record " + record.type, "The file contradicts itself");
+    site_list_ = record;
   } else if (is(kPrivateRecord)) {
     if (pending_ && pending_->native)
       throw_format_error(path(), record.header_offset, "SciDAC record " + pending_->info.datatype, "its binary data",
@@ -221,10 +222,18 @@ void ScidacReader::parse_file_info(const LimeRecord& record) {
                        std::to_string(spacetime) + " positive extents", geometry_.text());
   // Version 1.0 files have a count of volumes instead.
   const int volumes = elements.get_int("multifile", 1);
-  if (elements.get_int("volfmt", kSingleFile) != kSingleFile || volumes > 1)
-    throw_format_error(path(), record.data_offset, "<volfmt> of the SciDAC file", "0 (one file)",
-                       elements.find("volfmt").value_or("several volumes"),
-                       "Join the volumes into one file with QIO's tools first");
+  several_files_ = elements.get_int("volfmt", kSingleFile) != kSingleFile || volumes > 1;
+}
+
+void ScidacReader::open_other_volumes() {
+  std::size_t fields = 0;
+  for (ScidacRecord& record : records_)
+    if (record.info.kind != RecordKind::global) record.number = fields++;
+  if (!several_files_) return;
+  if (!site_list_)
+    throw_format_error(path(), 0, "first of several files of a field", "a record " + std::string(kSiteListRecord),
+                       "none");
+  others_.emplace(lime_, *site_list_, geometry_, fields);
 }
 
 ScidacRecord ScidacReader::parse_record_info(const LimeRecord& lime_record) const {
@@ -284,12 +293,49 @@ ScidacRecordInfo ScidacReader::checked_info(const ScidacRecord& record, const Si
     info = bare_gauge_info(
         record.data.size == geometry.volume() * bare_gauge_info(Word::float32).bytes() ? Word::float32 : Word::float64);
   check_box(info, geometry, path() + ", record " + info.datatype);
-  const std::uint64_t bytes = payload_of(info, geometry).bytes();
-  if (record.data.size != bytes)
-    throw_format_error(path(), record.data.data_offset, "data of record " + info.datatype,
-                       std::to_string(bytes) + " bytes for lattice " + geometry.text(),
-                       std::to_string(record.data.size));
   return info;
+}
+
+struct ScidacReader::Part {
+  const LimeReader* lime;
+  const LimeRecord* data;
+  Payload payload;
+};
+
+/// Where the data of a field or box lie, all of the size that they should have.
+std::vector<ScidacReader::Part> ScidacReader::parts_of(const ScidacRecord& record, const SiteGeometry& geometry) const {
+  const ScidacRecordInfo info = checked_info(record, geometry);
+  Payload payload = payload_of(info, geometry);
+  std::vector<Part> parts;
+  if (!others_) parts.push_back({&lime_, &record.data, payload});
+  if (others_)
+    for (const OtherVolumes::Part& part : others_->parts(lime_, record.data, record.number)) {
+      payload.listed = part.sites;
+      parts.push_back({part.lime, part.data, payload});
+    }
+  for (const auto& [lime, data, own] : parts)
+    if (const std::uint64_t bytes = own.bytes(); data->size != bytes)
+      throw_format_error(lime->path(), data->data_offset, "data of record " + info.datatype,
+                         std::to_string(bytes) + " bytes for lattice " + geometry.text(), std::to_string(data->size));
+  return parts;
+}
+
+std::vector<ScidacReader::Part> ScidacReader::part_of_global(const ScidacRecord& record) const {
+  const Payload payload = global_payload(record.info);
+  if (record.data.size != payload.bytes())
+    throw_format_error(path(), record.data.data_offset, "data of record " + record.info.datatype,
+                       std::to_string(payload.bytes()) + " bytes", std::to_string(record.data.size));
+  return {{&lime_, &record.data, payload}};
+}
+
+/// Reads the data into `sink`, if there is one.
+SiteChecksum ScidacReader::stream(const std::vector<Part>& parts, SiteSink* sink) {
+  DataSums sums;
+  for (const auto& [lime, data, payload] : parts) {
+    const std::string what = "data of LIME record " + data->type;
+    sums.combine(read_payload(lime->file(*data, data->size), data->data_offset, payload, what, sink));
+  }
+  return sums.sites;
 }
 
 ReadReport ScidacReader::report(const ScidacRecord& record, const SiteChecksum& computed) const {
@@ -307,19 +353,14 @@ ReadReport ScidacReader::read_field(const ScidacRecord& record, const SiteGeomet
                           .expected = "a lattice field",
                           .got = "global data",
                           .what_now = "Read it into a variable that is no lattice"});
-  const ScidacRecordInfo info = checked_info(record, geometry);
-  const Payload payload = payload_of(info, geometry);
-  check_site_format(payload, sink.format(), path() + ", record " + info.datatype);
-  return report(record, checksum_of(lime_, record.data, payload, &sink));
+  const std::vector<Part> parts = parts_of(record, geometry);
+  check_site_format(parts[0].payload, sink.format(), path() + ", record " + checked_info(record, geometry).datatype);
+  return report(record, stream(parts, &sink));
 }
 
 ReadReport ScidacReader::verify(const ScidacRecord& record, const SiteGeometry& geometry) const {
-  if (record.info.kind == RecordKind::global) {
-    const Payload payload{.geometry = {{1}}, .site = {.word = record.info.word, .bytes = record.info.bytes()}};
-    return report(record, checksum_of(lime_, record.data, payload, nullptr));
-  }
-  const Payload payload = payload_of(checked_info(record, geometry), geometry);
-  return report(record, checksum_of(lime_, record.data, payload, nullptr));
+  const bool global = record.info.kind == RecordKind::global;
+  return report(record, stream(global ? part_of_global(record) : parts_of(record, geometry), nullptr));
 }
 
 ReadReport ScidacReader::read_global(const ScidacRecord& record, Word word, void* words, std::size_t count) const {
@@ -329,16 +370,12 @@ ReadReport ScidacReader::read_global(const ScidacRecord& record, Word word, void
                           .expected = "global data",
                           .got = "a lattice field",
                           .what_now = "Read it into a lattice field"});
-  if (record.data.size != info.bytes())
-    throw_format_error(path(), record.data.data_offset, "data of record " + info.datatype,
-                       std::to_string(info.bytes()) + " bytes", std::to_string(record.data.size));
-  // Global data are a lattice of one site of rank 0, in the checksum as well.
-  const Payload payload{.geometry = {{1}}, .site = {.word = info.word, .bytes = info.bytes()}};
+  const std::vector<Part> part = part_of_global(record);
   FunctionSink sink({word, count}, [&](std::uint64_t, std::uint64_t, const void* from) {
     std::memcpy(words, from, count * bytes_of(word));
   });
-  check_site_format(payload, sink.format(), path() + ", record " + info.datatype);
-  return report(record, checksum_of(lime_, record.data, payload, &sink));
+  check_site_format(part[0].payload, sink.format(), path() + ", record " + info.datatype);
+  return report(record, stream(part, &sink));
 }
 
 // ---------------------------------------------------------------------------------------------------- writing
@@ -347,10 +384,16 @@ ScidacWriter::ScidacWriter(const std::string& path, const SiteGeometry& geometry
                            ScidacMode mode)
     : lime_(path), geometry_(geometry) {
   if (mode == ScidacMode::append) {
-    const SiteGeometry existing = ScidacReader(path).geometry();
-    if (existing != geometry)
-      throw jit::UserError(
-          {.what = path + ": lattice of the file to append to", .expected = geometry.text(), .got = existing.text()});
+    const ScidacReader existing(path);
+    if (existing.geometry() != geometry)
+      throw jit::UserError({.what = path + ": lattice of the file to append to",
+                            .expected = geometry.text(),
+                            .got = existing.geometry().text()});
+    if (existing.is_several_files())
+      throw jit::UserError({.what = path + ": file to append to",
+                            .expected = "one file",
+                            .got = "several, " + existing.path() + " and others",
+                            .what_now = "Read its records and write them to one file"});
     lime_.copy_from(path);
     return;
   }
@@ -397,7 +440,7 @@ SiteChecksum ScidacWriter::write_global(ScidacRecordInfo info, const std::string
   info.kind = RecordKind::global;
   FunctionSource source(
       {word, count}, [&](std::uint64_t, std::uint64_t, void* to) { std::memcpy(to, words, count * bytes_of(word)); });
-  const Payload payload{.geometry = {{1}}, .site = {.word = info.word, .bytes = info.bytes()}};
+  const Payload payload = global_payload(info);
   check_site_format(payload, source.format(), lime_.path() + ", record " + info.datatype);
   begin(info, record_xml, payload.bytes());
   const SiteChecksum checksum = write_payload(lime_.file(), payload, source).sites;

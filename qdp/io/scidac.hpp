@@ -1,5 +1,6 @@
 #pragma once
-// SciDAC files (the format of USQCD's QIO library, single-file volume format), and bare ILDG files.
+// SciDAC files (the format of USQCD's QIO library), and bare ILDG files. Written as one file; read in all of QIO's volume formats
+// (scidac_volumes.hpp).
 //
 // LIME messages: scidac-private-file-xml, scidac-file-xml; then, for every record, scidac-private-record-xml,
 // scidac-record-xml, [ildg-format, [ildg-data-lfn]], scidac-binary-data or ildg-binary-data, scidac-checksum.
@@ -13,6 +14,7 @@
 #include "qdp/io/ildg.hpp"
 #include "qdp/io/lime.hpp"
 #include "qdp/io/scidac_checksum.hpp"
+#include "qdp/io/scidac_volumes.hpp"
 #include "qdp/io/site_stream.hpp"
 
 #include <cstddef>
@@ -53,6 +55,7 @@ struct ScidacRecord {
   std::string lfn;                 ///< ildg-data-lfn
   std::optional<IldgFormat> ildg;  ///< ildg-format
   LimeRecord data;
+  std::size_t number = 0;  ///< of a field or box: how many come before
   std::optional<SiteChecksum> checksum;
   bool checksum_unreadable = false;  ///< there is a checksum record, without the two numbers
 
@@ -60,15 +63,17 @@ struct ScidacRecord {
   bool is_gauge_field() const;
 };
 
-/// Opens a file, reads everything but the data. Errors: jit::UserError with path, byte offset, expected and got; also for a
+/// Opens a file, or several (NAME.vol0000 ...), and reads everything but the data. Errors: jit::UserError with path, byte offset, expected and got; also for a
 /// record type that looks like a damaged copy of one of the format, as ignoring it would drop a checksum.
 class ScidacReader {
  public:
   explicit ScidacReader(const std::string& path);
 
+  /// Of the first file.
   const std::string& path() const { return lime_.path(); }
   /// The lattice of the file; no extents if the file does not say.
   const SiteGeometry& geometry() const { return geometry_; }
+  bool is_several_files() const { return several_files_; }
   /// The user's file XML.
   const std::string& file_xml() const { return file_xml_; }
   const std::vector<ScidacRecord>& records() const { return records_; }
@@ -95,8 +100,11 @@ class ScidacReader {
   void attach_format(const LimeRecord& record);
   void settle_geometry();
   ScidacRecordInfo checked_info(const ScidacRecord& record, const SiteGeometry& geometry) const;
-  SiteChecksum stream(const ScidacRecord& record, const ScidacRecordInfo& info, const SiteGeometry& geometry,
-                      SiteSink* sink) const;
+  void open_other_volumes();
+  struct Part;
+  std::vector<Part> parts_of(const ScidacRecord& record, const SiteGeometry& geometry) const;
+  std::vector<Part> part_of_global(const ScidacRecord& record) const;
+  static SiteChecksum stream(const std::vector<Part>& parts, SiteSink* sink);
   ReadReport report(const ScidacRecord& record, const SiteChecksum& computed) const;
 
   LimeReader lime_;
@@ -104,6 +112,9 @@ class ScidacReader {
   std::string file_xml_;
   std::vector<ScidacRecord> records_;
   std::optional<ScidacRecord> pending_;  // a record whose data have not come yet
+  bool several_files_ = false;
+  std::optional<LimeRecord> site_list_;
+  std::optional<OtherVolumes> others_;
   std::vector<std::pair<std::string, std::string>> other_texts_;
 };
 

@@ -116,6 +116,30 @@ std::string SiteGeometry::text() const {
   return text.empty() ? "unknown" : text;
 }
 
+std::uint64_t sites_of(std::span<const SiteRun> runs) {
+  std::uint64_t sites = 0;
+  for (const SiteRun& run : runs) sites += run.count;
+  return sites;
+}
+
+void SiteSource::get_runs(std::span<const SiteRun> runs, void* words) {
+  const std::size_t bytes = format().bytes_per_site();
+  auto* to = static_cast<char*>(words);
+  for (const auto& [begin, count] : runs) {
+    get(begin, count, to);
+    to += count * bytes;
+  }
+}
+
+void SiteSink::put_runs(std::span<const SiteRun> runs, const void* words) {
+  const std::size_t bytes = format().bytes_per_site();
+  const auto* from = static_cast<const char*>(words);
+  for (const auto& [begin, count] : runs) {
+    put(begin, count, from);
+    from += count * bytes;
+  }
+}
+
 std::uint64_t sites_per_chunk(std::size_t bytes_per_site) {
   return std::max<std::uint64_t>(1, kChunkBytes / std::max<std::size_t>(1, bytes_per_site));
 }

@@ -70,6 +70,12 @@ struct SiteFormat {
   std::size_t bytes_per_site() const { return words_per_site * bytes_of(word); }
 };
 
+/// Sites whose ranks follow each other.
+struct SiteRun {
+  std::uint64_t begin = 0, count = 0;
+};
+std::uint64_t sites_of(std::span<const SiteRun> runs);
+
 /// Sites per chunk for sites of this size: about 1 MiB, at least one site.
 std::uint64_t sites_per_chunk(std::size_t bytes_per_site);
 
@@ -80,6 +86,8 @@ class SiteSource {
   virtual SiteFormat format() const = 0;
   /// Fills `words` (host byte order, count * words_per_site words) with sites of rank [begin, begin + count).
   virtual void get(std::uint64_t begin, std::uint64_t count, void* words) = 0;
+  /// The same for several runs, one after the other.
+  virtual void get_runs(std::span<const SiteRun> runs, void* words);
   /// Appends all sites of the lattice by itself, without get(), and takes their sums; false: it cannot, and nothing was done.
   virtual bool write_to(jit::AtomicFile&, const FileSite&, DataSums&) { return false; }
 };
@@ -91,6 +99,7 @@ class SiteSink {
   virtual SiteFormat format() const = 0;
   /// Takes sites of rank [begin, begin + count) from `words` (host byte order, count * words_per_site words).
   virtual void put(std::uint64_t begin, std::uint64_t count, const void* words) = 0;
+  virtual void put_runs(std::span<const SiteRun> runs, const void* words);
   /// Reads all sites of the lattice, which begin at `offset`, by itself, and takes their sums; false: it cannot.
   virtual bool read_from(const InputFile&, [[maybe_unused]] std::uint64_t offset, const FileSite&, DataSums&) {
     return false;

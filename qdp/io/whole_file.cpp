@@ -3,6 +3,7 @@
 #include "jit/support/file.hpp"
 #include "jit/support/hash.hpp"
 #include "qdp/io/input_file.hpp"
+#include "qdp/io/scidac_volumes.hpp"
 #include "qdp/util/primary.hpp"
 
 namespace QDP {
@@ -12,7 +13,7 @@ void write_whole_file(const std::string& path, const std::string& content) {
 }
 
 std::string why_unreadable(const std::string& path) {
-  return io::once([&] { return io::InputFile::why_unreadable(path); });
+  return io::once([&] { return io::InputFile::why_unreadable(io::first_volume(path)); });
 }
 
 std::string read_whole_file(const std::string& path) {

@@ -10,7 +10,8 @@ namespace QDP {
 /// It is on disk when the call returns. Throws jit::FileError; the old file is then untouched. Collective.
 void write_whole_file(const std::string& path, const std::string& content);
 
-/// Why `path` is no regular file that can be read, such as "a folder"; empty if it is one. Collective.
+/// Why `path` is no regular file that can be read, such as "a folder"; empty if it is one, or if `path`.vol0000 is, the first of
+/// several files of a field. Collective.
 std::string why_unreadable(const std::string& path);
 
 /// The text of a regular file. Throws jit::UserError. Collective.

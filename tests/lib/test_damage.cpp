@@ -13,6 +13,7 @@
 #include "lib/hmc/checkpoint.hpp"
 #include "qdp/io/field_stream.hpp"
 #include "qdp/io/ildg.hpp"
+#include "tests/divided_file.hpp"
 #include "tests/lib/hmc_run.hpp"
 
 #include <doctest/doctest.h>
@@ -90,8 +91,9 @@ struct Count {
   int tried = 0, found = 0, harmless = 0, named = 0;
 };
 
-/// `read` throws, or returns what it made of the file: "harmless", "named", or what is wrong with that.
-void damage(const std::string& path, const std::function<std::string()>& read, Count& count) {
+/// `read` throws, naming the file or the set that it is of, or returns what it made of the file: "harmless", "named", or what is
+/// wrong with that.
+void damage(const std::string& path, const std::string& set, const std::function<std::string()>& read, Count& count) {
   const std::string whole = read_text(path);
   REQUIRE(read() == "harmless");
   for (const Kind& kind : kKinds) {
@@ -106,7 +108,7 @@ void damage(const std::string& path, const std::function<std::string()>& read, C
         outcome = read();
       } catch (const std::exception& error) {
         ++count.found;
-        if (std::string(error.what()).find(path) == std::string::npos) {
+        if (std::string(error.what()).find(set) == std::string::npos) {
           const std::string what = kind.name;
           CAPTURE(what);
           CAPTURE(trial);
@@ -136,9 +138,16 @@ std::string read_as_start(const std::string& cfg_type, const std::string& path, 
   return distance(u, good) == 0 ? "harmless" : "other links";
 }
 
+std::vector<std::vector<std::uint64_t>> every_third_site() {
+  std::vector<std::vector<std::uint64_t>> sites(3);
+  for (std::uint64_t site = 0; site < static_cast<std::uint64_t>(Layout::vol()); ++site)
+    sites[site % 3].push_back(site);
+  return sites;
+}
+
 }  // namespace
 
-TEST_CASE("no damage to a configuration goes unnoticed, in any of the three formats") {
+TEST_CASE("no damage to a configuration goes unnoticed, in any of the three formats, or to one file of several") {
   use_lattice({2, 2, 2, 4});
   const ScratchFolder folder("damage_cfg");
   const GaugeField u = random_field();
@@ -164,9 +173,18 @@ TEST_CASE("no damage to a configuration goes unnoticed, in any of the three form
   }
   GaugeField good = u;
   if (sizeof(REAL) == 4) good = read_field("SZINQIO", scidac);
-  for (const auto& [type, path] : {std::pair{"NERSC", nersc}, {"SZINQIO", scidac}, {"SZINQIO", ildg}}) {
+  const std::string set = folder.file("cfg.set");
+  tests::once([&] { divide(scidac, set, {.sites = every_third_site(), .numbers = {0, 1, 7}}); });
+  struct Damaged {
+    std::string type, cfg_file, path;
+  };
+  for (const auto& [type, name, path] : {Damaged{"NERSC", nersc, nersc},
+                                         {"SZINQIO", scidac, scidac},
+                                         {"SZINQIO", ildg, ildg},
+                                         {"SZINQIO", set, part_of(set, 0)},
+                                         {"SZINQIO", set, part_of(set, 7)}}) {
     Count count;
-    damage(path, [&] { return read_as_start(type, path, good); }, count);
+    damage(path, name, [&] { return read_as_start(type, name, good); }, count);
     CAPTURE(path);
     CAPTURE(count.harmless);
     CHECK(count.tried == 10 * trials());
@@ -181,7 +199,7 @@ TEST_CASE("every byte of a restart file counts") {
   const std::string path = folder.file("run_restart_2.xml");
   Count count;
   damage(
-      path,
+      path, path,
       [&]() -> std::string {
         const InputFile file(path);
         const std::string note = require_unchanged_restart(read_text(path), path, false);

@@ -398,7 +398,7 @@ TEST_CASE("files that contradict themselves or the program are refused with the 
   const auto file_error = [&](const std::string& from, const std::string& to) {
     return error({{"scidac-private-file-xml", with(file_info, from, to)}});
   };
-  CHECK(contains(file_error("<volfmt>0", "<volfmt>1"), "<volfmt> of the SciDAC file: expected 0"));
+  CHECK(contains(file_error("<volfmt>0", "<volfmt>1"), "expected a record scidac-sitelist"));
   CHECK(contains(file_error("3 4 5", "3 4"), "expected 4 positive extents, got 2 x 3 x 4"));
   CHECK(contains(file_error("3 4 5", "3 -4 5"), "positive extents"));
   CHECK(contains(file_error("3 4 5", "3 x 5"), "expected integers with blanks between, got \"2 3 x 5\""));
@@ -412,7 +412,7 @@ TEST_CASE("files that contradict themselves or the program are refused with the 
   CHECK(contains(record_error("<typesize>8", "<typesize>-8"), "-8 and 1"));
   CHECK(contains(record_error("<typesize>8", "<typesize>16"), "1920 bytes for lattice 2 x 3 x 4 x 5"));
   CHECK(contains(error({{"scidac-private-file-xml", file_info}, {"scidac-private-record-xml", record}}), "truncated"));
-  CHECK(contains(error({{"scidac-private-file-xml", file_info}, {"scidac-sitelist", "...."}}), "single-file"));
+  CHECK(contains(error({{"scidac-private-file-xml", file_info}, {"scidac-sitelist", "...."}}), "contradicts itself"));
 }
 
 TEST_CASE("a record type that looks like a damaged one of the format is refused, any other is somebody's own") {
