@@ -43,6 +43,11 @@ function(tessera_precompile target)
     target_precompile_headers(${target} REUSE_FROM ${ARGV2})
   else()
     target_precompile_headers(${target} PRIVATE ${ARGN})
+    # GCC tells headers that it has read by their bytes: one of other comments or spaces is another one, which a compiler cache that
+    # compares what the preprocessor makes of it takes for the same.
+    if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
+      set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND};-E;env;CCACHE_DEPEND=1;${CMAKE_CXX_COMPILER_LAUNCHER}")
+    endif()
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -fpch-preprocess)
