@@ -37,8 +37,6 @@ constexpr LeftOut kLeftOut[] = {
     {"test_stopwatch.cpp", "FlopCounter reports flops and rates in their units", "the text of one rank"},
     {"test_wrong_use.cpp", "with TESSERA_CHECK=1, reading a field that was never written is refused",
      "starts processes of its own"},
-    {"test_damage.cpp", "no damage to a configuration goes unnoticed, in any of the three formats",
-     "calls what only the rank of a file calls"},
     {"test_fermion_boundary.cpp", "the boundary costs no kernel and no field: M is as many launches with it as without",
      "faces are launched, too"},
     {"test_hmc.cpp", "hmc killed at any moment continues from its last saved state to the same bits",

@@ -45,6 +45,8 @@ class Communicator {
   virtual int size() const = 0;
   /// The name of the machine that this rank runs on.
   virtual std::string host() const;
+  /// Whether messages may lie in the memory of a GPU, as the GPU names it.
+  virtual bool reaches_gpu_memory() const { return false; }
 
   // ---- collective
 

@@ -151,6 +151,7 @@ MpiRanks::MpiRanks(mpi::Job* job)
       rank_(job->rank),
       size_(job->size),
       host_(job->host),
+      reaches_gpu_memory_(job->gpu_memory != 0),
       limit_(size_ > 1 ? env().timeout : 0, [this](const char* operation) { end_late(operation); }) {}
 
 mpi::Job& MpiRanks::job(const char* operation) const {

@@ -23,6 +23,7 @@ class MpiRanks : public Communicator, public SharedFiles {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string host() const override { return host_; }
+  bool reaches_gpu_memory() const override { return reaches_gpu_memory_; }
   void broadcast(void* data, std::size_t bytes, int root) override;
   void combine(void* values, std::size_t bytes, std::size_t count, Join join) override;
   void gather(const void* mine, std::size_t bytes, void* all) override;
@@ -73,6 +74,7 @@ class MpiRanks : public Communicator, public SharedFiles {
   std::atomic<mpi::Job*> job_;  ///< the thread that looks after the time may end the job
   int rank_, size_;
   std::string host_;
+  bool reaches_gpu_memory_;
   std::thread::id thread_ = std::this_thread::get_id();
   mutable std::atomic<bool> inside_{false};
   mutable TimeLimit limit_;  // the last, as it looks at the others

@@ -90,6 +90,13 @@ class Device {
   virtual void copy_rows_to_device(void* device, std::size_t pitch, const void* host, std::size_t bytes, int rows) = 0;
   virtual void copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) = 0;
 
+  /// What libraries of the host call an address of a block, MPI for instance.
+  virtual void* library_address(void* address) const { return address; }
+  /// Waits for what was launched on the block that holds this address. From then on libraries may read and write it, and
+  /// nobody else, until take_back().
+  virtual void lend(void* /*address*/) {}
+  virtual void take_back(void* /*address*/) {}
+
   /// Runs the kernel; with results it has finished at return. False if the device cannot run blocks of launch.block
   /// threads of this code: nothing has happened, a smaller block may do (never on the CPU).
   virtual bool launch(const DeviceLaunch& launch) = 0;

@@ -76,6 +76,11 @@ class GpuDriver : public GpuLoader {
   /// How kernels name the beginning of such memory, which they may read and write; nullptr if they cannot reach it.
   virtual void* device_address(void* pinned) = 0;
 
+  /// See Device. The caller has waited for the work on the block.
+  virtual void* library_address(void* device) { return device; }
+  virtual void lend(void* /*device*/) {}
+  virtual void take_back(void* /*device*/) {}
+
   virtual Stream create_stream() = 0;
   virtual void destroy_stream(Stream stream) noexcept = 0;
   virtual void synchronize(Stream stream) = 0;

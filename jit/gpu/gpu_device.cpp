@@ -109,6 +109,13 @@ void GpuDevice::copy_rows_to_host(void* host, const void* device, std::size_t pi
   guarded("copy to the host", [&] { copies_.to_host({const_cast<void*>(device), pitch, host, bytes, count}); });
 }
 
+void GpuDevice::lend(void* address) {
+  guarded("synchronisation", [&] {
+    streams_.wait(address);
+    driver_->lend(address);
+  });
+}
+
 // ---- launches -------------------------------------------------------------------------------------------------------
 
 void GpuDevice::build_packet(const DeviceLaunch& launch) {

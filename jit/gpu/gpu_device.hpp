@@ -45,6 +45,10 @@ class GpuDevice : public Device {
   void copy_rows_to_device(void* device, std::size_t pitch, const void* host, std::size_t bytes, int rows) override;
   void copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) override;
 
+  void* library_address(void* address) const override { return driver_->library_address(address); }
+  void lend(void* address) override;
+  void take_back(void* address) override { driver_->take_back(address); }
+
   /// Throws DeviceError naming kernel, sites and block. Without TESSERA_SYNC=1 the failure of a running kernel is told
   /// by a later call. At most kMostSummands sites per reduction.
   bool launch(const DeviceLaunch& launch) override;

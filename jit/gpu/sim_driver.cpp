@@ -142,6 +142,7 @@ class SimDriver final : public GpuDriver {
       if (address == nullptr) return;
       std::lock_guard lock(mutex_);
       check_unused(memory_.blocks(), address);
+      if (memory_.blocks().find(as_number(address)) != nullptr) lent_or_not(address, "free", false);
       memory_.free(as_number(address));
     });
   }
@@ -179,6 +180,22 @@ class SimDriver final : public GpuDriver {
     std::lock_guard lock(mutex_);
     pinned_.require(as_number(pinned), 1, "device_address");
     return reinterpret_cast<void*>(kPinnedWindow | as_number(pinned));
+  }
+
+  void* library_address(void* device) override { return memory_.host(as_number(device)); }
+  void lend(void* device) override {
+    std::lock_guard lock(mutex_);
+    SimBlock& block = lent_or_not(device, "lend", false);
+    if (block.users > 0)
+      throw InternalError({.what = "simulated GPU: lend",
+                           .expected = "memory whose work the host has waited for",
+                           .got = std::to_string(block.users) + " unfinished operations on it"});
+    check_unused(memory_.blocks(), device);
+    block.lent = true;
+  }
+  void take_back(void* device) override {
+    std::lock_guard lock(mutex_);
+    lent_or_not(device, "take_back", true).lent = false;
   }
 
   Stream create_stream() override {
@@ -413,8 +430,22 @@ class SimDriver final : public GpuDriver {
     SimBlock* block;
     bool written;
   };
+  SimBlock& lent_or_not(void* device, const char* what, bool lent) {
+    SimBlock& block = memory_.blocks().require(as_number(device), 1, what);
+    if (block.lent != lent)
+      throw InternalError({.what = std::string("simulated GPU: ") + what,
+                           .expected = lent ? "memory that was lent" : "memory that was not lent",
+                           .got = std::to_string(block.bytes) + " bytes at " + format_address(block.address)});
+    return block;
+  }
   /// With the lock held: what the next operation of the stream does to memory. Throws if it is not ordered.
   void begin(const SimStream& stream, const char* what, const std::vector<Use>& uses) {
+    for (const Use& use : uses)
+      if (use.block->lent)
+        throw InternalError({.what = std::string("simulated GPU: ") + what,
+                             .expected = "memory that only the device uses",
+                             .got = "an operation on memory that was lent to libraries of the host",
+                             .where = format_address(use.block->address)});
     if (!gpu_.checks_order) return;
     order_.begin(stream.number, what);
     for (const Use& use : uses) order_.use(use.block->history, stream.number, use.written);

@@ -24,7 +24,8 @@ namespace jit {
 struct SimBlock {
   std::uint64_t address = 0;
   std::size_t bytes = 0;
-  int users = 0;  ///< unfinished operations that refer to it
+  int users = 0;      ///< unfinished operations that refer to it
+  bool lent = false;  ///< to libraries of the host: no operation may use it
   SimOrder::History history = {};
 };
 

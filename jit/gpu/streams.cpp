@@ -37,10 +37,16 @@ Streams::Block* Streams::find(const void* address) {
   return as_number(address) - begin < block.bytes ? &block : nullptr;
 }
 
-void Streams::wait_and_remove(const void* address) {
-  const Block* found = find(address);
+void Streams::wait(const void* address) { wait_for(find(address)); }
+
+void Streams::wait_and_remove(const void* block) {
+  const auto removed = blocks_.extract(as_number(block));
+  wait_for(removed.empty() ? nullptr : &removed.mapped());
+}
+
+/// The operations on a block, or on all that is not known.
+void Streams::wait_for(const Block* found) {
   const Block block = found != nullptr ? *found : Block{};
-  blocks_.erase(as_number(address));
   for (std::size_t s = 0; s < kStreamRoles; ++s) {
     const Number written = s == block.writer ? block.written : 0;
     const Number unknown = found != nullptr ? streams_[s].anywhere : streams_[s].last;

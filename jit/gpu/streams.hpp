@@ -47,7 +47,9 @@ class Streams {
 
   /// A block of device memory that operations may name. What was never added counts as all memory.
   void add(const void* block, std::size_t bytes) noexcept;
-  /// The host waits for the operations on the block, which are the last.
+  /// The host waits for the operations on the block that holds this address.
+  void wait(const void* address);
+  /// The same for a block, and there are no others after them.
   void wait_and_remove(const void* block);
 
   /// To be called before the driver's calls that are one operation: lets its stream wait for what it depends on.
@@ -101,6 +103,7 @@ class Streams {
   const Point& record(Stream& stream);
   const Point& point_behind(Stream& stream, Number number);
   void follow(std::size_t follower, std::size_t leader, Number number);
+  void wait_for(const Block* block);
   void wait_for(std::size_t leader, Number number);
 
   GpuDriver& driver_;

@@ -62,12 +62,9 @@ Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int componen
 Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory, Residency& home,
              std::uint8_t encoding)
     : Field(std::move(order), word, components, home, encoding) {
-  if (home_.separate())
-    throw InternalError({.what = "Field in memory of the host",
-                         .expected = "a device that shares it",
-                         .got = "one with memory of its own"});
   device_ = memory;
   lent_ = true;
+  state_ = 0;  // others decide when it leaves the device
 }
 
 Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components)

@@ -39,8 +39,8 @@ class Field {
         std::uint8_t encoding = 0);
   /// At home in Residency::instance().
   Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components);
-  /// Its device side is `memory` (device_bytes() at a multiple of Device::kAlignment), which lives longer than the field: what
-  /// a message carries, for instance. Throws InternalError on devices with memory of their own.
+  /// Its device side is `memory` of the device (device_bytes() at a multiple of Device::kAlignment), which lives longer than the field
+  /// and stays where it is: what a message carries, for instance.
   Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory, Residency& home,
         std::uint8_t encoding = 0);
   Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory);

@@ -50,9 +50,9 @@ void* Memory::allocate(std::size_t bytes) {
   if (void* block = try_allocate(bytes)) return block;
   // A request that cannot be met must not drive everything else out.
   const std::size_t size = block_bytes(bytes);
-  const std::size_t spare = holder_ != nullptr ? holder_->spare_bytes() : 0;
+  const std::size_t spare = spare_bytes();
   if (size < bytes || size > limit_ || live_ - std::min(live_, spare) > limit_ - size) fail(bytes);
-  while (holder_ != nullptr && holder_->give_up_one())
+  while (give_up_one())
     if (void* block = try_allocate(bytes)) return block;
   fail(bytes);
 }
@@ -65,6 +65,21 @@ void* Memory::try_allocate(std::size_t bytes) {
   ++live_blocks_;
   peak_ = std::max(peak_, live_);
   return block;
+}
+
+std::size_t Memory::spare_bytes() const {
+  std::size_t bytes = 0;
+  for (const Holder* holder : holders_) bytes += holder->spare_bytes();
+  return bytes;
+}
+
+bool Memory::give_up_one() {
+  return std::ranges::any_of(holders_, [](Holder* holder) { return holder->give_up_one(); });
+}
+
+void Memory::give_up_all() {
+  while (give_up_one()) {
+  }
 }
 
 /// One kept or new block of a size as block_bytes() returns it, or nullptr.
@@ -127,7 +142,7 @@ void Memory::release_kept() noexcept {
 
 bool Memory::make_room(bool again) {
   const bool enough = kept_ > 0 && !again;
-  const bool given_up = !enough && holder_ != nullptr && holder_->give_up_one();
+  const bool given_up = !enough && give_up_one();
   release_kept();
   return enough || given_up;
 }
@@ -136,7 +151,8 @@ void Memory::fail(std::size_t bytes) const {
   std::string got = "a request for " + format_bytes(bytes) + " beyond " + format_bytes(live_) + " in " +
                     std::to_string(live_blocks_) + " blocks of fields";
   if (kept_ > 0) got += ", " + format_bytes(kept_) + " kept for reuse";
-  if (holder_ != nullptr) got += ", " + holder_->describe();
+  for (const Holder* holder : holders_)
+    if (const std::string held = holder->describe(); !held.empty()) got += ", " + held;
   const std::size_t size = block_bytes(bytes);
   const bool refused = size <= limit_ && live_ <= limit_ - size;  // by the device, with less in use than the limit
   const bool from_environment = env().mem_max != 0 && limit_ == env().mem_max;
@@ -146,8 +162,9 @@ void Memory::fail(std::size_t bytes) const {
                      .where = refused            ? "the device refused it; do other programs use its memory?"
                               : from_environment ? "limit from TESSERA_MEM_MAX"
                                                  : "limit: memory of the device",
-                     .what_now = holder_ == nullptr ? "Keep fewer fields or use a smaller local lattice"
-                                                    : "Use a smaller local lattice, or statements with fewer fields"});
+                     .what_now = holders_.empty() || device_.host_accessible()
+                                     ? "Keep fewer fields or use a smaller local lattice"
+                                     : "Use a smaller local lattice, or statements with fewer fields"});
 }
 
 }  // namespace jit

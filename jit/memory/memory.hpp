@@ -23,7 +23,7 @@ class Memory {
     virtual std::size_t spare_bytes() const = 0;
     /// Frees one block; false: there is none that it can do without.
     virtual bool give_up_one() = 0;
-    /// For the error: "12 fields on the device, 3 of them needed by the present statement".
+    /// For the error: "12 fields on the device, 3 of them needed by the present statement". Empty: nothing to say.
     virtual std::string describe() const = 0;
 
    protected:
@@ -42,23 +42,26 @@ class Memory {
   static Memory& host();
 
   Device& device() { return device_; }
-  /// Asked for memory when neither the limit nor the device leaves any; nullptr: nobody.
-  void set_holder(Holder* holder) { holder_ = holder; }
+  /// Asked for memory when neither the limit nor the device leaves any, the last that came first.
+  void add_holder(Holder* holder) { holders_.insert(holders_.begin(), holder); }
+  void remove_holder(Holder* holder) { std::erase(holders_, holder); }
 
   /// A block at a multiple of Device::kAlignment, contents undefined. The same sizes are reused last in, first out.
-  /// When memory is short, blocks kept for reuse go first, then what the holder gives up. Throws DeviceError naming the
+  /// When memory is short, blocks kept for reuse go first, then what the holders give up. Throws DeviceError naming the
   /// request, what lives, and the limit. bytes = 0 is allowed.
   void* allocate(std::size_t bytes);
-  /// The same without asking the holder; nullptr when there is none.
+  /// The same without asking the holders; nullptr when there is none.
   void* try_allocate(std::size_t bytes);
   /// `bytes` as in allocate(). nullptr is ignored.
   void free(void* address, std::size_t bytes) noexcept;
-  /// Gives memory back to the device, which needs it for itself: blocks kept for reuse, or else what the holder can do
-  /// without. `again`: that was not enough, and what was kept may have been asked for again in between; now the holder must
+  /// Gives memory back to the device, which needs it for itself: blocks kept for reuse, or else what a holder can do
+  /// without. `again`: that was not enough, and what was kept may have been asked for again in between; now a holder must
   /// give something up. False: there is nothing.
   bool make_room(bool again);
   /// Gives the blocks kept for reuse back to the system.
   void release_kept() noexcept;
+  /// The holders give up all that they can do without.
+  void give_up_all();
 
   /// What a block of this size takes of the limit.
   static std::size_t block_bytes(std::size_t bytes);
@@ -75,12 +78,14 @@ class Memory {
     std::uint64_t stamp;  // when it was freed
   };
 
+  std::size_t spare_bytes() const;
+  bool give_up_one();
   void* take(std::size_t size);
   void release_oldest() noexcept;
   [[noreturn]] void fail(std::size_t bytes) const;
 
   Device& device_;
-  Holder* holder_ = nullptr;
+  std::vector<Holder*> holders_;
   std::size_t limit_ = 0;
   std::size_t live_ = 0, peak_ = 0, kept_ = 0;
   std::int64_t live_blocks_ = 0;

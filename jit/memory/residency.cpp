@@ -7,11 +7,11 @@ namespace jit {
 Residency::Residency(Memory& device, Memory& host)
     : device_(device), host_(host), separate_(!device.device().host_accessible()) {
   ring_.older = ring_.newer = &ring_;
-  if (separate_) device_.set_holder(this);
+  if (separate_) device_.add_holder(this);
 }
 
 Residency::~Residency() {
-  if (separate_) device_.set_holder(nullptr);
+  if (separate_) device_.remove_holder(this);
 }
 
 Residency& Residency::instance() {
@@ -62,11 +62,6 @@ std::size_t Residency::spare_bytes() const {
   for (const Place* place = ring_.newer; place != &ring_; place = place->newer)
     if (place->statement != statement_) bytes += Memory::block_bytes(place->field->device_bytes());
   return bytes;
-}
-
-void Residency::spill_others() {
-  while (give_up_one()) {
-  }
 }
 
 bool Residency::give_up_one() {

@@ -48,9 +48,6 @@ class Residency final : private Memory::Holder {
     host_is_full_ = false;
   }
 
-  /// Every field that the present statement has not used leaves the device: memory that just holds one statement.
-  void spill_others();
-
   std::int64_t resident_fields() const;
   const TransferCounts& transfers() const { return transfers_; }
   void reset_transfers() { transfers_ = {}; }

@@ -412,7 +412,7 @@ void Runtime::run(const Plan& plan) {
   }
   for (std::size_t p = 0; p < plan.parts.size(); ++p)
     bind(plan.parts[p], plan.whole, state.bound, state.bound.parts[p]);
-  if (state.separate && env().spill) Residency::instance().spill_others();
+  if (state.separate && env().spill) Memory::instance().give_up_all();
 
   if (state.found.size() < plan.results.size()) state.found.resize(plan.results.size());
   const bool started = state.start_interleaved(plan);

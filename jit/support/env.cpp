@@ -19,7 +19,7 @@ namespace {
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kAssembler, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
-  kFuse, kTwoRows, kOverlap, kKeepHalos, kNuma, kMpi, kMpiLibrary, kTimeout
+  kFuse, kTwoRows, kOverlap, kKeepHalos, kNuma, kMpi, kGpuMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
 
@@ -205,6 +205,7 @@ Env read_all() {
   values.keep_halos = read_bytes(kKeepHalos);
   values.numa = read_bool(kNuma);
   values.mpi = read_auto_bool(kMpi);
+  values.gpu_mpi = read_auto_bool(kGpuMpi);
   values.mpi_library = raw(kMpiLibrary);
   values.timeout = read_int(kTimeout, 0, std::numeric_limits<int>::max());
   configure_log(values.log);
@@ -268,6 +269,8 @@ const std::vector<EnvVariable>& env_table() {
        "0: ranks of a machine that nobody has bound to processors run on all of it, not each in its share of the NUMA domains"},
       {"TESSERA_MPI", "auto|0|1", "auto",
        "whether processes are ranks of one job that talk by MPI; auto: if mpirun, srun or the like started them, or the program has initialised MPI"},
+      {"TESSERA_GPU_MPI", "auto|0|1", "auto",
+       "whether messages between GPUs lie in their memory, which takes an MPI that is CUDA-aware; auto: if it says that it is"},
       {"TESSERA_MPI_LIBRARY", "file", "", "the plug-in for MPI; libtessera_mpi.so is looked for if not set"},
       {"TESSERA_TIMEOUT", "seconds, 0: for ever", "600",
        "how long a rank waits for a message of another, or for all in an operation of all"},

@@ -53,6 +53,7 @@ struct Env {
   std::string sim_fault;         ///< what fails there, see jit/gpu/driver.hpp
   bool sim_delay = true;         ///< whether its streams dawdle
   std::optional<bool> mpi;       ///< whether ranks talk by MPI
+  std::optional<bool> gpu_mpi;   ///< whether MPI reaches a GPU's memory; nothing: as it says
   std::string mpi_library;       ///< the plug-in for MPI; empty: looked for
   int timeout = 0;               ///< seconds that a rank waits for a message; 0: for ever
 

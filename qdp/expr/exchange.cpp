@@ -258,12 +258,12 @@ void run_stage(const LatticeState& lattice, std::span<Exchange> statements) {
       for (Exchange& statement : statements) statement.compute_faces(*post);
       post->finish();
     }
+    post->release();
     spent().faces -= spent().wait - waited;
   } catch (...) {
-    post->give_up();
     // Messages that are under way keep their memory, and meet those of the other ranks, which have failed alike.
     static std::vector<std::shared_ptr<Post>> abandoned;
-    abandoned.push_back(post);
+    if (post->give_up()) abandoned.push_back(post);
     values[0].faces->kept.erase(key_of(values));
     throw;
   }

@@ -41,13 +41,13 @@ void SentLetters::forget() {
   while (!letters_.empty()) drop_oldest();
 }
 
-std::byte* ReceivedLetters::at(const PlaceInLetter& place) const {
-  const auto letter = letters_.find(place.letter);
-  if (letter == letters_.end())
+const std::shared_ptr<jit::MessageMemory>& ReceivedLetters::at(std::uint64_t letter) const {
+  const auto found = letters_.find(letter);
+  if (found == letters_.end())
     throw jit::InternalError({.what = "a value that another rank has sent before",
-                              .expected = "letter " + std::to_string(place.letter),
+                              .expected = "letter " + std::to_string(letter),
                               .got = std::to_string(letters_.size()) + " other ones"});
-  return letter->second.get() + place.byte;
+  return found->second;
 }
 
 Correspondence& correspondence_with(int rank) {

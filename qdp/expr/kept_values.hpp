@@ -12,7 +12,10 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "jit/memory/message_memory.hpp"
 
 namespace QDP::detail {
 
@@ -57,13 +60,16 @@ class SentLetters {
 /// What this rank has of another one.
 class ReceivedLetters {
  public:
-  void keep(std::uint64_t letter, std::shared_ptr<std::byte> memory) { letters_[letter] = std::move(memory); }
+  void keep(std::uint64_t letter, std::shared_ptr<jit::MessageMemory> memory) {
+    memory->keep();
+    letters_[letter] = std::move(memory);
+  }
   void drop_before(std::uint64_t letter) { letters_.erase(letters_.begin(), letters_.lower_bound(letter)); }
   /// Throws jit::InternalError for one that is not here.
-  std::byte* at(const PlaceInLetter& place) const;
+  const std::shared_ptr<jit::MessageMemory>& at(std::uint64_t letter) const;
 
  private:
-  std::map<std::uint64_t, std::shared_ptr<std::byte>> letters_;
+  std::map<std::uint64_t, std::shared_ptr<jit::MessageMemory>> letters_;
 };
 
 struct Correspondence {

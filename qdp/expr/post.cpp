@@ -19,7 +19,7 @@ std::shared_ptr<jit::Field> buffer(const std::shared_ptr<const jit::SiteOrder>& 
                : nullptr;
 }
 
-/// In somebody else's memory.
+/// In a letter.
 std::shared_ptr<jit::Field> lent(const std::shared_ptr<const jit::SiteOrder>& order, const StoredShape& stored,
                                  void* memory) {
   return std::make_shared<jit::Field>(order, stored.word(), stored.words(), memory, jit::Residency::instance(),
@@ -50,8 +50,12 @@ std::size_t end_letter(Letter& letter, std::vector<std::size_t>& at) {
   const std::size_t bytes = letter.size(), values = at.size();
   at.push_back(bytes);
   if (may_be_kept(bytes, values)) letter.add(std::max(sizeof(Postscript), rest_note_bytes(values)));
-  letter.place();
   return bytes;
+}
+
+/// Whether messages lie in the memory of a device that has one of its own.
+bool gpu_messages() {
+  return jit::env().gpu_mpi ? *jit::env().gpu_mpi : jit::process_communicator().reaches_gpu_memory();
 }
 
 /// Of a part in its buffer in host order.
@@ -66,12 +70,16 @@ Spent& spent() {
   return all;
 }
 
-std::size_t Letter::add(std::size_t bytes) { return std::exchange(bytes_, bytes_ + bytes); }
+bool Letter::hold() {
+  if (bytes_ == 0) return false;
+  if (memory_ == nullptr) memory_ = std::make_shared<jit::MessageMemory>(*pool_, bytes_);
+  return memory_->hold();
+}
 
-void Letter::place() {
-  if (bytes_ == 0) return;
-  memory_.reset(static_cast<std::byte*>(jit::Memory::host().allocate(bytes_)),
-                [bytes = bytes_](std::byte* memory) { jit::Memory::host().free(memory, bytes); });
+void Letter::release(bool is_kept) {
+  if (memory_ == nullptr) return;
+  memory_->release();
+  if (is_kept) memory_ = nullptr;
 }
 
 Post::Post(const LatticeState& lattice, std::span<const Shifted> statements) : by_groups_(lattice.alike()) {
@@ -96,17 +104,12 @@ Post::Post(const LatticeState& lattice, std::span<const Shifted> statements) : b
     mail.arrived.resize(mail.in_at.size());
     mail.out_bytes = end_letter(mail.out, mail.out_at);
     mail.in_bytes = end_letter(mail.in, mail.in_at);
-    if (mail.out_bytes > 0) mail.plain = ranks.outgoing(mail.out.at(0), mail.out_bytes, rank);
-    if (mail.out.size() > mail.out_bytes) {
-      mail.note.resize(note_words(mail.values.size()));
-      mail.kept = ranks.outgoing(mail.out.at(0), mail.out_bytes + sizeof(Postscript), rank);
-      mail.noted = ranks.outgoing(mail.note.data(), mail.note.size() * sizeof(std::uint64_t), rank);
-    }
-    if (mail.in.size() > 0) mail.received = ranks.incoming(mail.in.at(0), mail.in.size(), rank, jit::Length::at_most);
+    if (mail.out.size() == mail.out_bytes) continue;
+    mail.note.resize(note_words(mail.values.size()));
+    mail.noted = ranks.outgoing(mail.note.data(), mail.note.size() * sizeof(std::uint64_t), rank);
   }
-  for (std::size_t s = 0; s < statements.size(); ++s) {
-    const Shifted& statement = statements[s];
-    for (Travelling& t : travelling[s]) place_buffers(t);
+  choose_places();
+  for (const Shifted& statement : statements) {
     auto& of_statement = buffers.emplace_back();
     for (const Face& face : statement.faces->faces) {
       auto& of_face = of_statement.emplace_back(statement.size());
@@ -118,22 +121,66 @@ Post::Post(const LatticeState& lattice, std::span<const Shifted> statements) : b
   }
 }
 
-void Post::place_buffers(Travelling& t) {
-  t.out_in_place = in_place(t.halo->outgoing, t.to);
-  t.in_in_place = in_place(t.halo->incoming, t.from);
-  t.outgoing = t.out_in_place
-                   ? lent(t.halo->outgoing, t.stored, mail_.at(t.to[0].segment->rank).out.at(t.to[0].first_byte))
-                   : buffer(t.halo->outgoing, t.stored);
-  if (!t.in_in_place) t.incoming = buffer(t.halo->incoming, t.stored);
+/// Buffers lie in letters where they fit. In the memory of a device that the host does not reach lie letters of which all parts are
+/// such buffers, and if the library of messages reaches it.
+void Post::choose_places() {
+  const bool separate = jit::Residency::instance().separate(), on_host = separate && !gpu_messages();
+  for (auto& values : travelling)
+    for (Travelling& t : values) {
+      t.out_in_place = fits_letter(t.halo->outgoing, t.to);
+      t.in_in_place = fits_letter(t.halo->incoming, t.from);
+      if (on_host || (separate && !t.out_in_place))
+        for (const LetterPart& part : t.to) mail_.at(part.segment->rank).out.stay_on_host();
+      if (on_host || (separate && !t.in_in_place))
+        for (const LetterPart& part : t.from) mail_.at(part.segment->rank).in.stay_on_host();
+    }
+  for (auto& values : travelling)
+    for (Travelling& t : values) {
+      t.out_in_place = t.out_in_place && mail_.at(t.to[0].segment->rank).out.is_on_device();
+      t.in_in_place = t.in_in_place && mail_.at(t.from[0].segment->rank).in.is_on_device();
+    }
 }
 
-/// Whether a buffer may lie in the letter: it is one part, of whole groups, and the device reads the host's memory.
-bool Post::in_place(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const {
+/// Whether a buffer may lie in the letter: it is one part, of whole groups.
+bool Post::fits_letter(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const {
   return by_groups_ && parts.size() == 1 && order->sites == order->groups * order->lanes &&
-         parts[0].first_byte % jit::Device::kAlignment == 0 && !jit::Residency::instance().separate();
+         parts[0].first_byte % jit::Device::kAlignment == 0;
+}
+
+void Post::place_buffers(Travelling& t) {
+  if (t.out_in_place)
+    t.outgoing = lent(t.halo->outgoing, t.stored, mail_.at(t.to[0].segment->rank).out.at(t.to[0].first_byte));
+  else if (!t.outgoing)
+    t.outgoing = buffer(t.halo->outgoing, t.stored);
+  if (!t.in_in_place && !t.incoming) t.incoming = buffer(t.halo->incoming, t.stored);
+}
+
+/// Messages of letters that lie elsewhere than before are made anew.
+void Post::hold_letters() {
+  bool moved = false;
+  for (auto& [rank, mail] : mail_) {
+    if (mail.out.hold()) connect_out(rank, mail), moved = true;
+    if (mail.in.hold()) connect_in(rank, mail), moved = true;
+  }
+  if (!moved) return;
+  for (auto& values : travelling)
+    for (Travelling& t : values) place_buffers(t);
+}
+
+void Post::connect_out(int rank, Mail& mail) {
+  std::byte* const at = mail.out.memory()->library_address();
+  jit::Communicator& ranks = jit::process_communicator();
+  if (mail.out_bytes > 0) mail.plain = ranks.outgoing(at, mail.out_bytes, rank);
+  if (mail.noted) mail.kept = ranks.outgoing(at, mail.out_bytes + sizeof(Postscript), rank);
+}
+
+void Post::connect_in(int rank, Mail& mail) {
+  mail.received = jit::process_communicator().incoming(mail.in.memory()->library_address(), mail.in.size(), rank,
+                                                       jit::Length::at_most);
 }
 
 void Post::prepare(const std::function<Contents(std::size_t statement, std::size_t value)>& contents) {
+  hold_letters();
   for (auto& [rank, mail] : mail_) {
     mail.sent = mail.plain.get();
     mail.is_there.assign(mail.values.size(), false);
@@ -177,7 +224,7 @@ void Post::prepare(int rank, Mail& mail,
   if (known > 0 && prepare_rest(rank, mail, names, places)) return;
   mail.is_there.assign(names.size(), false);
   const Postscript postscript{other.keep(mail.out_bytes, names, mail.out_at, mail.hope), other.oldest()};
-  std::memcpy(mail.out.at(mail.out_bytes), &postscript, sizeof postscript);
+  mail.out.memory()->write(mail.out_bytes, &postscript, sizeof postscript);
   mail.sent = mail.kept.get();
 }
 
@@ -197,11 +244,13 @@ bool Post::prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& name
   const std::size_t length = bytes + rest_note_bytes(n);
   if (length == mail.out_bytes || length == mail.out_bytes + sizeof(Postscript) || length > mail.out.size())
     return false;
-  mail.rest.resize(length);
+  if (mail.rest.size() == 0) mail.rest = mail.out.like();
+  mail.rest.hold();
+  jit::MessageMemory& rest = *mail.rest.memory();
   const std::uint64_t number = correspondence_with(rank).sent.keep(mail.out_bytes, added, at, mail.hope);
-  std::memcpy(mail.rest.data() + bytes, &number, sizeof number);
-  std::memcpy(mail.rest.data() + bytes + sizeof number, mail.note.data(), note_bytes(n));
-  mail.partial = jit::process_communicator().outgoing(mail.rest.data(), length, rank);
+  rest.write(bytes, &number, sizeof number);
+  rest.write(bytes + sizeof number, mail.note.data(), note_bytes(n));
+  mail.partial = jit::process_communicator().outgoing(rest.library_address(), length, rank);
   mail.sent = mail.partial.get();
   return true;
 }
@@ -212,16 +261,17 @@ bool Post::is_sent(const Travelling& value) const {
 }
 
 void Post::gather_rest(Mail& mail) {
-  std::byte* to = mail.rest.data();
+  std::size_t to = 0;
   for (std::size_t i = 0; i < mail.values.size(); ++i) {
     if (mail.is_there[i]) continue;
     const std::size_t bytes = mail.out_at[i + 1] - mail.out_at[i];
-    std::memcpy(to, mail.out.at(mail.out_at[i]), bytes);
+    mail.rest.memory()->copy(to, *mail.out.memory(), mail.out_at[i], bytes);
     to += bytes;
   }
 }
 
 void Post::start() {
+  under_way_ = true;
   for (const auto& values : travelling)
     for (const Travelling& t : values) {
       if (t.out_in_place) continue;
@@ -238,16 +288,18 @@ void Post::start() {
     }
   for (auto& [rank, mail] : mail_) {
     if (!mail.received) continue;
-    if (std::exchange(mail.in_is_kept, false)) {
-      mail.in.place();
-      mail.received = jit::process_communicator().incoming(mail.in.at(0), mail.in.size(), rank, jit::Length::at_most);
-    }
     mail.opened = false;
+    mail.in.memory()->lend();
     mail.received->start();
   }
   for (auto& [rank, mail] : mail_)
     if (mail.sent != nullptr) {
-      if (mail.sent == mail.partial.get()) gather_rest(mail);
+      if (mail.sent == mail.partial.get()) {
+        gather_rest(mail);
+        mail.rest.memory()->lend();
+      } else if (mail.sent != mail.noted.get()) {
+        mail.out.memory()->lend();
+      }
       mail.sent->start();
       ++spent().messages;
       spent().bytes += static_cast<std::int64_t>(mail.sent->length());
@@ -303,13 +355,15 @@ void Post::open(int rank, Mail& mail) {
   if (!mail.received || mail.opened) return;
   wait(*mail.received);
   mail.opened = true;
+  const jit::MessageMemory& in = *mail.in.memory();
+  mail.in.memory()->take_back();
   ReceivedLetters& letters = correspondence_with(rank).received;
   const std::size_t length = mail.received->length(), n = mail.arrived.size();
   if (length == mail.in_bytes || length == mail.in_bytes + sizeof(Postscript)) {
     for (std::size_t i = 0; i < n; ++i) mail.arrived[i] = mail.in.at(mail.in_at[i]);
     if (length == mail.in_bytes) return;
     Postscript postscript;
-    std::memcpy(&postscript, mail.in.at(mail.in_bytes), sizeof postscript);
+    in.read(mail.in_bytes, &postscript, sizeof postscript);
     letters.drop_before(postscript.oldest);
     letters.keep(postscript.number, mail.in.memory());
     mail.in_is_kept = true;
@@ -318,13 +372,17 @@ void Post::open(int rank, Mail& mail) {
   // A note, and before it what it does not find.
   std::vector<std::uint64_t> note(note_words(n));
   std::size_t bytes = 0;
-  if (length >= note_bytes(n)) std::memcpy(note.data(), mail.in.at(length - note_bytes(n)), note_bytes(n));
+  if (length >= note_bytes(n)) in.read(length - note_bytes(n), note.data(), note_bytes(n));
   if (note[1] == mail.in_bytes) {
     letters.drop_before(note[0]);
     for (std::size_t i = 0; i < n; ++i) {
       const PlaceInLetter place{note[2 + 2 * i], note[3 + 2 * i]};
-      mail.arrived[i] = place.letter > 0 ? letters.at(place) : mail.in.at(bytes);
-      if (place.letter == 0) bytes += mail.in_at[i + 1] - mail.in_at[i];
+      if (place.letter > 0) {
+        mail.arrived[i] = mail.reading.emplace_back(letters.at(place.letter))->address() + place.byte;
+        continue;
+      }
+      mail.arrived[i] = mail.in.at(bytes);
+      bytes += mail.in_at[i + 1] - mail.in_at[i];
     }
   }
   if (note[1] != mail.in_bytes || length != (bytes > 0 ? bytes + rest_note_bytes(n) : note_bytes(n)))
@@ -333,7 +391,7 @@ void Post::open(int rank, Mail& mail) {
                               .got = std::to_string(length)});
   if (bytes == 0) return;
   std::uint64_t number = 0;
-  std::memcpy(&number, mail.in.at(bytes), sizeof number);
+  in.read(bytes, &number, sizeof number);
   letters.keep(number, mail.in.memory());
   mail.in_is_kept = true;
 }
@@ -341,12 +399,30 @@ void Post::open(int rank, Mail& mail) {
 void Post::finish() {
   for (auto& [rank, mail] : mail_) {
     open(rank, mail);
-    if (mail.sent != nullptr) wait(*mail.sent);
+    if (mail.sent == nullptr) continue;
+    wait(*mail.sent);
+    mail.out.memory()->take_back();
+    if (mail.sent != mail.partial.get()) continue;
+    mail.rest.memory()->take_back();
+    mail.rest.release();
+  }
+  under_way_ = false;
+}
+
+void Post::release() {
+  for (auto& [rank, mail] : mail_) {
+    mail.out.release();
+    mail.in.release(std::exchange(mail.in_is_kept, false));
+    mail.reading.clear();
   }
 }
 
-void Post::give_up() {
-  for (const auto& [rank, mail] : mail_) correspondence_with(rank).sent.forget();
+bool Post::give_up() {
+  for (auto& [rank, mail] : mail_) {
+    correspondence_with(rank).sent.forget();
+    mail.reading.clear();
+  }
+  return under_way_;
 }
 
 void Post::wait(jit::Message& message) {

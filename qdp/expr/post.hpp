@@ -7,11 +7,12 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "jit/comm/communicator.hpp"
 #include "jit/memory/field.hpp"
-#include "jit/memory/memory.hpp"
+#include "jit/memory/message_memory.hpp"
 #include "jit/support/clock.hpp"
 #include "qdp/expr/kept_values.hpp"
 #include "qdp/expr/storage.hpp"
@@ -48,19 +49,34 @@ struct Shifted {
   std::size_t size() const { return maps.size(); }
 };
 
-/// What a message carries, at a multiple of Device::kAlignment.
+/// What a message carries.
 class Letter {
  public:
-  /// Longer by so much; the number of bytes before. Before place().
-  std::size_t add(std::size_t bytes);
-  void place();
-  std::byte* at(std::size_t byte) const { return memory_.get() + byte; }
-  const std::shared_ptr<std::byte>& memory() const { return memory_; }
+  /// Longer by so much; the number of bytes before.
+  std::size_t add(std::size_t bytes) { return std::exchange(bytes_, bytes_ + bytes); }
   std::size_t size() const { return bytes_; }
+  /// In the memory of the device, which may be the host's, unless it has to stay out of it.
+  void stay_on_host() { pool_ = &jit::MessagePool::on_host(); }
+  bool is_on_device() const { return pool_ == &jit::MessagePool::on_device(); }
+  /// Another one as long, in the same memory.
+  Letter like() const {
+    Letter other;
+    other.bytes_ = bytes_;
+    other.pool_ = pool_;
+    return other;
+  }
+
+  /// Whether it lies elsewhere than before. If it has bytes.
+  bool hold();
+  /// Whoever else holds it may keep it: then another piece of memory takes its place.
+  void release(bool is_kept = false);
+  const std::shared_ptr<jit::MessageMemory>& memory() const { return memory_; }
+  std::byte* at(std::size_t byte) const { return memory_->address() + byte; }
 
  private:
   std::size_t bytes_ = 0;
-  std::shared_ptr<std::byte> memory_;
+  jit::MessagePool* pool_ = &jit::MessagePool::on_device();
+  std::shared_ptr<jit::MessageMemory> memory_;  // nullptr: none yet
 };
 
 /// Part of a letter that is a segment of a buffer, and lies in the buffer's own memory if that is possible.
@@ -100,13 +116,14 @@ class Post {
     std::vector<std::pair<std::size_t, std::size_t>> values;     ///< [parts of `out`] statement and value
     std::vector<std::size_t> out_at, in_at;                      ///< [parts] first byte, and the end
     std::vector<std::uint64_t> note;                             ///< for the other rank; its memory stays
-    std::vector<std::byte> rest;                                 ///< values that it does not have, and a note
+    Letter rest;                                                 ///< values that it does not have, and a note
     std::unique_ptr<jit::Message> plain, kept, noted, received;  ///< nullptr: none
     std::unique_ptr<jit::Message> partial;                       ///< made anew each time, since its length differs
     std::vector<bool> is_there;                                  ///< [parts of `out`] the other rank has it
     jit::Message* sent = nullptr;                                ///< the one of this execution
     bool opened = true, in_is_kept = false;                      ///< what came: was looked at; stays where it is
     std::vector<std::byte*> arrived;                             ///< [parts of `in`]
+    std::vector<jit::HeldMessage> reading;                       ///< letters from before that some have arrived with
     std::shared_ptr<int> hope = std::make_shared<int>(kHope);
   };
   std::map<int, Mail> mail_;  // by rank; lives longer than the buffers, which may lie in it
@@ -131,21 +148,28 @@ class Post {
   /// What arrives for a value lies in its buffer.
   void receive(Travelling& value);
   void finish();
-  /// After a failure: what others have of this rank is not known any more.
-  void give_up();
+  /// After finish(), when what arrived is not needed any more.
+  void release();
+  /// After a failure: what others have of this rank is not known any more. Whether messages may be under way, which need their memory.
+  bool give_up();
 
  private:
   static void wait(jit::Message& message);
+  void choose_places();
+  void hold_letters();
+  static void connect_out(int rank, Mail& mail);
+  static void connect_in(int rank, Mail& mail);
   void prepare(int rank, Mail& mail, const std::function<Contents(std::size_t statement, std::size_t value)>& contents);
   bool prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& names,
                     const std::vector<const PlaceInLetter*>& places);
   static void gather_rest(Mail& mail);
   void open(int rank, Mail& mail);
   void place_buffers(Travelling& value);
-  bool in_place(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const;
+  bool fits_letter(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const;
   void place_arrived(Travelling& value, std::byte* from);
 
   bool by_groups_;  ///< messages carry words in device order, otherwise in host order
+  bool under_way_ = false;
   std::vector<std::shared_ptr<const Faces>> others_;
 };
 

@@ -3,7 +3,7 @@
 #   jit/ knows nothing of qdp/, lib/, apps/; qdp/ nothing of lib/, apps/; lib/ nothing of jit/, apps/;
 #   LLVM is seen by jit/codegen/ only; nothing includes tests/ or examples/ but tests and examples.
 # Tests run beside each other, several variants of one program at once: what one writes into the folder for temporary files
-# has a name of its own.
+# has a name of its own. What they leave out on several ranks is there.
 # Inside jit, qdp and lib the folders use each other as the table with the column "may use" in <layer>/README.md says: those
 # that stand above them in it. A name in parentheses points up, and is there until somebody finds a better place.
 set -eu
@@ -23,6 +23,15 @@ if grep -rnE '"/tmp/|temp_directory_path\(\) */' tests --include='*.cpp' --inclu
   echo 'tests: a name in the folder for temporary files that two processes share; tests::TemporaryFolder has none'
   status=1
 fi
+
+# Cases that are left out on several ranks are cases.
+sed -nE 's/^ *\{"(test_[a-z0-9_]+\.cpp)", "(.*)",.*/\1|\2/p' tests/not_on_ranks.cpp | sed -E 's/", .*//' | {
+  stale=0
+  while IFS='|' read -r file name; do
+    grep -qF "TEST_CASE" tests/*/"$file" && { [ -z "$name" ] || grep -qF "\"$name\"" tests/*/"$file"; } || { echo "tests/not_on_ranks.cpp: no case \"$name\" in $file"; stale=1; }
+  done
+  exit $stale
+} || status=1
 
 # The words of a row's last cell that stand in backticks, with their parentheses: "folder use1 use2 (use3)".
 table() {  # LAYER

@@ -110,6 +110,18 @@ TEST_CASE("no launcher, one rank, or TESSERA_MPI=0: no plug-in is looked for") {
   CHECK(start(variables, "older").text == "0/1");
 }
 
+TEST_CASE("whether messages may lie in a GPU's memory is what MPI says") {
+  for (const bool aware : {false, true}) {
+    auto variables = kTwo;
+    variables["TESSERA_MPI_LIBRARY"] = fake(aware ? "cuda_aware" : "works");
+    const Ended end = in_process(variables, [] {
+      jit::start_ranks(nullptr, nullptr);
+      return std::string(ranks().reaches_gpu_memory() ? "yes" : "no");
+    });
+    CHECK(end.text == (aware ? "yes" : "no"));
+  }
+}
+
 TEST_CASE("an exception that nobody catches ends a process by itself with one message and status 1") {
   const auto thrown_by = [](const std::map<std::string, std::string>& variables, std::terminate_handler own) {
     return in_process(variables, [own]() -> std::string {

@@ -486,7 +486,7 @@ TEST_CASE("a pool asks its holder only when its own blocks do not do") {
     }
     std::string describe() const override { return "a test"; }
   } holder(memory);
-  memory.set_holder(&holder);
+  memory.add_holder(&holder);
   for (int i = 0; i < 6; ++i) holder.blocks.push_back(memory.allocate(4096));
   void* kept = memory.allocate(4 * 4096);
   memory.free(kept, 4 * 4096);
@@ -502,7 +502,7 @@ TEST_CASE("a pool asks its holder only when its own blocks do not do") {
   memory.free(three, 3 * 4096);
   memory.free(five, 5 * 4096);
   for (void* block : holder.blocks) memory.free(block, 4096);
-  memory.set_holder(nullptr);
+  memory.remove_holder(&holder);
 }
 
 TEST_CASE("the process's fields live on its device, in two pools") {

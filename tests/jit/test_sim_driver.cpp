@@ -357,6 +357,52 @@ TEST_CASE("memory in use by unfinished work cannot be freed") {
   CHECK_THROWS_WITH_AS(driver->synchronize(stream), Contains("1 unfinished operations"), InternalError);
 }
 
+TEST_CASE("memory is lent when the host has waited for its work, and used again when it is taken back") {
+  const auto driver = open();
+  const auto stream = driver->create_stream();
+  auto* block = static_cast<std::uint64_t*>(driver->allocate(4096));
+  driver->clear(stream, block, 4096);
+  Gate gate;
+  gate.close(*driver, stream);
+  const std::uint64_t packet[] = {parameter(block), 1};
+  driver->launch(stream, code_of(scale_and_add), 1, 4, packet, 2);
+  CHECK_THROWS_WITH_AS(driver->lend(block), Contains("unfinished operations"), InternalError);
+  gate.open();
+  driver->synchronize(stream);
+  driver->lend(ahead(block, 64));  // any address of it
+  auto* const words = static_cast<std::uint64_t*>(driver->library_address(ahead(block, 8)));
+  CHECK(*words == 1);
+  *words = 5;
+  const std::string lent = "memory that was lent";
+  CHECK_THROWS_WITH_AS(driver->launch(stream, code_of(scale_and_add), 1, 4, packet, 2), Contains(lent.c_str()),
+                       InternalError);
+  CHECK_THROWS_WITH_AS(driver->clear(stream, block, 64), Contains(lent.c_str()), InternalError);
+  CHECK_THROWS_WITH_AS(driver->copy_in(stream, block, words, 64), Contains(lent.c_str()), InternalError);
+  CHECK_THROWS_WITH_AS(driver->lend(block), Contains("not lent"), InternalError);
+  driver->take_back(block);
+  CHECK_THROWS_WITH_AS(driver->take_back(block), Contains(lent.c_str()), InternalError);
+  driver->launch(stream, code_of(scale_and_add), 1, 4, packet, 2);
+  CHECK(read<std::uint64_t>(*driver, stream, block, 2)[1] == 6);
+  driver->free(block);
+}
+
+TEST_CASE("lent memory is not freed, and work that the host has not waited for is found when it is lent") {
+  const auto driver = open();
+  const auto stream = driver->create_stream();
+  void* const block = driver->allocate(4096);
+  driver->clear(stream, block, 4096);
+  SUBCASE("it has ended by chance") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK_THROWS_AS(driver->lend(block), InternalError);
+  }
+  SUBCASE("freed") {
+    driver->synchronize(stream);
+    driver->lend(block);
+    driver->free(block);
+    CHECK_THROWS_WITH_AS(driver->synchronize(stream), Contains("not lent"), InternalError);
+  }
+}
+
 TEST_CASE("memory may be freed once an event behind its use has passed") {
   const auto driver = open();
   const auto stream = driver->create_stream(), other = driver->create_stream();

@@ -160,6 +160,7 @@ std::map<std::string, std::string> values_of(const jit::Env& e) {
           {"TESSERA_KEEP_HALOS", number(e.keep_halos)},
           {"TESSERA_NUMA", number(e.numa)},
           {"TESSERA_MPI", maybe(e.mpi)},
+          {"TESSERA_GPU_MPI", maybe(e.gpu_mpi)},
           {"TESSERA_MPI_LIBRARY", e.mpi_library},
           {"TESSERA_TIMEOUT", number(e.timeout)}};
 }

@@ -169,7 +169,8 @@ TEST_CASE("no damage to a configuration goes unnoticed, in any of the three form
     std::vector<jit::Field*> fields;
     for (int mu = 0; mu < Nd; ++mu) fields.push_back(const_cast<LatticeColorMatrix&>(u[mu]).field().get());
     io::FieldSource source(fields);
-    io::write_ildg(ildg, io::lattice_geometry(), io::Word::float64, "lfn://somewhere", source);
+    const io::SiteGeometry lattice = io::lattice_geometry();
+    io::on_primary_with(source, [&] { io::write_ildg(ildg, lattice, io::Word::float64, "lfn://somewhere", source); });
   }
   GaugeField good = u;
   if (sizeof(REAL) == 4) good = read_field("SZINQIO", scidac);

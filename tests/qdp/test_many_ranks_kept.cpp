@@ -8,6 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "jit/gpu/gpu_device.hpp"
+#include "jit/gpu/process_device.hpp"
+#include "jit/memory/deferred.hpp"
+#include "jit/memory/message_memory.hpp"
+#include "jit/support/env.hpp"
 #include "tests/counting_ranks.hpp"
 #include "tests/grid_of_ranks.hpp"
 #include "tests/qdp/lattices.hpp"
@@ -31,6 +36,12 @@ constexpr double kPostscript = 16, kNote = 32;
 /// On a rank, which tells of its failure by an exception.
 void must(bool holds) {
   if (!holds) throw std::runtime_error("a wrong value");
+}
+
+void use_gpus() { setenv("TESSERA_DEVICE", "sim", 1); }
+void lie_on_gpus() {
+  use_gpus();
+  setenv("TESSERA_GPU_MPI", "1", 1);
 }
 
 /// Bytes that each of two ranks sends in each step of a program, which calls its argument after each.
@@ -319,9 +330,76 @@ TEST_CASE("any changes between statements: little room, other lanes and devices"
     setenv("TESSERA_DEVICE", "sim", 1);
     setenv("TESSERA_SPILL", "1", 1);
   };
-  for (const tests::Settings settings : {little, unlike, lanes, spilling})
+  const tests::Settings on_gpus = [](int) { lie_on_gpus(); };
+  const tests::Settings leaving = [](int) {
+    lie_on_gpus();
+    setenv("TESSERA_SPILL", "1", 1);
+  };
+  const tests::Settings on_some = [](int rank) { rank == 1 ? lie_on_gpus() : use_gpus(); };
+  for (const tests::Settings settings : {little, unlike, lanes, spilling, on_gpus, leaving, on_some})
     check_same({4, 4, 2, 8}, {{1, 1, 1, 2}, {2, 1, 1, 2}}, any_changes, settings);
 }
 TEST_CASE("any changes between statements: whole groups, which lie where messages do") {
   check_same({16, 8, 4, 4}, {{1, 1, 1, 2}, {1, 1, 2, 1}}, any_changes);
+}
+TEST_CASE(
+    "any changes between statements: whole groups, which lie where messages do, on GPUs that are short of memory") {
+  const tests::Settings leaving = [](int) {
+    lie_on_gpus();
+    setenv("TESSERA_SPILL", "1", 1);
+  };
+  check_same({16, 8, 4, 4}, {{1, 1, 1, 2}, {1, 1, 2, 1}}, any_changes, leaving);
+}
+
+namespace {
+
+/// Of two ranks: bytes that a GPU has sent to its host and got from it in one statement with a message, which is its second, and
+/// kept messages that have left the GPU and come back by the end.
+std::vector<std::vector<double>> copies(void (*settings)()) {
+  return tests::on_ranks<double>(2, [&](jit::Communicator&) {
+    setenv("TESSERA_SPILL", "0", 1);
+    setenv("TESSERA_GPU_MPI", "0", 1);
+    settings();
+    jit::reload_env();
+    tests::share_out(Extents{1, 1, 1, 2});
+    tests::create_lattice({8, 8, 8, 8});
+    const auto& gpu = dynamic_cast<jit::GpuDevice&>(jit::process_device());
+    LatticeColorMatrix u, v, w;
+    gaussian(u);
+    v = shift(u, FORWARD, 3);
+    u *= Real(2);
+    const jit::GpuTraffic before = gpu.traffic();
+    v = shift(u, FORWARD, 3);
+    jit::run_deferred();
+    const jit::GpuTraffic after = gpu.traffic();
+    w = shift(v, FORWARD, 3);
+    must(toDouble(norm2(v - shift(u, FORWARD, 3))) == 0);
+    const jit::MessagePool& pool = jit::MessagePool::on_device();
+    return std::vector{static_cast<double>(after.to_host.bytes - before.to_host.bytes),
+                       static_cast<double>(after.to_device.bytes - before.to_device.bytes),
+                       static_cast<double>(pool.left()), static_cast<double>(pool.returned())};
+  });
+}
+
+}  // namespace
+
+TEST_CASE("messages that lie on GPUs are not copied by way of the host, and leave when memory is short") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("direction 3 is cut");
+  const double face = 2 * Nc * Nc * kReal * 8 * 8 * 8;
+  for (const auto& rank : copies(use_gpus)) {
+    CHECK(rank[0] >= face);
+    CHECK(rank[1] >= face);
+  }
+  for (const auto& rank : copies(lie_on_gpus)) {
+    CHECK(rank[0] < 1000);
+    CHECK(rank[1] < 1000);
+    CHECK(rank[2] == 0);
+  }
+  for (const auto& rank : copies([] {
+         lie_on_gpus();
+         setenv("TESSERA_SPILL", "1", 1);
+       })) {
+    CHECK(rank[2] > 0);
+    CHECK(rank[3] > 0);
+  }
 }

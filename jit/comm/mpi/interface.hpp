@@ -12,7 +12,7 @@
 namespace jit::mpi {
 
 /// Raised with each change of what stands below.
-inline constexpr int kInterface = 2;
+inline constexpr int kInterface = 3;
 
 /// nullptr: it went well. Otherwise what did not; the text stays until the next call.
 using Failure = const char*;
@@ -37,6 +37,7 @@ struct Block {
 struct Job {
   int rank, size;
   int one_thread;       ///< 1: MPI was initialised so that only the thread that did it may call
+  int gpu_memory;       ///< 1: messages may lie in the memory of a CUDA GPU
   const char* library;  ///< MPI's name and version
   const char* host;
 

@@ -25,6 +25,9 @@
 #define TESSERA_MPI_MOST INT_MAX /* elements that one call of MPI takes; tests have less */
 #endif
 
+// Whether this MPI takes addresses of CUDA's memory. Open MPI and MPICH 4 have it; it is not in MPI's standard.
+extern "C" __attribute__((weak)) int MPIX_Query_cuda_support();
+
 struct jit::mpi::Request {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Datatype type = MPI_BYTE;
@@ -378,6 +381,8 @@ Failure fill(State& state, const jit::mpi::Wanted& wanted) {
     return failure =
                "MPI was initialised by another thread, and for that thread only; use MPI_Init_thread with MPI_THREAD_SERIALIZED",
            failure.c_str();
+
+  state.gpu_memory = MPIX_Query_cuda_support != nullptr && MPIX_Query_cuda_support() == 1;
 
   const MPI_Comm all = wanted.communicator != nullptr ? MPI_Comm_f2c(*wanted.communicator) : MPI_COMM_WORLD;
   if (state.started_mpi) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -7,6 +7,9 @@
 #ifndef FAKE_MPI_INTERFACE
 #define FAKE_MPI_INTERFACE jit::mpi::kInterface
 #endif
+#ifndef FAKE_MPI_GPU
+#define FAKE_MPI_GPU 0
+#endif
 #ifndef FAKE_MPI_REFUSES
 #define FAKE_MPI_REFUSES 0
 #endif
@@ -61,8 +64,26 @@ Failure leave(Job* job, int failed, double, int* lowest) {
 void close(Job*, int) {}
 void abort(Job*, int) {}
 
-Job job{0,     FAKE_MPI_SIZE, 0,    "Fake MPI 1.0", "here",    broadcast,  combine, gather, barrier, make,
-        start, test,          drop, open_file,      move_file, close_file, leave,   close,  abort};
+Job job{.rank = 0,
+        .size = FAKE_MPI_SIZE,
+        .one_thread = 0,
+        .gpu_memory = FAKE_MPI_GPU,
+        .library = "Fake MPI 1.0",
+        .host = "here",
+        .broadcast = broadcast,
+        .combine = combine,
+        .gather = gather,
+        .barrier = barrier,
+        .make = make,
+        .start = start,
+        .test = test,
+        .drop = drop,
+        .open_file = open_file,
+        .move_file = move_file,
+        .close_file = close_file,
+        .leave = leave,
+        .close = close,
+        .abort = abort};
 
 }  // namespace
 
