@@ -43,7 +43,7 @@ McControl read_mc_control(const Input& input) {
   require_output_name(input, "SavePrefix", c.save_prefix,
                       std::string("_restart_.xml").size() + std::to_string(c.start_update + c.total_updates()).size());
   c.save_volfmt = input.word("SaveVolfmt");
-  // One rank writes one file in each of the formats.
+  // A checkpoint is one file in each of the formats: it is there whole or not at all.
   if (!c.save_volfmt.empty() && c.save_volfmt != "SINGLEFILE" && c.save_volfmt != "MULTIFILE" &&
       c.save_volfmt != "PARTFILE")
     input.error("SaveVolfmt", "SINGLEFILE, MULTIFILE or PARTFILE", c.save_volfmt);

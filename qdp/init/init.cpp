@@ -45,8 +45,7 @@ struct Ignored {
   const char* flag;
   int values;
 };
-constexpr Ignored kIgnored[] = {{"-poolsize", 1}, {"-p", 1},       {"-bind", 1},
-                                {"-rti", 1},      {"-rtinode", 1}, {"-iogeom", QDP_ND}};
+constexpr Ignored kIgnored[] = {{"-poolsize", 1}, {"-p", 1}, {"-bind", 1}, {"-rti", 1}, {"-rtinode", 1}};
 
 /// What all ranks must have alike, or they wait for each other in different places.
 void require_one_program() {
@@ -66,7 +65,8 @@ std::string QDP_help() {
          "  -V                   version and configuration\n"
          "  -geom P1 .. PNd      grid of ranks (-qmp-geom is the same); chosen if it is not given\n"
          "  -cd DIR              change to this folder first\n"
-         "  -p N, -poolsize GB, -bind C:T, -iogeom .., -rti N, -rtinode NAME   accepted, without effect\n\n"
+         "  -iogeom B1 .. BNd    blocks of ranks, each with a file of its own in PARTFILE's format\n"
+         "  -p N, -poolsize GB, -bind C:T, -rti N, -rtinode NAME   accepted, without effect\n\n"
          "Environment variables:\n" +
          jit::env_help();
 }
@@ -84,10 +84,10 @@ void QDP_initialize(int* argc, char*** argv) {
     } else if (flag == "-V") {
       QDPIO::cout << describe(about_program()) << "\n";
       std::exit(0);
-    } else if (flag == "-geom" || flag == "-qmp-geom") {
+    } else if (flag == "-geom" || flag == "-qmp-geom" || flag == "-iogeom") {
       multi1d<int> ranks(QDP_ND);
       for (int mu = 0; mu < QDP_ND; ++mu) ranks[mu] = integer(flag, value(mu + 1));
-      Layout::setLogicalSize(ranks);
+      flag == "-iogeom" ? Layout::setIONodeGrid(ranks) : Layout::setLogicalSize(ranks);
       i += QDP_ND;
     } else if (flag == "-cd") {
       if (!value(1) || chdir(value(1)) != 0)

@@ -4,6 +4,7 @@
 #include "qdp/io/field_stream.hpp"
 #include "qdp/io/scidac.hpp"
 #include "qdp/io/stdio.hpp"
+#include "qdp/io/volume_sites.hpp"
 #include "qdp/util/primary.hpp"
 
 #include <algorithm>
@@ -200,6 +201,9 @@ void QDPFileReader::read(XMLReader& xml) {
 
 // ---- writing
 
+static_assert(QDPIO_MULTIFILE == static_cast<int>(io::VolumeFormat::nodes) &&
+              QDPIO_PARTFILE == static_cast<int>(io::VolumeFormat::parts));
+
 struct QDPFileWriter::File {
   io::SiteGeometry geometry;
   std::optional<io::ScidacWriter> scidac;  ///< on the primary
@@ -221,15 +225,15 @@ QDPFileWriter::~QDPFileWriter() {
   }
 }
 
-void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t, QDP_serialparallel_t,
+void QDPFileWriter::open(XMLBufferWriter& xml, const std::string& path, QDP_volfmt_t volfmt, QDP_serialparallel_t,
                          QDP_filemode_t mode, const std::string& data_LFN) {
-  // One rank writes one file in each of the volume formats.
   file_.reset();
   auto file = std::make_unique<File>();
   file->geometry = io::lattice_geometry();
   io::on_primary([&] {
     file->scidac.emplace(path, file->geometry, text_of(xml),
-                         mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace);
+                         mode == QDPIO_APPEND ? io::ScidacMode::append : io::ScidacMode::replace,
+                         io::volumes_of_ranks(static_cast<io::VolumeFormat>(volfmt)));
     file->scidac->set_lfn(data_LFN);
   });
   file_ = std::move(file);

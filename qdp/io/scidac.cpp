@@ -27,7 +27,7 @@ constexpr std::string_view kTypes[] = {kPrivateFile, kFile,     kSiteListRecord,
                                        kData,        kChecksum, kIldgFormat,     kIldgLfn,       kIldgData};
 
 constexpr std::uint64_t kMaxOtherText = 64 << 10;
-constexpr int kSingleFile = 0;  // volfmt; 1 multifile, 2 partfile
+constexpr int kSingleFile = static_cast<int>(VolumeFormat::single);
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -56,10 +56,10 @@ std::string_view resembled(std::string_view type) {
   return best;
 }
 
-std::string encode_file_info(const SiteGeometry& geometry) {
+std::string encode_file_info(const SiteGeometry& geometry, VolumeFormat format) {
   const std::string inner = xml_element("version", "1.1") +
                             xml_element("spacetime", static_cast<std::int64_t>(geometry.extents.size())) +
-                            xml_element("dims", geometry.extents) + xml_element("volfmt", kSingleFile);
+                            xml_element("dims", geometry.extents) + xml_element("volfmt", static_cast<int>(format));
   return kXmlDeclaration + xml_element("scidacFile", inner);
 }
 
@@ -381,28 +381,47 @@ ReadReport ScidacReader::read_global(const ScidacRecord& record, Word word, void
 // ---------------------------------------------------------------------------------------------------- writing
 
 ScidacWriter::ScidacWriter(const std::string& path, const SiteGeometry& geometry, const std::string& file_xml,
-                           ScidacMode mode)
-    : lime_(path), geometry_(geometry) {
+                           ScidacMode mode, Volumes volumes)
+    : volumes_(std::move(volumes)),
+      lime_(volumes_.files.empty() ? path : volume_name(path, volumes_.files[0].number)),
+      geometry_(geometry) {
   if (mode == ScidacMode::append) {
     const ScidacReader existing(path);
     if (existing.geometry() != geometry)
       throw jit::UserError({.what = path + ": lattice of the file to append to",
                             .expected = geometry.text(),
                             .got = existing.geometry().text()});
-    if (existing.is_several_files())
-      throw jit::UserError({.what = path + ": file to append to",
-                            .expected = "one file",
-                            .got = "several, " + existing.path() + " and others",
-                            .what_now = "Read its records and write them to one file"});
+    if (existing.is_several_files() || !volumes_.files.empty())
+      throw jit::UserError(
+          {.what = path + ": file to append to",
+           .expected = "one file, and SINGLEFILE asked for",
+           .got = existing.is_several_files() ? "several, " + existing.path() + " and others" : "another volume format",
+           .what_now = "Read its records and write them to one file"});
     lime_.copy_from(path);
     return;
   }
-  lime_.text_record(kPrivateFile, encode_file_info(geometry), LimePosition::first);
+  if (!volumes_.files.empty()) open_volumes(path);
+  lime_.text_record(kPrivateFile, encode_file_info(geometry, volumes_.format), LimePosition::first);
+  if (!volumes_.files.empty()) write_site_list(lime_, volumes_.files[0].sites, LimePosition::middle);
   lime_.text_record(kFile, file_xml, LimePosition::last);
 }
 
-void ScidacWriter::begin(const ScidacRecordInfo& info, const std::string& record_xml, std::uint64_t data_bytes) {
-  jit::require_free_space(lime_.path(), data_bytes);
+/// All but the first.
+void ScidacWriter::open_volumes(const std::string& path) {
+  require_no_other_volumes(path, volumes_.files);
+  for (std::size_t i = 1; i < volumes_.files.size(); ++i) {
+    others_.push_back(std::make_unique<LimeWriter>(volume_name(path, volumes_.files[i].number)));
+    write_site_list(*others_.back(), volumes_.files[i].sites, LimePosition::only);
+  }
+}
+
+void ScidacWriter::close() {
+  if (!others_.empty()) remove_volume(lime_.path());
+  for (const auto& lime : others_) lime->close();
+  lime_.close();
+}
+
+const char* ScidacWriter::begin(const ScidacRecordInfo& info, const std::string& record_xml, std::uint64_t data_bytes) {
   lime_.text_record(kPrivateRecord, encode_record_info(info), LimePosition::first);
   lime_.text_record(kRecord, record_xml, LimePosition::middle);
   // As QIO: after a record of another type nothing in the file is ILDG.
@@ -413,7 +432,9 @@ void ScidacWriter::begin(const ScidacRecordInfo& info, const std::string& record
                       LimePosition::middle);
     if (!lfn_.empty()) lime_.text_record(kIldgLfn, lfn_, LimePosition::middle);
   }
-  lime_.begin_record(ildg ? kIldgData : kData, data_bytes, LimePosition::middle);
+  const char* const type = ildg ? kIldgData : kData;
+  lime_.begin_record(type, data_bytes, LimePosition::middle);
+  return type;
 }
 
 void ScidacWriter::end(const SiteChecksum& checksum) {
@@ -427,12 +448,20 @@ SiteChecksum ScidacWriter::write_field(const ScidacRecordInfo& info, const std::
   if (info.kind == RecordKind::global)
     throw jit::UserError({.what = what, .expected = "kind field or hypercube", .got = "global"});
   check_box(info, geometry_, what);
-  const Payload payload = payload_of(info, geometry_);
+  Payload payload = payload_of(info, geometry_);
   check_site_format(payload, source.format(), what);
-  begin(info, record_xml, payload.bytes());
-  const SiteChecksum checksum = write_payload(lime_.file(), payload, source).sites;
-  end(checksum);
-  return checksum;
+  jit::require_free_space(lime_.path(), payload.bytes());
+  if (!volumes_.files.empty()) payload.listed = volumes_.files[0].sites;
+  const char* const type = begin(info, record_xml, payload.bytes());
+  DataSums sums = write_payload(lime_.file(), payload, source);
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    payload.listed = volumes_.files[i + 1].sites;
+    others_[i]->begin_record(type, payload.bytes(), LimePosition::only);
+    sums.combine(write_payload(others_[i]->file(), payload, source));
+    others_[i]->end_record();
+  }
+  end(sums.sites);
+  return sums.sites;
 }
 
 SiteChecksum ScidacWriter::write_global(ScidacRecordInfo info, const std::string& record_xml, Word word,
@@ -442,6 +471,7 @@ SiteChecksum ScidacWriter::write_global(ScidacRecordInfo info, const std::string
       {word, count}, [&](std::uint64_t, std::uint64_t, void* to) { std::memcpy(to, words, count * bytes_of(word)); });
   const Payload payload = global_payload(info);
   check_site_format(payload, source.format(), lime_.path() + ", record " + info.datatype);
+  jit::require_free_space(lime_.path(), payload.bytes());
   begin(info, record_xml, payload.bytes());
   const SiteChecksum checksum = write_payload(lime_.file(), payload, source).sites;
   end(checksum);

@@ -1,6 +1,5 @@
 #pragma once
-// SciDAC files (the format of USQCD's QIO library), and bare ILDG files. Written as one file; read in all of QIO's volume formats
-// (scidac_volumes.hpp).
+// SciDAC files (the format of USQCD's QIO library), and bare ILDG files. In all of QIO's volume formats (scidac_volumes.hpp).
 //
 // LIME messages: scidac-private-file-xml, scidac-file-xml; then, for every record, scidac-private-record-xml,
 // scidac-record-xml, [ildg-format, [ildg-data-lfn]], scidac-binary-data or ildg-binary-data, scidac-checksum.
@@ -19,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -120,13 +120,14 @@ class ScidacReader {
 
 enum class ScidacMode { replace, append };
 
-/// Writes a file of records; it appears at close(), all or nothing, also when appending to an existing one.
+/// Writes a file of records; it appears at close(), all or nothing, also when appending to an existing one. Of several files the first
+/// appears last, and an old one goes before the others come: they are never taken for a set with those of another.
 /// Gauge fields (is_gauge_field(), four dimensions) before which nothing else was written get ildg-format and ildg-binary-data
 /// records, so the file is an ILDG file as well. Errors: jit::UserError (info and source disagree), jit::FileError (disk).
 class ScidacWriter {
  public:
   ScidacWriter(const std::string& path, const SiteGeometry& geometry, const std::string& file_xml,
-               ScidacMode mode = ScidacMode::replace);
+               ScidacMode mode = ScidacMode::replace, Volumes volumes = {});
 
   /// Logical file name put with every gauge field; empty: none.
   void set_lfn(const std::string& lfn) { lfn_ = lfn; }
@@ -139,13 +140,17 @@ class ScidacWriter {
   SiteChecksum write_global(ScidacRecordInfo info, const std::string& record_xml, Word word, const void* words,
                             std::size_t count);
 
-  void close() { lime_.close(); }
+  void close();
 
  private:
-  void begin(const ScidacRecordInfo& info, const std::string& record_xml, std::uint64_t data_bytes);
+  void open_volumes(const std::string& path);
+  /// The type of the record of data.
+  const char* begin(const ScidacRecordInfo& info, const std::string& record_xml, std::uint64_t data_bytes);
   void end(const SiteChecksum& checksum);
 
-  LimeWriter lime_;
+  Volumes volumes_;
+  LimeWriter lime_;  ///< the file, or the first of several
+  std::vector<std::unique_ptr<LimeWriter>> others_;
   SiteGeometry geometry_;
   std::string lfn_;
   bool links_only_ = true;  // no record of another type since the file was opened

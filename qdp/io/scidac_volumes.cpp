@@ -52,10 +52,53 @@ bool is_data(const LimeRecord& record) {
 
 }  // namespace
 
+std::string volume_name(const std::string& path, int number) {
+  const std::string digits = std::to_string(number);
+  return path + std::string(kSuffix) + std::string(kFewestDigits - std::min(kFewestDigits, digits.size()), '0') +
+         digits;
+}
+
 std::string first_volume(const std::string& path) {
   std::error_code ignored;
-  const std::string first = path + std::string(kSuffix) + std::string(kFewestDigits, '0');
+  const std::string first = volume_name(path, 0);
   return !std::filesystem::exists(path, ignored) && std::filesystem::exists(first, ignored) ? first : path;
+}
+
+void require_no_other_volumes(const std::string& path, const std::vector<Volume>& files) {
+  std::vector<std::string> own;
+  for (const Volume& file : files) own.push_back(volume_name(path, file.number));
+  std::vector<std::string> there = other_files(own[0]);
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) there.push_back(path);
+  for (const std::string& file : there)
+    if (std::ranges::find(own, file) == own.end())
+      throw jit::UserError({.what = file + ": beside " + std::to_string(own.size()) + " files from " + own[0] + " on",
+                            .expected = "no file that would be taken for one of them",
+                            .got = "one that is there already",
+                            .what_now = "Remove it, or write under another name"});
+}
+
+void remove_volume(const std::string& file) {
+  std::error_code error;
+  std::filesystem::remove(file, error);
+  if (error) throw jit::FileError({.what = "remove \"" + file + "\"", .got = error.message()}, error.value());
+}
+
+void write_site_list(LimeWriter& lime, const SiteList& sites, LimePosition position) {
+  std::uint64_t last = 0;
+  sites.for_each_piece(
+      [&](std::span<const std::uint64_t> numbers) { last = std::max(last, std::ranges::max(numbers)); });
+  const std::size_t bytes_each = last <= 0xFFFF'FFFF ? sizeof(std::uint32_t) : sizeof(std::uint64_t);
+  lime.begin_record(kSiteListRecord, sites.size() * bytes_each, position);
+  std::vector<unsigned char> raw;
+  sites.for_each_piece([&](std::span<const std::uint64_t> numbers) {
+    raw.resize(numbers.size() * bytes_each);
+    unsigned char* next = raw.data();
+    for (const std::uint64_t number : numbers)
+      for (std::size_t byte = bytes_each; byte-- > 0;) *next++ = static_cast<unsigned char>(number >> 8 * byte);
+    lime.write(raw.data(), raw.size());
+  });
+  lime.end_record();
 }
 
 OtherVolumes::OtherVolumes(const LimeReader& first, const LimeRecord& list, const SiteGeometry& geometry,

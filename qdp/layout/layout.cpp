@@ -319,19 +319,35 @@ extern "C" int QDPXX_nodeNumber(const int coord[]) {
   return rank_of(checked_site(coord, what), what);
 }
 
-bool isIOGridDefined() { return true; }
+namespace {
+/// Empty: not set.
+multi1d<int>& io_grid_of_ranks() {
+  static multi1d<int> grid;
+  return grid;
+}
+}  // namespace
+
+bool isIOGridDefined() { return io_grid_of_ranks().size() > 0 || jit::process_communicator().size() == 1; }
 
 void setIONodeGrid(const multi1d<int>& io_grid) {
-  // One rank does all input and output, whatever grid is asked for (as in QDP++ on one node).
-  detail::to_coord(io_grid, "Layout::setIONodeGrid");
+  const char* const what = "Layout::setIONodeGrid";
+  const detail::Coord grid = detail::to_coord(io_grid, what);
+  if (std::ranges::min(grid) < 1)
+    throw jit::UserError({.what = what, .expected = "at least 1 in each direction", .got = detail::to_string(grid)});
+  // One rank does its own, whatever grid is asked for.
+  if (jit::process_communicator().size() > 1) io_grid_of_ranks() = io_grid;
 }
 
 const multi1d<int>& getIONodeGrid() {
-  static const multi1d<int> grid = filled(1);
-  return grid;
+  static const multi1d<int> one = filled(1);
+  return io_grid_of_ranks().size() > 0 ? io_grid_of_ranks() : one;
 }
 
-int numIONodeGrid() { return 1; }
+int numIONodeGrid() {
+  int number = 1;
+  for (int mu = 0; mu < QDP_ND; ++mu) number *= getIONodeGrid()[mu];
+  return number;
+}
 
 }  // namespace Layout
 

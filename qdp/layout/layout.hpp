@@ -78,9 +78,11 @@ int QDPXX_getLinearSiteIndex(const int coord[]);
 int QDPXX_nodeNumber(const int coord[]);
 }
 
-// ---- ranks that do input and output
+// ---- ranks that do input and output: of each block of ranks the first, if files are written in parts (QDPIO_PARTFILE). Without a grid of
+// blocks each rank is one.
 
 bool isIOGridDefined();
+/// How many blocks there are in each direction; no more are made than fit. On one rank it stays 1. Throws jit::UserError below 1.
 void setIONodeGrid(const multi1d<int>& io_grid);
 const multi1d<int>& getIONodeGrid();
 int numIONodeGrid();

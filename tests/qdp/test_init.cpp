@@ -100,21 +100,25 @@ TEST_CASE("a flag takes the values that it has, whatever they look like, and lea
   CHECK(program(there, arrives).status == kReturned);
   CHECK(program(joined({{"-mine", "x"}, there, {"-yours"}}), arrives).status == kReturned);
   for (const auto& [flag, values] : {std::pair{"-poolsize", 1}, std::pair{"-p", 1}, std::pair{"-bind", 1},
-                                     std::pair{"-rti", 1}, std::pair{"-rtinode", 1}, std::pair{"-iogeom", QDP_ND}}) {
+                                     std::pair{"-rti", 1}, std::pair{"-rtinode", 1}}) {
     CAPTURE(flag);
     CHECK(program(joined({with(flag, values, "-h"), there}), arrives).status == kReturned);
     const Ended cut = program(with(flag, values - 1, "1"));
     CHECK(cut.status == 1);
     CHECK(contains(cut.printed, std::string(flag) + ": expected " + std::to_string(values) + " values"));
   }
-  for (const char* flag : {"-geom", "-qmp-geom"}) {
+  for (const std::string flag : {"-geom", "-qmp-geom", "-iogeom"}) {
     CAPTURE(flag);
     CHECK(program(joined({with(flag, QDP_ND, "1"), there}), arrives).status == kReturned);
     for (const std::vector<std::string>& wrong :
          {with(flag, QDP_ND - 1, "1"), joined({with(flag, QDP_ND - 1, "1"), {"1x"}})}) {
       const Ended ended = program(wrong);
       CHECK(ended.status == 1);
-      CHECK(contains(ended.printed, std::string(flag) + ": expected an integer"));
+      CHECK(contains(ended.printed, flag + ": expected an integer"));
+    }
+    if (flag == "-iogeom") {
+      CHECK(contains(program(with(flag, QDP_ND, "0")).printed, "expected at least 1 in each direction"));
+      continue;
     }
     // As many ranks as the job has, which is one.
     CHECK(contains(program(joined({with(flag, QDP_ND - 1, "1"), {"2"}})).printed, "that of the job, 1"));

@@ -37,20 +37,27 @@ std::vector<double> numbers(std::size_t words_per_site) {
 }
 
 /// A gauge field, a global number, a box and a field, in one file.
-void write_single(const std::string& path, const std::vector<double>& links) {
-  ScidacWriter writer(path, kLattice, "<file/>");
+void write_single(const std::string& path, const std::vector<double>& links, Volumes volumes = {}) {
+  ScidacWriter writer(path, kLattice, "<file/>", ScidacMode::replace, std::move(volumes));
   MemorySource<double> gauge(links, kGaugeWordsPerSite);
-  writer.write_field(gauge_record_info(Word::float64), "<links/>", gauge);
+  const std::string date = "Thu Nov 26 00:00:00 2026 UTC";
+  ScidacRecordInfo of_links = gauge_record_info(Word::float64);
+  of_links.date = date;
+  writer.write_field(of_links, "<links/>", gauge);
   const double number = 7;
-  writer.write_global({.datatype = "Scalar", .typesize = 8}, "<number/>", Word::float64, &number, 1);
+  writer.write_global({.date = date, .datatype = "Scalar", .typesize = 8}, "<number/>", Word::float64, &number, 1);
   const auto three = numbers(3);
   MemorySource<double> box(three, 3);
-  writer.write_field(
-      {.kind = RecordKind::hypercube, .datatype = "Lattice", .typesize = 24, .lower = kLower, .upper = kUpper},
-      "<box/>", box);
+  writer.write_field({.kind = RecordKind::hypercube,
+                      .date = date,
+                      .datatype = "Lattice",
+                      .typesize = 24,
+                      .lower = kLower,
+                      .upper = kUpper},
+                     "<box/>", box);
   const auto one = numbers(1);
   MemorySource<double> field(one, 1);
-  writer.write_field({.datatype = "Lattice", .word = Word::float32, .typesize = 4}, "<field/>", field);
+  writer.write_field({.date = date, .datatype = "Lattice", .word = Word::float32, .typesize = 4}, "<field/>", field);
   writer.close();
 }
 
@@ -232,6 +239,82 @@ TEST_CASE_FIXTURE(Fixture, "damaged files of a set are refused with the reason")
   const ScidacReader reader(name);
   CHECK(reader.verify(reader.records()[3], kLattice).checksum == ChecksumStatus::mismatch);
   CHECK(reader.verify(reader.records()[0], kLattice).checksum == ChecksumStatus::verified);
+}
+
+namespace {
+
+/// The files of a set, sites as given.
+Volumes volumes(const Parts& parts) {
+  Volumes all{parts.volfmt == "<volfmt>1</volfmt>" ? VolumeFormat::nodes : VolumeFormat::parts, {}};
+  for (std::size_t i = 0; i < parts.sites.size(); ++i) {
+    const auto& sites = parts.sites[i];
+    all.files.push_back({parts.numbers[i], SiteList(sites.size(), [sites](const SiteList::Take& take) {
+                           for (std::size_t begin = 0; begin < sites.size(); begin += 7)
+                             take(std::span(sites).subspan(begin, std::min<std::size_t>(7, sites.size() - begin)));
+                         })});
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "several files are written with the bytes that the parts of one have") {
+  for (const Parts& parts : {by_nodes(), by_chance(1), by_chance(2), by_chance(3)}) {
+    divide(single, name, parts);
+    std::vector<std::string> expected;
+    for (const int number : parts.numbers) {
+      expected.push_back(tests::read_bytes(part_of(name, number)));
+      std::filesystem::remove(part_of(name, number));
+    }
+    write_single(name, links, volumes(parts));
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(tests::read_bytes(part_of(name, parts.numbers[i])) == expected[i]);
+    CHECK(read_all(name) == read_all(single));
+    for (const int number : parts.numbers) std::filesystem::remove(part_of(name, number));
+  }
+}
+
+TEST_CASE("lists of sites have 64 bits where a number needs them") {
+  tests::OwnFolder folder;
+  const std::string file = folder.file("list");
+  for (const std::uint64_t last : {std::uint64_t{0xFFFF'FFFF}, std::uint64_t{0x1'0000'0000}}) {
+    LimeWriter lime(file);
+    write_site_list(lime,
+                    SiteList(3, [&](const SiteList::Take& take) { take(std::vector<std::uint64_t>{last, 5, 6}); }),
+                    LimePosition::only);
+    lime.close();
+    const LimeReader reader(file);
+    const LimeRecord& record = reader.records().at(0);
+    const std::size_t each = last > 0xFFFF'FFFF ? 8 : 4;
+    REQUIRE(record.size == 3 * each);
+    std::string bytes(record.size, '\0');
+    reader.read(record, 0, bytes.data(), bytes.size());
+    CHECK(bytes == big_endian(last, each) + big_endian(5, each) + big_endian(6, each));
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a set that is written anew replaces the old one, and others of its name are not touched") {
+  const Parts parts = by_nodes();
+  write_single(name, links, volumes(parts));
+  links[0] += 1;
+  {  // given up: the old set stays
+    ScidacWriter writer(name, kLattice, "<file/>", ScidacMode::replace, volumes(parts));
+    MemorySource<double> gauge(links, kGaugeWordsPerSite);
+    writer.write_field(gauge_record_info(Word::float64), "<links/>", gauge);
+  }
+  CHECK(read_all(name) == read_all(single));
+  write_single(name, links, volumes(parts));
+  CHECK(read_all(name).links == links);
+
+  const auto refused = [&](const Parts& other) {
+    return message_of<jit::UserError>([&] { write_single(name, links, volumes(other)); });
+  };
+  CHECK(contains(refused({.sites = {by_chance(1).sites[0]}, .numbers = {0}}), part_of(name, 1).c_str()));
+  tests::write_bytes(name, "one file");
+  CHECK(contains(refused(parts), "Remove it, or write under another name"));
+  CHECK(tests::read_bytes(name) == "one file");
+  std::filesystem::remove(name);
+  CHECK(read_all(name).links == links);
 }
 
 TEST_CASE_FIXTURE(Fixture, "what cannot be done with several files says so") {
