@@ -66,5 +66,8 @@ if(QDP_PRECISION STREQUAL "double")
 else()
   set(BASE_PRECISION 32)
 endif()
+# HDF5Reader and HDF5Writer are there if libhdf5 is.
+find_package(SerialHDF5 QUIET)
+set(QDP_USE_HDF5 ${SerialHDF5_FOUND})
 set(TESSERA_CONFIG_DIR ${PROJECT_BINARY_DIR}/include)
 configure_file(cmake/qdp_config.h.in ${TESSERA_CONFIG_DIR}/qdp_config.h @ONLY)

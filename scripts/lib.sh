@@ -38,6 +38,11 @@ python3-clang-19|file:/usr/lib/python3/dist-packages/clang/cindex.py|the same, f
 EOT
 }
 
+# What Tessera is built without where it is not there; the tests look at all of it.
+optional_prerequisites() {
+  echo 'libhdf5-dev|file:/usr/include/hdf5/serial/hdf5.h|HDF5Reader and HDF5Writer'
+}
+
 # What only the tests of ranks need: programs run without.
 mpi_prerequisites() {
   cat <<'EOT'

@@ -13,6 +13,9 @@
 #include "qdp/init/init.hpp"
 #include "qdp/init/internal.hpp"
 #include "qdp/io/archive.hpp"
+#ifdef QDP_USE_HDF5
+#include "qdp/io/hdf5.hpp"
+#endif
 #include "qdp/io/qdp_file.hpp"
 #include "qdp/io/qio_names.hpp"
 #include "qdp/io/site_values.hpp"

@@ -430,6 +430,170 @@ TEST_CASE("fields of more than one chunk, whose ends lie within lines") {
   }
 }
 
+namespace {
+
+/// NAME.vol0012
+std::string volume(const std::string& name, int number) {
+  const std::string digits = std::to_string(number);
+  return name + ".vol" + std::string(4 - digits.size(), '0') + digits;
+}
+
+/// Blocks of ranks that do input and output; all 0: not said.
+struct Blocks {
+  Extents grid, blocks;
+  std::vector<int> files;  ///< numbers of those that PARTFILE makes
+};
+
+/// A field in files of the ranks, or of blocks of them, and what each lists: its rank's sites as these are kept, or its block's in order.
+void check_volumes(const Extents& extents, const Blocks& with) {
+  CAPTURE(QDP::detail::to_string(with.grid));
+  CAPTURE(QDP::detail::to_string(with.blocks));
+  const TemporaryFolder folder;
+  const std::string one = folder.file("one"), all = folder.file("all"), parts = folder.file("parts");
+  std::vector<int> ranks(static_cast<std::size_t>(tests::ranks_of(with.grid)));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank] = static_cast<int>(rank);
+  const auto owners = on_grid<int>(extents, with.grid, [&] {  // [lexicographic number] rank and host index
+    if (with.blocks[0] > 0) {
+      multi1d<int> blocks(Nd);
+      for (int mu = 0; mu < Nd; ++mu) blocks[mu] = with.blocks[static_cast<std::size_t>(mu)];
+      Layout::setIONodeGrid(blocks);
+    }
+    LatticeColorMatrix u;
+    gaussian(u);
+    const std::pair<const std::string*, QDP_volfmt_t> sets[] = {
+        {&one, QDPIO_SINGLEFILE}, {&all, QDPIO_MULTIFILE}, {&parts, QDPIO_PARTFILE}};
+    for (const auto& [name, format] : sets) {
+      XMLBufferWriter file_xml, xml;
+      push(file_xml, "file"), pop(file_xml);
+      push(xml, "record"), pop(xml);
+      QDPFileWriter to(file_xml, *name, format, QDPIO_PARALLEL);
+      write(to, xml, u);
+      multi1d<int> low(Nd), high(Nd);
+      low = 0;
+      for (int mu = 0; mu < Nd; ++mu) high[mu] = Layout::lattSize()[mu] / 2;
+      write(to, xml, u, low, high);
+      close(to);
+    }
+    std::vector<int> of_sites;
+    for (int i = 0; i < static_cast<int>(Layout::vol()); ++i) {
+      const multi1d<int> x = crtesn(i, Layout::lattSize());
+      of_sites.push_back(Layout::nodeNumber(x));
+      of_sites.push_back(Layout::linearSiteIndex(x));
+    }
+    return of_sites;
+  })[0];
+
+  const auto listed = [&](const std::string& file) {
+    const io::LimeReader lime(file);
+    std::vector<int> sites;
+    for (const io::LimeRecord& record : lime.records())
+      if (record.type == "scidac-sitelist") {
+        std::vector<unsigned char> bytes(record.size);
+        lime.read(record, 0, bytes.data(), bytes.size());
+        for (std::size_t i = 0; i < bytes.size(); i += 4)
+          sites.push_back(bytes[i] << 24 | bytes[i + 1] << 16 | bytes[i + 2] << 8 | bytes[i + 3]);
+      }
+    return sites;
+  };
+  const int volume_of_lattice = static_cast<int>(owners.size() / 2);
+  for (const int rank : ranks) {
+    std::vector<int> expected(owners.size() / 2 / ranks.size());
+    for (int site = 0; site < volume_of_lattice; ++site)
+      if (owners[static_cast<std::size_t>(2 * site)] == rank)
+        expected[static_cast<std::size_t>(owners[static_cast<std::size_t>(2 * site + 1)])] = site;
+    CHECK(listed(volume(all, rank)) == expected);
+  }
+  std::vector<int> seen;
+  for (const int number : with.files) {
+    const std::vector<int> sites = listed(volume(parts, number));
+    CHECK(std::is_sorted(sites.begin(), sites.end()));
+    // A rank's sites are all in one file, that of its block, which has the lowest of its ranks' sites first.
+    REQUIRE(!sites.empty());
+    CHECK(owners[static_cast<std::size_t>(2 * sites[0])] == number);
+    seen.insert(seen.end(), sites.begin(), sites.end());
+    CHECK(sites.size() % (owners.size() / 2 / ranks.size()) == 0);
+  }
+  CHECK(std::filesystem::exists(volume(parts, static_cast<int>(ranks.size()))) == false);
+  for (const int rank : ranks)
+    CHECK(std::filesystem::exists(volume(parts, rank)) == (std::ranges::count(with.files, rank) == 1));
+  std::ranges::sort(seen);
+  REQUIRE(static_cast<int>(seen.size()) == volume_of_lattice);
+  for (int site = 0; site < volume_of_lattice; ++site) REQUIRE(seen[static_cast<std::size_t>(site)] == site);
+
+  // On another grid, and the same as from the single file.
+  CHECK(faults_on(extents, kOne, [&] {
+          int faults = 0;
+          LatticeColorMatrix u, v;
+          XMLReader xml;
+          QDPFileReader single(xml, one, QDPIO_SERIAL);
+          read(single, xml, u);
+          for (const std::string& name : {all, parts}) {
+            QDPFileReader from(xml, name, QDPIO_SERIAL);
+            read(from, xml, v);
+            faults += from.verdict() != "verified" || toDouble(norm2(v - u)) != 0;
+            v = zero;
+            read(from, xml, v);
+            faults += from.verdict() != "verified" || toDouble(norm2(v)) == 0;
+          }
+          return faults;
+        }) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("files of each rank, and of blocks of ranks") {
+  const Extents none{0, 0, 0, 0};
+  for (const Blocks& blocks : {Blocks{{1, 1, 1, 1}, none, {0}}, Blocks{{2, 1, 1, 2}, none, {0, 1, 2, 3}},
+                               Blocks{{2, 1, 1, 2}, {1, 1, 1, 2}, {0, 2}}, Blocks{{2, 1, 1, 2}, {1, 1, 1, 1}, {0}},
+                               Blocks{{4, 1, 1, 1}, {3, 1, 1, 1}, {0, 2}}, Blocks{{3, 1, 1, 1}, {2, 1, 1, 1}, {0, 2}},
+                               Blocks{{1, 2, 2, 1}, {7, 2, 1, 1}, {0, 1}}})
+    check_volumes(blocks.grid[0] == 3 ? Extents{6, 2, 2, 4} : Extents{4, 4, 2, 4}, blocks);
+}
+
+#ifdef QDP_USE_HDF5
+TEST_CASE(
+    "files of HDF5: what several ranks write is read by one, and the reverse; errors of the primary are all ranks'") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  const Extents extents{4, 4, 2, 4};
+  const auto field_of_places = [] {
+    LatticeColorMatrix u = zero;
+    for (int mu = 0; mu < Nd; ++mu) u = u * Real(10) + Layout::latticeCoordinate(mu);
+    return u;
+  };
+  const auto write = [&] {
+    HDF5Writer out(path, HDF5Base::trunc);
+    out.push("a");
+    multi1d<LatticeColorMatrix> all(2);
+    all[0] = field_of_places();
+    all[1] = Real(2) * all[0];
+    out.write("x", all);
+    out.write("n", Layout::nodeNumber() + 3);  // the primary's counts
+    out.close();
+    return 0;
+  };
+  const auto read = [&] {
+    HDF5Reader in(path);
+    in.cd("a");
+    multi1d<LatticeColorMatrix> all;
+    int n = 0, faults = 0;
+    in.read("x", all);
+    in.read("n", n);
+    faults += all.size() != 2 || n != 3 || toDouble(norm2(all[0] - field_of_places())) != 0 ||
+              toDouble(norm2(all[1] - Real(2) * all[0])) != 0 || toDouble(norm2(all[0])) == 0;
+    faults += in.pwd() != "/a";
+    faults += !contains(tests::message_of([&] { in.read("none", n); }), "/a/none: expected an object of this name");
+    return faults;
+  };
+  for (const Extents& grid : {Extents{2, 1, 1, 2}, Extents{1, 2, 2, 1}}) {
+    CHECK(faults_on(extents, grid, write) == 0);
+    CHECK(faults_on(extents, kOne, read) == 0);
+    CHECK(faults_on(extents, kOne, write) == 0);
+    CHECK(faults_on(extents, grid, read) == 0);
+  }
+}
+#endif
+
 TEST_CASE("a rank's part of more than one chunk; the log tells how, how much and how fast") {
   const Extents extents = Nd == 4 ? Extents(8, 16, 8, 16) : Extents(128, 128, Nd == 3 ? 2 : 1, 1);
   const Extents grid(2, 2, 1, 1);
