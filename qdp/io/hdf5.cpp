@@ -120,6 +120,17 @@ Extents extents_of(hid_t space, const std::string& what) {
   return extents;
 }
 
+Id space_of(const Extents& extents) {
+  if (extents.empty()) return {H5Screate(H5S_SCALAR), H5Sclose};
+  return {H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose};
+}
+
+/// Selects a piece of a dataset; where it lies in memory.
+Id select(hid_t dataset_space, const Extents& start, const Extents& box, const std::string& what) {
+  require(H5Sselect_hyperslab(dataset_space, H5S_SELECT_SET, start.data(), nullptr, box.data(), nullptr), what);
+  return space_of({product(box)});
+}
+
 // ---- types of elements: a number, {r, i}, arrays of these
 
 /// Numbers in an element of this type, all of class `wanted`; 0: it is none of those that we know.
@@ -311,10 +322,7 @@ struct HDF5::File {
   }
   Id make_dataset(const std::string& absolute, hid_t type, const Extents& extents, HDF5Base::writemode mode) const {
     make_way(absolute, mode);
-    const Id space = extents.empty()
-                         ? Id(H5Screate(H5S_SCALAR), H5Sclose)
-                         : Id(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);
-    require(static_cast<hid_t>(space), label(absolute));
+    const Id space = space_of(extents);
     return require(Id(H5Dcreate2(file, absolute.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose),
                    label(absolute));
   }
@@ -330,9 +338,7 @@ struct HDF5::File {
                               .what_now = "Write with HDF5Base::trunc to replace it"});
       require(H5Adelete_by_name(file, absolute.c_str(), name.c_str(), H5P_DEFAULT), label(absolute));
     }
-    const Id space = extents.empty()
-                         ? Id(H5Screate(H5S_SCALAR), H5Sclose)
-                         : Id(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose);
+    const Id space = space_of(extents);
     return require(
         Id(H5Acreate_by_name(file, absolute.c_str(), name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
            H5Aclose),
@@ -699,16 +705,13 @@ void HDF5::read_lattices(const std::string& name, const RecordTarget& to, HDF5Ba
                                                 file_space(H5Dget_space(data), H5Sclose);
     const std::size_t site_bytes = sink.format().bytes_per_site();
     std::vector<char> words;
-    for_each_block(
-        content.extents, sites.size(), io::sites_per_chunk(site_bytes),
-        [&](hsize_t begin, hsize_t count, const Extents& start, const Extents& box) {
-          words.resize(count * site_bytes);
-          const hsize_t elements = product(box);
-          const Id space(H5Screate_simple(1, &elements, nullptr), H5Sclose);
-          require(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start.data(), nullptr, box.data(), nullptr), what);
-          require(H5Dread(data, memory, space, file_space, H5P_DEFAULT, words.data()), what);
-          sink.put_runs(runs_of(begin, count, order, lattice), words.data());
-        });
+    for_each_block(content.extents, sites.size(), io::sites_per_chunk(site_bytes),
+                   [&](hsize_t begin, hsize_t count, const Extents& start, const Extents& box) {
+                     words.resize(count * site_bytes);
+                     const Id space = select(file_space, start, box, what);
+                     require(H5Dread(data, memory, space, file_space, H5P_DEFAULT, words.data()), what);
+                     sink.put_runs(runs_of(begin, count, order, lattice), words.data());
+                   });
     rate.end(lattice.volume() * site_bytes);
   });
 }
@@ -730,16 +733,13 @@ void HDF5::write_lattices(const std::string& name, const RecordTarget& from, HDF
     jit::require_free_space(file_->path, lattice.volume() * site_bytes);
     const Id data = file_->make_dataset(absolute, type, extents, mode), file_space(H5Dget_space(data), H5Sclose);
     std::vector<char> words;
-    for_each_block(
-        extents, dims, io::sites_per_chunk(site_bytes),
-        [&](hsize_t begin, hsize_t count, const Extents& start, const Extents& box) {
-          words.resize(count * site_bytes);
-          source.get_runs(runs_of(begin, count, order, lattice), words.data());
-          const hsize_t elements = product(box);
-          const Id space(H5Screate_simple(1, &elements, nullptr), H5Sclose);
-          require(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start.data(), nullptr, box.data(), nullptr), what);
-          require(H5Dwrite(data, type, space, file_space, H5P_DEFAULT, words.data()), what);
-        });
+    for_each_block(extents, dims, io::sites_per_chunk(site_bytes),
+                   [&](hsize_t begin, hsize_t count, const Extents& start, const Extents& box) {
+                     words.resize(count * site_bytes);
+                     source.get_runs(runs_of(begin, count, order, lattice), words.data());
+                     const Id space = select(file_space, start, box, what);
+                     require(H5Dwrite(data, type, space, file_space, H5P_DEFAULT, words.data()), what);
+                   });
     rate.end(lattice.volume() * site_bytes);
   });
 }

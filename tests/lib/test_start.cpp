@@ -3,6 +3,7 @@
 #include "lib/hmc/hamiltonian.hpp"
 #include "lib/meas/glue.hpp"
 #include "tests/lib/lattice.hpp"
+#include "tests/mpirun.hpp"
 #include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
@@ -25,14 +26,22 @@ double start_kinetic_energy(void (*start)(GaugeField&), const std::vector<int>& 
 
 TEST_CASE("the kinetic energy after each start is Chroma's") {
   TESSERA_NEEDS_QCD("Chroma's numbers");
-  const auto close_to = [](double value) { return doctest::Approx(value).epsilon(base_tol(1e-12)); };
-  CHECK(start_kinetic_energy(unit_start, {4, 4, 4, 4}) == close_to(-9.97478824149188));
-  CHECK(start_kinetic_energy(unit_start, {4, 4, 4, 8}) == close_to(71.0251442444115));
-  CHECK(start_kinetic_energy(unit_start, {2, 2, 2, 2}) == close_to(11.9513880870327));
-  CHECK(start_kinetic_energy(weak_field_start, {4, 4, 4, 8}) == close_to(16.9050713506589));
-  CHECK(start_kinetic_energy(weak_field_start, {2, 2, 2, 2}) == close_to(-8.55253158480843));
-  CHECK(start_kinetic_energy(disordered_start, {2, 2, 2, 2}) == close_to(19.0795919216023));
-  CHECK(start_kinetic_energy(disordered_start, {4, 4, 4, 8}) == close_to(-143.540399830926));
+  struct Case {
+    void (*start)(GaugeField&);
+    std::vector<int> lattice;
+    double energy;
+  };
+  int tried = 0;
+  for (const auto& [start, lattice, energy] :
+       {Case{unit_start, {4, 4, 4, 4}, -9.97478824149188}, Case{unit_start, {4, 4, 4, 8}, 71.0251442444115},
+        Case{unit_start, {2, 2, 2, 2}, 11.9513880870327}, Case{weak_field_start, {4, 4, 4, 8}, 16.9050713506589},
+        Case{weak_field_start, {2, 2, 2, 2}, -8.55253158480843}, Case{disordered_start, {2, 2, 2, 2}, 19.0795919216023},
+        Case{disordered_start, {4, 4, 4, 8}, -143.540399830926}}) {
+    if (!tests::can_share_out(lattice.data())) continue;
+    CHECK(start_kinetic_energy(start, lattice) == doctest::Approx(energy).epsilon(base_tol(1e-12)));
+    ++tried;
+  }
+  CHECK(tried > 0);
 }
 
 TEST_CASE("starts lie in SU(3): unit is exact, the others to rounding") {

@@ -65,12 +65,14 @@ MonomialMap two_scales() {
 
 /// A thermalised field with two time scales.
 struct Tuned {
+  struct Lattice {
+    Lattice() { tests::use_lattice({4, 4, 4, 4}); }
+  } before_fields;
   MonomialMap monomials = two_scales();
   Hamiltonian hamiltonian{monomials, {"plaquettes", "rectangles"}};
   GaugeField u{Nd};
 
   Tuned() {
-    tests::use_lattice({4, 4, 4, 4});
     weak_field_start(u);
     Integrator integrator =
         make(level("LCM_STS_MIN_NORM_2", 6, "rectangles", level("LCM_STS_MIN_NORM_2", 2, "plaquettes")), monomials);

@@ -3,6 +3,7 @@
 
 #include "qdp.h"
 #include "tests/message_of.hpp"
+#include "tests/paths.hpp"
 #include "tests/qdp/lattices.hpp"
 #include "tests/sizes.hpp"
 #include "tests/skip.hpp"
@@ -338,6 +339,55 @@ TEST_CASE("arrays of fields, integers, and scalars") {
   CHECK(seen_in(path, "/set/zs").extents == std::vector<hsize_t>{2});
   CHECK(seen_in(path, "/set/u").type == "named {r f8, i f8}[3,3]");
   CHECK(seen_in(path, "/set/xs").numbers == std::vector{0.5, 1.5, 2.5});
+}
+
+TEST_CASE("a file that QDP++ wrote") {
+  TESSERA_NEEDS_QCD("QDP++ wrote it for QCD");
+  create_lattice({2, 1, 2, 3});
+  HDF5Reader in(tests::data_file("qdpxx/fields.h5"));
+  in.cd("fields");
+  const auto check = [&]<class Field>(const char* name, Field) {
+    CAPTURE(name);
+    Field field = zero, expected;
+    fill_with_places(expected);
+    in.read(name, field);
+    CHECK(difference(field, expected) == 0);
+  };
+  check("uf", LatticeColorMatrixF{});
+  check("uf", LatticeColorMatrixD{});
+  check("ud", LatticeColorMatrixD{});
+  check("ud", LatticeColorMatrixF{});
+  check("pf", LatticePropagatorF{});
+  check("psi", LatticeFermionD{});
+  multi1d<LatticeColorMatrixD> links;
+  in.read("links", links);
+  LatticeColorMatrixD expected;
+  fill_with_places(expected);
+  REQUIRE(links.size() == 2);
+  CHECK(difference(links[0], expected) == 0);
+  CHECK(difference(links[1], LatticeColorMatrixD(RealD(2) * expected)) == 0);
+  double kappa = 0;
+  std::string name, text;
+  multi1d<int> row;
+  in.readAttribute("ud", "kappa", kappa);
+  in.readAttribute("ud", "name", name);
+  in.readAttribute("ud", "row", row);
+  CHECK(kappa == 0.1372);
+  CHECK(name == "links of QDP++");
+  REQUIRE(row.size() == 3);
+  CHECK(row[1] == -6);
+  in.cd("/numbers");
+  ComplexD z;
+  RealD x;
+  row.resize(0);
+  in.read("z", z);
+  in.read("x", x);
+  in.read("text", text);
+  in.read("row", row);
+  CHECK(toDouble(norm2(z - cmplx(RealD(1.5), RealD(-2)))) == 0);
+  CHECK(toDouble(x) == 0.75);
+  CHECK(text == "some text");
+  CHECK(row[2] == 7);
 }
 
 TEST_CASE("configurations of Qlua have x slowest and t fastest") {
