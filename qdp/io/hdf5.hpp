@@ -75,7 +75,7 @@ struct Hdf5Numbers {
     return all;
   }
   template <class N> N number(std::size_t i) const {
-    N value;
+    N value{};
     bytes.copy(reinterpret_cast<char*>(&value), sizeof value, i * sizeof value);
     return value;
   }

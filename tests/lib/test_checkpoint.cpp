@@ -267,6 +267,7 @@ TEST_CASE("the bytes that a checkpoint is taken to need are those of its two fil
 
 TEST_CASE("the number of checkpoints that a run will leave counts saves by the interval, those kept and the archive") {
   const ScratchFolder folder("checkpoint_count");
+  tests::use_lattice(parameters_of(params(folder.file("run"), 2, 1)).lattice());  // not within a check
   const auto to_come = [&](unsigned long start, unsigned long updates, unsigned long interval, unsigned long keep,
                            unsigned long archive) {
     HmcParameters parameters = parameters_of(params(folder.file("run"), 2, 1));
