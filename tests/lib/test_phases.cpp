@@ -169,6 +169,7 @@ TEST_CASE("inputs give imaginary chemical potentials and external fields") {
 }
 
 TEST_CASE("wrong boundary conditions are named with what was expected") {
+  tests::use_lattice({4, 4, 4, 4});
   const auto message = [](const std::string& xml) -> std::string {
     try {
       maps_from(xml);
