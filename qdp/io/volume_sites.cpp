@@ -61,7 +61,7 @@ std::vector<Volume> parts_of_blocks(const Lattice& lattice) {
 
 Volumes volumes_of_ranks(VolumeFormat format) {
   const Lattice& lattice = detail::present_lattice("files of a field");
-  if (format == VolumeFormat::single) return {};
+  if (format == VolumeFormat::single || lattice->grid().size() == 1) return {};
   if (format == VolumeFormat::parts) return {format, parts_of_blocks(lattice)};
   Volumes volumes{format, {}};
   for (int rank = 0; rank < lattice->grid().size(); ++rank)

@@ -543,10 +543,9 @@ void check_volumes(const Extents& extents, const Blocks& with) {
 
 TEST_CASE("files of each rank, and of blocks of ranks") {
   const Extents none{0, 0, 0, 0};
-  for (const Blocks& blocks : {Blocks{{1, 1, 1, 1}, none, {0}}, Blocks{{2, 1, 1, 2}, none, {0, 1, 2, 3}},
-                               Blocks{{2, 1, 1, 2}, {1, 1, 1, 2}, {0, 2}}, Blocks{{2, 1, 1, 2}, {1, 1, 1, 1}, {0}},
-                               Blocks{{4, 1, 1, 1}, {3, 1, 1, 1}, {0, 2}}, Blocks{{3, 1, 1, 1}, {2, 1, 1, 1}, {0, 2}},
-                               Blocks{{1, 2, 2, 1}, {7, 2, 1, 1}, {0, 1}}})
+  for (const Blocks& blocks : {Blocks{{2, 1, 1, 2}, none, {0, 1, 2, 3}}, Blocks{{2, 1, 1, 2}, {1, 1, 1, 2}, {0, 2}},
+                               Blocks{{2, 1, 1, 2}, {1, 1, 1, 1}, {0}}, Blocks{{4, 1, 1, 1}, {3, 1, 1, 1}, {0, 2}},
+                               Blocks{{3, 1, 1, 1}, {2, 1, 1, 1}, {0, 2}}, Blocks{{1, 2, 2, 1}, {7, 2, 1, 1}, {0, 1}}})
     check_volumes(blocks.grid[0] == 3 ? Extents{6, 2, 2, 4} : Extents{4, 4, 2, 4}, blocks);
 }
 
