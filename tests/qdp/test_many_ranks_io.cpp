@@ -542,6 +542,7 @@ void check_volumes(const Extents& extents, const Blocks& with) {
 }  // namespace
 
 TEST_CASE("files of each rank, and of blocks of ranks") {
+  TESSERA_NEEDS_FOUR_DIMENSIONS("grids of ranks written out");
   const Extents none{0, 0, 0, 0};
   for (const Blocks& blocks : {Blocks{{2, 1, 1, 2}, none, {0, 1, 2, 3}}, Blocks{{2, 1, 1, 2}, {1, 1, 1, 2}, {0, 2}},
                                Blocks{{2, 1, 1, 2}, {1, 1, 1, 1}, {0}}, Blocks{{4, 1, 1, 1}, {3, 1, 1, 1}, {0, 2}},
