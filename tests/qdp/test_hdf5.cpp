@@ -470,14 +470,14 @@ TEST_CASE("what does not fit is refused with the reason, and leaves the file as 
   HDF5Reader in(path);
   double number = 0;
   multi1d<int> row;
-  LatticeColorMatrix u;
+  LatticeComplex z;
   CHECK(contains(message_of([&] { in.read("n", number); }),
                  "expected floating-point numbers of 64 bits, got integers of 32"));
   unsigned int positive = 0;
   CHECK(contains(message_of([&] { in.read("n", positive); }), "expected unsigned integers of 32 bits"));
   CHECK(contains(message_of([&] { in.read("n", row); }), "expected a row of numbers, got one object"));
   CHECK(contains(message_of([&] { in.read("text", number); }), "got text"));
-  CHECK(contains(message_of([&] { in.read("psi", u); }), "numbers at a site"));
+  CHECK(contains(message_of([&] { in.read("psi", z); }), "numbers at a site"));
   CHECK(contains(message_of([&] { in.read("n", psi); }),
                  "expected floating-point numbers, pairs {r, i} or arrays of them"));
   CHECK(contains(message_of([&] { in.read("/group", number); }), "expected a dataset"));
