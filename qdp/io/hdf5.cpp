@@ -4,12 +4,11 @@
 
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
-#include "jit/support/log.hpp"
 #include "qdp/io/field_stream.hpp"
+#include "qdp/io/payload.hpp"
 #include "qdp/util/primary.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <system_error>
@@ -35,7 +34,6 @@ class Id {
   Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
   Id& operator=(Id&&) = delete;
   operator hid_t() const { return id_; }
-  bool there() const { return id_ >= 0; }
 
  private:
   hid_t id_;
@@ -241,21 +239,6 @@ Extents extents_in_file(const io::SiteGeometry& lattice, HDF5Base::accessmode or
   return extents;
 }
 
-/// How fast is a line of the log.
-class Rate {
- public:
-  Rate(const char* verb, std::string what) : verb_(verb), what_(std::move(what)) {}
-  void end(std::uint64_t bytes) const {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    jit::log_info("io", verb_, " ", what_, ": ", static_cast<double>(bytes) / (1 << 20), " MiB in ", seconds, " s");
-  }
-
- private:
-  const char* verb_;
-  std::string what_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
 }  // namespace
 
 /// On the primary.
@@ -309,7 +292,7 @@ struct HDF5::File {
   }
 
   /// Unlinks what is there under the name, or says why not.
-  void make_way(const std::string& absolute, HDF5Base::writemode mode) const {
+  void make_way(const std::string& absolute, HDF5Base::writemode mode, H5O_type_t wanted) const {
     require_writing();
     if (!exists(absolute)) return;
     if ((mode & HDF5Base::trunc) == 0)
@@ -317,11 +300,11 @@ struct HDF5::File {
                             .expected = "a new name",
                             .got = "one that is there already",
                             .what_now = "Write with HDF5Base::trunc to replace it"});
-    require_kind(absolute, H5O_TYPE_DATASET);
+    require_kind(absolute, wanted);
     require(H5Ldelete(file, absolute.c_str(), H5P_DEFAULT), label(absolute));
   }
   Id make_dataset(const std::string& absolute, hid_t type, const Extents& extents, HDF5Base::writemode mode) const {
-    make_way(absolute, mode);
+    make_way(absolute, mode, H5O_TYPE_DATASET);
     const Id space = space_of(extents);
     return require(Id(H5Dcreate2(file, absolute.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose),
                    label(absolute));
@@ -692,7 +675,7 @@ void HDF5::read_lattices(const std::string& name, const RecordTarget& to, HDF5Ba
   io::FieldSink sink(to.fields, lattice);
   io::on_primary_with(sink, [&] {
     const std::string absolute = absolute_name(group_, name), what = file_->label(absolute);
-    const Rate rate("read", what);
+    const io::Stopwatch watch;
     const Id data = file_->dataset(absolute);
     const Content content = content_of(data, class_of(to.shape), what);
     const Extents sites = extents_in_file(lattice, order);
@@ -712,7 +695,7 @@ void HDF5::read_lattices(const std::string& name, const RecordTarget& to, HDF5Ba
                      require(H5Dread(data, memory, space, file_space, H5P_DEFAULT, words.data()), what);
                      sink.put_runs(runs_of(begin, count, order, lattice), words.data());
                    });
-    rate.end(lattice.volume() * site_bytes);
+    io::log_rate("read", lattice.volume() * site_bytes, "of", file_->path, watch, "");
   });
 }
 
@@ -723,7 +706,7 @@ void HDF5::write_lattices(const std::string& name, const RecordTarget& from, HDF
   io::FieldSource source(from.fields, lattice);
   io::on_primary_with(source, [&] {
     const std::string absolute = absolute_name(group_, name), what = file_->label(absolute);
-    const Rate rate("wrote", what);
+    const io::Stopwatch watch;
     file_->require_writing();
     Extents extents = extents_in_file(lattice, order), row;
     const std::size_t dims = extents.size(), site_bytes = source.format().bytes_per_site();
@@ -740,24 +723,13 @@ void HDF5::write_lattices(const std::string& name, const RecordTarget& from, HDF
                      const Id space = select(file_space, start, box, what);
                      require(H5Dwrite(data, type, space, file_space, H5P_DEFAULT, words.data()), what);
                    });
-    rate.end(lattice.volume() * site_bytes);
+    io::log_rate("wrote", lattice.volume() * site_bytes, "to", file_->path, watch, "");
   });
 }
 
 void HDF5::remove(const std::string& name, HDF5Base::writemode mode) {
   require_open("removing from a file of HDF5");
-  io::on_primary([&] {
-    const std::string absolute = absolute_name(group_, name);
-    file_->require_writing();
-    if (!file_->exists(absolute)) return;
-    if ((mode & HDF5Base::trunc) == 0)
-      throw jit::UserError({.what = file_->label(absolute),
-                            .expected = "a new name",
-                            .got = "one that is there already",
-                            .what_now = "Write with HDF5Base::trunc to replace it"});
-    file_->require_kind(absolute, H5O_TYPE_GROUP);
-    require(H5Ldelete(file_->file, absolute.c_str(), H5P_DEFAULT), file_->label(absolute));
-  });
+  io::on_primary([&] { file_->make_way(absolute_name(group_, name), mode, H5O_TYPE_GROUP); });
 }
 
 // ---- Qlua

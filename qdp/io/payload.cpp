@@ -9,19 +9,6 @@
 
 namespace QDP::io {
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Since it was made.
-struct Stopwatch {
-  Clock::time_point begin = Clock::now();
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-};
-
-constexpr char kTogether[] = ", all ranks together";
-
-/// "wrote 144.0 MiB to "a.lime": 0.301 s, 478.4 MiB/s"
 void log_rate(const char* verb, std::uint64_t bytes, const char* preposition, const std::string& path,
               const Stopwatch& watch, const char* how) {
   if (!jit::log_enabled(jit::LogLevel::info, "io")) return;
@@ -32,6 +19,10 @@ void log_rate(const char* verb, std::uint64_t bytes, const char* preposition, co
   std::snprintf(size, sizeof size, " %.1f MiB ", mebibytes);
   jit::log_info("io", verb, size, preposition, " \"", path, "\": ", rate, how);
 }
+
+namespace {
+
+constexpr char kTogether[] = ", all ranks together";
 
 /// Gathers the sites of a chunk.
 class ChunkOfRuns {

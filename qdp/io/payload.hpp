@@ -1,6 +1,7 @@
 #pragma once
 // The data of records and archives, streamed between file and source or sink: SciDAC, ILDG and NERSC. Internal to this folder.
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -49,6 +50,19 @@ DataSums read_payload(const InputFile& file, std::uint64_t offset, const Payload
 DataSums write_payload(jit::AtomicFile& file, const Payload& payload, SiteSource& source);
 /// Of the data that write_payload() would append.
 DataSums sums_of_payload(const Payload& payload, SiteSource& source);
+
+/// Since it was made.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Clock::now();
+};
+/// In the log: "wrote 144.0 MiB to "a.lime": 0.301 s, 478.4 MiB/s", and `how`.
+void log_rate(const char* verb, std::uint64_t bytes, const char* preposition, const std::string& path,
+              const Stopwatch& watch, const char* how);
 
 /// AtomicFile::commit(), in the log as well.
 void commit(jit::AtomicFile& file);

@@ -7,11 +7,10 @@ namespace QDP::io {
 
 SiteList::SiteList(const InputFile& file, std::uint64_t offset, std::uint64_t bytes, std::size_t bytes_each)
     : size_(bytes / bytes_each), visit_([&file, offset, bytes_each, size = size_](const Take& take) {
-        constexpr std::uint64_t kNumbers = std::uint64_t{1} << 16;
         std::vector<unsigned char> raw;
         std::vector<std::uint64_t> numbers;
         for (std::uint64_t done = 0; done < size; done += numbers.size()) {
-          numbers.assign(static_cast<std::size_t>(std::min(kNumbers, size - done)), 0);
+          numbers.assign(static_cast<std::size_t>(std::min(kPiece, size - done)), 0);
           raw.resize(numbers.size() * bytes_each);
           file.read_at(offset + done * bytes_each, raw.data(), raw.size(), "list of sites");
           const unsigned char* next = raw.data();

@@ -14,6 +14,8 @@ namespace QDP::io {
 /// No list of a large lattice is ever held as a whole: it is made, or read from its file, again for each look at it.
 class SiteList {
  public:
+  /// Numbers in a piece, at the most.
+  static constexpr std::uint64_t kPiece = std::uint64_t{1} << 16;
   using Take = std::function<void(std::span<const std::uint64_t>)>;
 
   /// Of a file, which it refers to: `bytes` of big-endian numbers, each of `bytes_each` (4 or 8), at `offset`. As the record

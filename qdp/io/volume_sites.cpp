@@ -20,11 +20,10 @@ template <class CoordOf>
 SiteList sites_of(const Lattice& lattice, const detail::Geometry& box, CoordOf coord) {
   const auto sites = static_cast<std::uint64_t>(box.volume());
   return {sites, [lattice, box, coord, sites](const SiteList::Take& take) {
-            constexpr std::uint64_t kNumbers = std::uint64_t{1} << 16;
             std::vector<std::uint64_t> numbers;
-            for (std::uint64_t begin = 0; begin < sites; begin += kNumbers) {
+            for (std::uint64_t begin = 0; begin < sites; begin += SiteList::kPiece) {
               numbers.clear();
-              for (std::uint64_t i = begin; i < std::min(sites, begin + kNumbers); ++i)
+              for (std::uint64_t i = begin; i < std::min(sites, begin + SiteList::kPiece); ++i)
                 numbers.push_back(static_cast<std::uint64_t>(
                     lattice->whole().lexicographic(coord(box, static_cast<std::int64_t>(i)))));
               take(numbers);

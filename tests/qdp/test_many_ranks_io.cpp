@@ -22,6 +22,7 @@
 #include "qdp/io/field_stream.hpp"
 #include "qdp/io/ildg.hpp"
 #include "qdp/io/scidac.hpp"
+#include "tests/divided_file.hpp"
 #include "tests/grid_of_ranks.hpp"
 #include "tests/message_of.hpp"
 #include "tests/qdp/lattices.hpp"
@@ -432,12 +433,6 @@ TEST_CASE("fields of more than one chunk, whose ends lie within lines") {
 
 namespace {
 
-/// NAME.vol0012
-std::string volume(const std::string& name, int number) {
-  const std::string digits = std::to_string(number);
-  return name + ".vol" + std::string(4 - digits.size(), '0') + digits;
-}
-
 /// Blocks of ranks that do input and output; all 0: not said.
 struct Blocks {
   Extents grid, blocks;
@@ -501,11 +496,11 @@ void check_volumes(const Extents& extents, const Blocks& with) {
     for (int site = 0; site < volume_of_lattice; ++site)
       if (owners[static_cast<std::size_t>(2 * site)] == rank)
         expected[static_cast<std::size_t>(owners[static_cast<std::size_t>(2 * site + 1)])] = site;
-    CHECK(listed(volume(all, rank)) == expected);
+    CHECK(listed(tests::part_of(all, rank)) == expected);
   }
   std::vector<int> seen;
   for (const int number : with.files) {
-    const std::vector<int> sites = listed(volume(parts, number));
+    const std::vector<int> sites = listed(tests::part_of(parts, number));
     CHECK(std::is_sorted(sites.begin(), sites.end()));
     // A rank's sites are all in one file, that of its block, which has the lowest of its ranks' sites first.
     REQUIRE(!sites.empty());
@@ -513,9 +508,9 @@ void check_volumes(const Extents& extents, const Blocks& with) {
     seen.insert(seen.end(), sites.begin(), sites.end());
     CHECK(sites.size() % (owners.size() / 2 / ranks.size()) == 0);
   }
-  CHECK(std::filesystem::exists(volume(parts, static_cast<int>(ranks.size()))) == false);
+  CHECK(std::filesystem::exists(tests::part_of(parts, static_cast<int>(ranks.size()))) == false);
   for (const int rank : ranks)
-    CHECK(std::filesystem::exists(volume(parts, rank)) == (std::ranges::count(with.files, rank) == 1));
+    CHECK(std::filesystem::exists(tests::part_of(parts, rank)) == (std::ranges::count(with.files, rank) == 1));
   std::ranges::sort(seen);
   REQUIRE(static_cast<int>(seen.size()) == volume_of_lattice);
   for (int site = 0; site < volume_of_lattice; ++site) REQUIRE(seen[static_cast<std::size_t>(site)] == site);
