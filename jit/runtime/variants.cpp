@@ -108,10 +108,18 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   start.check = env().check;
   if (!device_.blocks().empty()) {
     start.streaming = env().stream.value_or(false);
-    if (!tuning()) return space;  // in blocks of the device's choice
+    space.try_optimised = compiler().optimises(kernel.ir, start);
+    if (!tuning()) {  // in blocks of the device's choice
+      start.optimised = space.try_optimised;
+      space.try_optimised = false;
+      return space;
+    }
     space.blocks.assign(device_.blocks().begin(), device_.blocks().end());
     space.start.block = space.blocks.front();
-    if (start.check) return space;
+    if (start.check) {
+      space.try_optimised = false;
+      return space;
+    }
     for (const int sites : {2, 4})
       if (sites_per_thread(kernel.ir, sites) == sites) space.sites.push_back(sites);
     space.try_streaming = !env().stream;
@@ -124,8 +132,8 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
     };
     return space;
   }
-  const bool assembles = compiler().assembles(kernel.ir, start);
-  start.optimised = assembles && !env().assembler.value_or(true);
+  const bool optimises = compiler().optimises(kernel.ir, start);
+  start.optimised = optimises && !env().assembler.value_or(true);
   const bool is_near = bytes <= kNearPerThread * device_.threads();
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
@@ -137,7 +145,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && !is_near)))
     space.prefetch = {0, 1, 2, 4, 8};
   space.try_streaming = !env().stream && may_stream && out_of_cache;
-  space.try_optimised = assembles && !env().assembler;
+  space.try_optimised = optimises && !env().assembler;
   return space;
 }
 
@@ -157,11 +165,20 @@ Variant* Variants::find(const KernelHandle& kernel, const CodeOptions& options) 
   return nullptr;
 }
 
-/// Whether other code of a kernel that runs is made beside the program: LLVM's for the CPU, which takes long. (A GPU's assembler takes
-/// most of the time there, and the driver has to be asked by one thread.)
+/// Whether other code of a kernel that runs is made beside the program: what takes long.
 bool Variants::is_built_beside(const KernelHandle& kernel, const CodeOptions& options) {
-  return device_.blocks().empty() && env().assembler.value_or(true) && env().tune != Env::Tune::eager &&
-         !options.check && !compiler().assembles(kernel.ir, options);
+  if (env().tune == Env::Tune::eager || options.check) return false;
+  if (!device_.blocks().empty()) return true;
+  return env().assembler.value_or(true) && !compiler().assembles(kernel.ir, options);
+}
+
+/// Whether other code may be of use, by what is known of the code that there is.
+bool Variants::is_worth_making(const KernelHandle& kernel, const CodeOptions& options) const {
+  CodeOptions one_site = options;
+  one_site.sites = 1;
+  const Variant* known = find(kernel, one_site);
+  if (known != nullptr && known->resources.registers * options.sites > kMostRegisters) return false;
+  return kernel.variants.size() < kMostVariants;
 }
 
 Variant& Variants::add(KernelHandle& kernel, const CodeOptions& options) {
@@ -239,13 +256,13 @@ void Variants::finish(std::span<const std::unique_ptr<KernelHandle>> kernels) {
 /// Whether a trial must wait for its code, which is made beside the program from now on.
 bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
   if (!is_built_beside(kernel, options)) return false;
-  // What LLVM can gain is a few hundredths.
+  // What LLVM can gain on a CPU is a few hundredths.
   const double compilation = kOptimisedSecondsPerNode * static_cast<double>(kernel.ir.nodes.size());
-  if (options.optimised && kernel.seconds < kOptimisedAfterCompiles * compilation) return true;
+  if (options.optimised && device_.blocks().empty() && kernel.seconds < kOptimisedAfterCompiles * compilation) return true;
   Variant* known = find(kernel, options);
   const bool has_code = known != nullptr && known->code != nullptr;
   const bool refused = known != nullptr && known->code == nullptr && known->calls == 0;
-  if (has_code || refused || (known == nullptr && kernel.variants.size() >= kMostVariants)) return false;
+  if (has_code || refused || (known == nullptr && !is_worth_making(kernel, options))) return false;
   if (known == nullptr) known = &add(kernel, options);
   if (known->order) return !take_built(kernel, *known);
   seek(kernel, *known);
@@ -261,11 +278,7 @@ void Variants::release(const KernelHandle& kernel) noexcept {
 bool Variants::usable(KernelHandle& kernel, const Configuration& configuration) {
   const Variant* variant = find(kernel, configuration.code);
   if (variant == nullptr) {
-    CodeOptions one_site = configuration.code;
-    one_site.sites = 1;
-    const Variant* known = find(kernel, one_site);
-    if (known != nullptr && known->resources.registers * configuration.code.sites > kMostRegisters) return false;
-    if (kernel.variants.size() >= kMostVariants) return false;
+    if (!is_worth_making(kernel, configuration.code)) return false;
     try {
       variant = &make(kernel, configuration.code);
     } catch (const std::exception& error) {

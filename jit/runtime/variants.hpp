@@ -19,6 +19,12 @@ namespace jit {
 class Variants {
  public:
   explicit Variants(Device& device) : device_(device) {}
+  /// What is built beside the program asks the device.
+  ~Variants() {
+    if (builders_) builders_->finish();
+  }
+  Variants(const Variants&) = delete;
+  Variants& operator=(const Variants&) = delete;
 
   /// Before the first launch in a size class; `bytes` are those that it moves. Throws what the compiler throws.
   void prepare(KernelHandle& kernel, std::size_t size_class, double bytes);
@@ -55,6 +61,7 @@ class Variants {
   Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
   Variant& make(KernelHandle& kernel, const CodeOptions& options);
   bool is_built_beside(const KernelHandle& kernel, const CodeOptions& options);
+  bool is_worth_making(const KernelHandle& kernel, const CodeOptions& options) const;
   Variant& add(KernelHandle& kernel, const CodeOptions& options);
   void put(KernelHandle& kernel, Variant& variant, const CompiledKernel& made);
   void seek(KernelHandle& kernel, Variant& variant);
