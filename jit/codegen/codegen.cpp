@@ -235,10 +235,6 @@ bool Compiler::assembles(const ir::Kernel& kernel, const CodeOptions& options) c
   return state_->target->assembles(kernel, options);
 }
 
-bool Compiler::optimises(const ir::Kernel& kernel, const CodeOptions& options) const {
-  return state_->target->optimises(kernel, options);
-}
-
 std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const CodeOptions& options, std::string* hash) {
   const KernelKey key = state_->key(kernel, options);
   const std::string text = key.text();

@@ -19,7 +19,7 @@ struct CodeOptions {
   bool check = false;      ///< TESSERA_CHECK: LLVM verifies the module (bounds and NaN are checked by jit/runtime)
   int registers = 0;       ///< most registers per thread, 0: as many as the assembler likes (GPU)
   int sites = 1;           ///< neighbouring sites per thread: 1, 2 or 4, in kernels of range domains (GPU)
-  bool optimised = false;  ///< made slowly and well where the target has a quicker way: by LLVM (CPU), at ptxas' usual level (GPU)
+  bool optimised = false;  ///< by LLVM, also where the target assembles kernels itself
   bool operator==(const CodeOptions&) const = default;
 };
 
@@ -75,8 +75,6 @@ class Target {
   virtual const std::string& description() const = 0;
   /// Whether the target makes the code without LLVM, in a hundredth of the time.
   virtual bool assembles(const ir::Kernel&, const CodeOptions&) const { return false; }
-  /// Whether the same with CodeOptions::optimised is other code, which may run faster.
-  virtual bool optimises(const ir::Kernel& kernel, const CodeOptions& options) const { return assembles(kernel, options); }
   /// Throws InternalError with the compiler's message.
   virtual std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                             BuildNotes& notes) = 0;
@@ -100,9 +98,9 @@ std::unique_ptr<Target> make_simt_host_target();
 class GpuLoader {
  public:
   virtual ~GpuLoader() = default;
-  /// PTX to a binary for this GPU, as `registers` and `optimised` of the options say. `log` receives what the assembler
-  /// says about resources. Throws InternalError with the assembler's errors. From any thread.
-  virtual std::string assemble(const std::string& ptx, const CodeOptions& options, std::string& log) = 0;
+  /// PTX to a binary for this GPU, with at most `registers` registers per thread (0: no bound). `log` receives what the
+  /// assembler says about resources. Throws InternalError with the assembler's errors. From any thread, at the same time.
+  virtual std::string assemble(const std::string& ptx, int registers, std::string& log) = 0;
   /// What assembles, with its version; part of the cache key.
   virtual std::string assembler() const = 0;
   virtual KernelCode load(const std::string& binary, const std::string& symbol, KernelResources& resources) = 0;
@@ -142,7 +140,6 @@ class Compiler {
   /// Whether it falls to this rank to build the kernel: the first of those of its machine that asks. The others find() it later.
   bool claim(const ir::Kernel& kernel, const CodeOptions& options);
   bool assembles(const ir::Kernel& kernel, const CodeOptions& options) const;
-  bool optimises(const ir::Kernel& kernel, const CodeOptions& options) const;
   /// Gives code up that compile() has returned. Nothing runs it any more.
   void release(KernelCode code) noexcept;
   /// What compile() will call the code, without making it: a digest of everything that shapes the code.

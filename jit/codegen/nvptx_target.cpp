@@ -166,7 +166,6 @@ class NvptxBackend : public Target {
   }
 
   const std::string& description() const override { return description_; }
-  bool optimises(const ir::Kernel&, const CodeOptions& options) const override { return !options.optimised; }
 
   std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                     BuildNotes& notes) override {
@@ -188,7 +187,7 @@ class NvptxBackend : public Target {
     notes.stage("ptx", ptx);
     if (!loader_) return ptx;
     std::string log;
-    std::string binary = loader_->assemble(ptx, options, log);
+    std::string binary = loader_->assemble(ptx, options.registers, log);
     log_debug("codegen", kernel.name, ": ", log);
     return binary;
   }

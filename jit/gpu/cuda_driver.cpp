@@ -380,11 +380,11 @@ class CudaDriver final : public GpuDriver {
 
   // ---- code ----
 
-  std::string assemble(const std::string& ptx, const CodeOptions& options, std::string& log) override {
+  std::string assemble(const std::string& ptx, int registers, std::string& log) override {
     enter();
-    JitLog notes(options.registers);
+    JitLog notes(registers);
     notes.add(cuda::kJitTargetFromContext, nullptr);
-    if (!options.optimised || ptx.size() > kLongText) notes.add(cuda::kJitOptimizationLevel, JitLog::number(1));
+    if (ptx.size() > kLongText) notes.add(cuda::kJitOptimizationLevel, JitLog::number(1));
     cuda::LinkState state = nullptr;
     check(api_.cuLinkCreate_v2(notes.count(), notes.options(), notes.values(), &state), "cuLinkCreate_v2");
     const struct Linker {

@@ -124,7 +124,7 @@ class SimDriver final : public GpuDriver {
   }
 
   // The code of this device is made by the host's target, which loads it itself.
-  std::string assemble(const std::string&, const CodeOptions&, std::string&) override { refuse_code("assemble"); }
+  std::string assemble(const std::string&, int, std::string&) override { refuse_code("assemble"); }
   KernelCode load(const std::string&, const std::string&, KernelResources&) override { refuse_code("load"); }
   void unload(KernelCode) noexcept override {}
   std::unique_ptr<Target> make_target() override { return make_simt_host_target(); }

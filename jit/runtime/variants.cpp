@@ -18,8 +18,9 @@
 namespace jit {
 namespace {
 
-// Other code is tried once the kernel has used this many times what its costliest compilation took.
-constexpr double kTuneAfterCompiles = 3;
+// Other code is tried once the kernel has used this many times what its costliest compilation took: on a CPU, whose cores then compute
+// less, and on a GPU, whose host is idle.
+constexpr double kTuneAfterCompiles = 3, kTuneAfterCompilesOnGpu = 0.5;
 constexpr double kTuneAfterSeconds = 2e-3;
 // What a compilation takes at least, per node of the IR: a kernel that came from the cache does not tell. The Wilson
 // hopping term, 1400 nodes, takes 20 ms in LLVM and 45 ms in ptxas.
@@ -108,18 +109,10 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   start.check = env().check;
   if (!device_.blocks().empty()) {
     start.streaming = env().stream.value_or(false);
-    space.try_optimised = compiler().optimises(kernel.ir, start);
-    if (!tuning()) {  // in blocks of the device's choice
-      start.optimised = space.try_optimised;
-      space.try_optimised = false;
-      return space;
-    }
+    if (!tuning()) return space;  // in blocks of the device's choice
     space.blocks.assign(device_.blocks().begin(), device_.blocks().end());
     space.start.block = space.blocks.front();
-    if (start.check) {
-      space.try_optimised = false;
-      return space;
-    }
+    if (start.check) return space;
     for (const int sites : {2, 4})
       if (sites_per_thread(kernel.ir, sites) == sites) space.sites.push_back(sites);
     space.try_streaming = !env().stream;
@@ -132,8 +125,8 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
     };
     return space;
   }
-  const bool optimises = compiler().optimises(kernel.ir, start);
-  start.optimised = optimises && !env().assembler.value_or(true);
+  const bool assembles = compiler().assembles(kernel.ir, start);
+  start.optimised = assembles && !env().assembler.value_or(true);
   const bool is_near = bytes <= kNearPerThread * device_.threads();
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
@@ -145,16 +138,17 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && !is_near)))
     space.prefetch = {0, 1, 2, 4, 8};
   space.try_streaming = !env().stream && may_stream && out_of_cache;
-  space.try_optimised = optimises && !env().assembler;
+  space.try_optimised = assembles && !env().assembler;
   return space;
 }
 
 /// Seconds that a kernel must have used before other code of it is compiled.
 double Variants::price(const KernelHandle& kernel) const {
   if (env().tune == Env::Tune::eager) return 0;
-  const double per_node = device_.blocks().empty() ? kSecondsPerNode : kSecondsPerNodeOnGpu;
+  const bool on_gpu = !device_.blocks().empty();
+  const double per_node = on_gpu ? kSecondsPerNodeOnGpu : kSecondsPerNode;
   const double compilation = std::max(kernel.costliest_compile, per_node * static_cast<double>(kernel.ir.nodes.size()));
-  return std::max(kTuneAfterSeconds, kTuneAfterCompiles * compilation);
+  return std::max(kTuneAfterSeconds, (on_gpu ? kTuneAfterCompilesOnGpu : kTuneAfterCompiles) * compilation);
 }
 
 // ---- code -----------------------------------------------------------------------------------------------------------
@@ -256,9 +250,9 @@ void Variants::finish(std::span<const std::unique_ptr<KernelHandle>> kernels) {
 /// Whether a trial must wait for its code, which is made beside the program from now on.
 bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
   if (!is_built_beside(kernel, options)) return false;
-  // What LLVM can gain on a CPU is a few hundredths.
+  // What LLVM can gain is a few hundredths.
   const double compilation = kOptimisedSecondsPerNode * static_cast<double>(kernel.ir.nodes.size());
-  if (options.optimised && device_.blocks().empty() && kernel.seconds < kOptimisedAfterCompiles * compilation) return true;
+  if (options.optimised && kernel.seconds < kOptimisedAfterCompiles * compilation) return true;
   Variant* known = find(kernel, options);
   const bool has_code = known != nullptr && known->code != nullptr;
   const bool refused = known != nullptr && known->code == nullptr && known->calls == 0;

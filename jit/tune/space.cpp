@@ -68,14 +68,14 @@ std::vector<Round> TuningSpace::rounds() const {
       other.code.streaming = !other.code.streaming;
       return std::vector<Configuration>{other};
     }});
+  if (registers)
+    rounds.push_back({.alternatives = [bounds = registers](const Configuration& best) {
+      return code_round(bounds(best), &CodeOptions::registers).alternatives(best);
+    }});
   if (try_optimised)
     rounds.push_back({.alternatives = [](Configuration other) {
       other.code.optimised = true;
       return std::vector<Configuration>{other};
-    }});
-  if (registers)
-    rounds.push_back({.alternatives = [bounds = registers](const Configuration& best) {
-      return code_round(bounds(best), &CodeOptions::registers).alternatives(best);
     }});
   const auto beside = [all = blocks, plain = start.code](const Configuration& best) {
     return best.code == plain ? std::vector<Configuration>{} : with_blocks(best, beside_best(best, all));

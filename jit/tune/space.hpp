@@ -19,7 +19,7 @@ struct Round {
 /// The knobs that are open for a kernel.
 ///
 /// A GPU's blocks come first, as in the QDP-JIT paper (section VII): they cost no compilation, and the largest may not
-/// launch. Then code, one knob at a time: prefetching, sites per thread, streaming, the compiler's effort, bounds on registers. Code that
+/// launch. Then code, one knob at a time: prefetching, sites per thread, streaming, bounds on registers, LLVM's. Code that
 /// takes other registers may want other blocks: those beside the best come last.
 struct TuningSpace {
   Configuration start = {};        ///< the model's choice
@@ -27,7 +27,7 @@ struct TuningSpace {
   std::vector<int> prefetch = {};  ///< distances to try
   std::vector<int> sites = {};     ///< numbers per thread to try
   bool try_streaming = false;      ///< whether streaming is tried if the start has none, or the reverse
-  bool try_optimised = false;      ///< whether optimised code is tried, too
+  bool try_optimised = false;      ///< whether LLVM's code is tried, too
   /// Bounds on the registers per thread that are worth trying, given the best so far; empty: none.
   std::function<std::vector<int>(const Configuration& best)> registers = {};
 

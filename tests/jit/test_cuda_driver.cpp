@@ -385,7 +385,7 @@ TEST_CASE("events take part in timing") {
 TEST_CASE("the assembler gets PTX, the bound on registers and room for its logs") {
   Open open;
   std::string log;
-  CHECK(open.driver->assemble("ptx of k", {.registers = 128}, log) == "cubin of ptx of k");
+  CHECK(open.driver->assemble("ptx of k", 128, log) == "cubin of ptx of k");
   CHECK(open.fake.ptx == std::string("ptx of k\0", 9));
   CHECK(log == open.fake.info_log);
   auto& options = open.fake.link_options;
@@ -396,13 +396,8 @@ TEST_CASE("the assembler gets PTX, the bound on registers and room for its logs"
   CHECK(options.at(cuda::kJitInfoLogBytes) >= 4096);
   CHECK(options.at(cuda::kJitErrorLogBytes) >= 4096);
   CHECK(options.contains(cuda::kJitTargetFromContext));
-  open.driver->assemble("ptx of k", {}, log);
+  open.driver->assemble("ptx of k", 0, log);
   CHECK(!options.contains(cuda::kJitMaxRegisters));
-  CHECK(options.at(cuda::kJitOptimizationLevel) == 1);
-  open.driver->assemble("ptx of k", {.optimised = true}, log);
-  CHECK(!options.contains(cuda::kJitOptimizationLevel));
-  open.driver->assemble(std::string(500'000, ' '), {.optimised = true}, log);
-  CHECK(options.at(cuda::kJitOptimizationLevel) == 1);
   CHECK(open.fake.links == 0);
 }
 
@@ -413,7 +408,7 @@ TEST_CASE("PTX that is refused is our mistake, and the first lines of the assemb
   for (const char* call : {"cuLinkAddData_v2", "cuLinkComplete"}) {
     open.fake.failures[call] = cuda::kInvalidPtx;
     try {
-      open.driver->assemble("nonsense", {}, log);
+      open.driver->assemble("nonsense", 0, log);
       FAIL("no error");
     } catch (const InternalError& error) {
       CHECK(contains(error.what(), std::string(call) + " for sm_90: got CUDA_ERROR_INVALID_PTX"));
@@ -429,12 +424,12 @@ TEST_CASE("an assembler that is too old or not there is the machine's fault") {
   Open open;
   std::string log;
   open.fake.failures["cuLinkAddData_v2"] = cuda::kUnsupportedPtxVersion;
-  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", {}, log), doctest::Contains("update it"), DeviceError);
+  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", 0, log), doctest::Contains("update it"), DeviceError);
   open.fake.failures["cuLinkAddData_v2"] = cuda::kJitCompilerNotFound;
-  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", {}, log), doctest::Contains("libnvidia-ptxjitcompiler"),
+  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", 0, log), doctest::Contains("libnvidia-ptxjitcompiler"),
                        DeviceError);
   open.fake.failures["cuLinkCreate_v2"] = cuda::kOutOfMemory;
-  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", {}, log), doctest::Contains("48.0 GiB free of 64.0 GiB"),
+  CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", 0, log), doctest::Contains("48.0 GiB free of 64.0 GiB"),
                        DeviceError);
 }
 

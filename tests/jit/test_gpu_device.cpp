@@ -57,8 +57,8 @@ class Watched final : public GpuDriver {
   bool failing_synchronization = false;
   bool lost = false;  ///< a kernel went wrong: there is nothing else to hear of the GPU
 
-  std::string assemble(const std::string& ptx, const jit::CodeOptions& options, std::string& log) override {
-    return under_->assemble(ptx, options, log);
+  std::string assemble(const std::string& ptx, int registers, std::string& log) override {
+    return under_->assemble(ptx, registers, log);
   }
   jit::KernelCode load(const std::string& binary, const std::string& symbol, jit::KernelResources& resources) override {
     return under_->load(binary, symbol, resources);

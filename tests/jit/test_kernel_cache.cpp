@@ -54,7 +54,7 @@ lab::Kernel calling_sample() {
 struct Assembler final : jit::GpuLoader {
   explicit Assembler(std::string version = "CUDA 12.8") : version_(std::move(version)) {}
 
-  std::string assemble(const std::string&, const jit::CodeOptions&, std::string&) override {
+  std::string assemble(const std::string&, int, std::string&) override {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     if (refuses_ptx) throw jit::InternalError("ptxas error : no such instruction");
     return "binary " + std::to_string(++assembled) + '\0' + version_;

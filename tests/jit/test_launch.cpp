@@ -127,7 +127,7 @@ TEST_CASE("tuning tries bounds on registers, and sites per thread in smaller gri
     functions.insert(launch.function);
     threads[launch.block[0]].insert(launch.grid[0] * launch.block[0]);
   }
-  CHECK(functions.size() == 1 + 2 + 1 + 1 + 1);     // plain; sites 2 and 4; streaming; optimised; fewer registers
+  CHECK(functions.size() == 1 + 2 + 1 + 1);         // plain; sites 2 and 4; streaming; fewer registers
   CHECK((threads[32] == std::set<unsigned>{256}));  // 4^4 sites in the smallest blocks, which are not the best
   CHECK(threads[256].size() == 1);
   CHECK(s.driver.link_options[0] == 40);  // CU_JIT_MAX_REGISTERS

@@ -91,7 +91,7 @@ TEST_CASE("the simulated GPU says what it is and takes no code of other targets"
   CHECK(driver->properties().largest_block == 1024);
   std::string log;
   KernelResources resources;
-  CHECK_THROWS_AS(driver->assemble(".version 8.0", {}, log), InternalError);
+  CHECK_THROWS_AS(driver->assemble(".version 8.0", 0, log), InternalError);
   CHECK_THROWS_AS(driver->load("", "k", resources), InternalError);
 }
 

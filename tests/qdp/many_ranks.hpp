@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -74,10 +75,19 @@ using Program = void (*)(Findings&);
 using Settings = void (*)(int rank);
 inline void none(int) {}
 
+/// Where all tests run on a real GPU, programs that are told of devices run on the processor and the simulated one all the same:
+/// elementary functions are others on a real one.
+inline void leave_real_gpus() {
+  const char* const chosen = std::getenv("TESSERA_DEVICE");
+  if (chosen != nullptr && std::string(chosen).starts_with("cuda")) setenv("TESSERA_DEVICE", "cpu", 1);
+}
+
 /// [number, site] what was found on all ranks. A site found by two, or a sum that differs between them, is kept as wrong.
+/// `compared`: with what is found under other settings.
 inline std::map<std::pair<int, int>, std::string> found(const Extents& extents, const Extents& grid, Program program,
-                                                        Settings settings) {
+                                                        Settings settings, bool compared = false) {
   const auto all = on_ranks<std::byte>(ranks_of(grid), [&](jit::Communicator& comm) {
+    if (compared) leave_real_gpus();
     settings(comm.rank());
     share_out(grid);
     create_lattice(extents);
@@ -102,12 +112,12 @@ inline std::map<std::pair<int, int>, std::string> found(const Extents& extents, 
 /// Checks that the program finds the same on each grid of ranks, and how often it found something.
 inline void check_same(const Extents& extents, const std::vector<Extents>& grids, Program program,
                        Settings settings = none) {
-  const auto alone = found(extents, Extents(1, 1, 1, 1), program, none);
+  const auto alone = found(extents, Extents(1, 1, 1, 1), program, none, settings != none);
   REQUIRE(!alone.empty());
   for (const Extents& grid : grids) {
     CAPTURE(QDP::detail::to_string(extents));
     CAPTURE(QDP::detail::to_string(grid));
-    const auto shared = found(extents, grid, program, settings);
+    const auto shared = found(extents, grid, program, settings, settings != none);
     CHECK(shared.size() == alone.size());
     std::map<int, int> different;  // sites, by the number of the finding
     for (const auto& [place, value] : alone) {
