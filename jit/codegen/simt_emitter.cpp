@@ -11,6 +11,7 @@
 #include "jit/codegen/schedule.hpp"
 #include "jit/codegen/simt_code.hpp"
 #include "jit/codegen/simt_sums.hpp"
+#include "jit/ir/nodes.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/ir/trips.hpp"
 #include "jit/support/error.hpp"
@@ -28,7 +29,6 @@ using llvm::Value;
 constexpr unsigned kGlobal = 1;             // NVPTX address space
 constexpr std::size_t kMostWaiting = 24;    // words to be stored: a spinor
 constexpr std::int64_t kWidestAccess = 16;  // bytes
-constexpr std::size_t kFewSlots = 2;        // those of a link in a hopping term; a spinor is read in eight
 
 /// Where the thread's sites are as one slot sees them: group and first lane, or only positions.
 struct Frame {
@@ -448,18 +448,17 @@ class SimtEmitter : private SimtCode {
 
   /// Leaves that are only read, and in few slots: the caches need not keep them.
   void find_once_touched() {
-    std::vector<std::set<int>> slots(kernel_.leaves.size());
+    const std::vector<std::size_t> slots = ir::slots_of_leaves(kernel_);
     std::vector<bool> again(kernel_.leaves.size(), false);  // read in several trips
     for (const Node& n : kernel_.nodes)
       if (n.op == Op::load) {
         const Place& p = n.place;
-        slots[std::size_t(p.leaf)].insert(p.slot);
         if ((kernel_.trips > 1 && p.stride == 0) || (kernel_.rounds > 1 && p.leap == 0))
           again[std::size_t(p.leaf)] = true;
       }
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const ir::Leaf& leaf = kernel_.leaves[i];
-      once_touched_.push_back(!leaf.written && !again[i] && leaf.word != Type::b1 && slots[i].size() <= kFewSlots);
+      once_touched_.push_back(!leaf.written && !again[i] && leaf.word != Type::b1 && !ir::is_shared(slots[i]));
     }
   }
 

@@ -1,5 +1,7 @@
 #include "jit/ir/nodes.hpp"
 
+#include <set>
+
 namespace jit::ir {
 
 std::vector<bool> live_nodes(const Kernel& kernel) {
@@ -11,6 +13,15 @@ std::vector<bool> live_nodes(const Kernel& kernel) {
       for (Value v : {kernel.nodes[i].a, kernel.nodes[i].b, kernel.nodes[i].c})
         if (v != kNone) live[static_cast<std::size_t>(v)] = true;
   return live;
+}
+
+std::vector<std::size_t> slots_of_leaves(const Kernel& kernel) {
+  std::vector<std::set<int>> slots(kernel.leaves.size());
+  for (const Node& n : kernel.nodes)
+    if (n.op == Op::load) slots[std::size_t(n.place.leaf)].insert(n.place.slot);
+  std::vector<std::size_t> counts;
+  for (const std::set<int>& of_leaf : slots) counts.push_back(of_leaf.size());
+  return counts;
 }
 
 }  // namespace jit::ir

@@ -1,6 +1,7 @@
 // Questions about nodes that several parts of the compiler ask.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -71,5 +72,11 @@ std::uint64_t bits_of_constant(const Node& node);
 
 /// For each node, whether a store or a reduction needs it.
 std::vector<bool> live_nodes(const Kernel& kernel);
+
+/// [leaf] slots in which it is read.
+std::vector<std::size_t> slots_of_leaves(const Kernel& kernel);
+/// Whether a leaf that is read in so many slots is a field whose sites many neighbours read, as a hopping term's spinor is in eight; a
+/// link there is read in two.
+constexpr bool is_shared(std::size_t slots) { return slots > 2; }
 
 }  // namespace jit::ir

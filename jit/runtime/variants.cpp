@@ -30,7 +30,6 @@ constexpr double kSecondsPerNode = 1e-5, kSecondsPerNodeOnGpu = 5e-5;
 constexpr double kOptimisedSecondsPerNode = 4e-5, kOptimisedAfterCompiles = 20;
 // Code of one kernel, over all size classes.
 constexpr std::size_t kMostVariants = 16;
-constexpr int kMostRegisterBounds = 2;
 // Bytes per thread that a variant may spill beyond what the kernel's first code does.
 constexpr int kBearableSpill = 32;
 // Of a thread; s sites take about s times those of one (jit/codegen/README.md).
@@ -108,7 +107,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   CodeOptions& start = space.start.code;
   start.check = env().check;
   if (!device_.blocks().empty()) {
-    start.streaming = env().stream.value_or(false);
+    start.streaming = env().stream.value_or(kernel.cost.shares_neighbours);
     if (!tuning()) return space;  // in blocks of the device's choice
     space.blocks.assign(device_.blocks().begin(), device_.blocks().end());
     space.start.block = space.blocks.front();
@@ -116,12 +115,11 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
     for (const int sites : {2, 4})
       if (sites_per_thread(kernel.ir, sites) == sites) space.sites.push_back(sites);
     space.try_streaming = !env().stream;
+    space.thrifty = env().tune != Env::Tune::eager;
     space.registers = [this, &kernel](const Configuration& best) {
       const Variant* code = find(kernel, best.code);
       if (code == nullptr || code->resources.spill_bytes > kBearableSpill) return std::vector<int>{};
-      std::vector<int> bounds = device_.register_bounds(code->resources.registers, best.block);
-      if (std::ssize(bounds) > kMostRegisterBounds) bounds.erase(bounds.begin() + kMostRegisterBounds, bounds.end());
-      return bounds;
+      return device_.register_bounds(code->resources.registers, best.block);
     };
     return space;
   }
@@ -296,7 +294,7 @@ void Variants::use(KernelHandle& kernel, SizeClass& size, const Configuration& c
 /// The kernel cache keeps results per model of device, code, size and question asked.
 std::string Variants::key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& open) {
   if (kernel.plain_hash.empty()) kernel.plain_hash = compiler().hash(kernel.ir, {});
-  return "tuning 4\ndevice " + device_.model() + "\nthreads " +
+  return "tuning 5\ndevice " + device_.model() + "\nthreads " +
          std::to_string(device_.blocks().empty() ? device_.threads() : 0) + "\nkernel " + kernel.plain_hash +
          "\nsize class " + std::to_string(size_class) + "\n" + open.text();
 }

@@ -38,6 +38,8 @@ KernelCost cost(const ir::Kernel& kernel) {
   for (const ir::Leaf& leaf : kernel.leaves) result.reads_written |= leaf.read && leaf.written;
   for (const ir::Slot& slot : kernel.slots) result.structured |= slot.parent >= 0 && !slot.gathered;
 
+  for (const std::size_t slots : ir::slots_of_leaves(kernel)) result.shares_neighbours |= ir::is_shared(slots);
+
   // Odd and even numbers of hops read different checkerboards.
   std::vector<bool> odd(kernel.slots.size());
   for (std::size_t s = 0; s < kernel.slots.size(); ++s)

@@ -14,6 +14,7 @@ struct KernelCost {
   double flops = 0;       ///< floating-point operations per site: add, mul, div, sqrt, ... = 1, fma = 2; signs are free
   double operations = 0;  ///< instructions of any kind per group, for estimates of time
   bool structured = false;     ///< some shift is structured: what to prefetch is known
+  bool shares_neighbours = false;  ///< some field is read from so many sites that caches should keep it (ir::is_shared)
   bool reads_written = false;  ///< some field is both read and written through the same leaf
 };
 

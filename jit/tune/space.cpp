@@ -5,6 +5,8 @@
 namespace jit {
 namespace {
 
+constexpr std::size_t kMostBounds = 2;  // on registers
+
 std::string list(const std::vector<int>& numbers) {
   std::string words;
   for (const int number : numbers) words += " " + std::to_string(number);
@@ -51,26 +53,39 @@ std::vector<Round> TuningSpace::rounds() const {
                       .by_block = true});
   if (!prefetch.empty()) rounds.push_back(code_round(prefetch, &CodeOptions::prefetch));
   // A thread with more sites takes more registers: the block with half the threads is tried as well.
-  if (!sites.empty())
-    rounds.push_back({.alternatives = [all = sites, blocks = blocks](const Configuration& best) {
-      std::vector<Configuration> alternatives;
-      for (const int number : all)
-        for (const int block : {best.block, best.block / 2}) {
-          if (std::find(blocks.begin(), blocks.end(), block) == blocks.end()) continue;
-          alternatives.push_back(best);
-          alternatives.back().code.sites = number;
-          alternatives.back().block = block;
-        }
-      return alternatives;
+  const auto with_sites = [blocks = blocks](const Configuration& best, const std::vector<int>& numbers) {
+    std::vector<Configuration> alternatives;
+    for (const int number : numbers)
+      for (const int block : {best.block, best.block / 2}) {
+        if (std::find(blocks.begin(), blocks.end(), block) == blocks.end()) continue;
+        alternatives.push_back(best);
+        alternatives.back().code.sites = number;
+        alternatives.back().block = block;
+      }
+    return alternatives;
+  };
+  if (!sites.empty() && !thrifty)
+    rounds.push_back({.alternatives = [=, all = sites](const Configuration& best) { return with_sites(best, all); }});
+  for (std::size_t i = 0; thrifty && i < sites.size(); ++i)
+    rounds.push_back({.alternatives = [=, number = sites[i], before = i == 0 ? 1 : sites[i - 1]](const Configuration& best) {
+      return best.code.sites == before ? with_sites(best, {number}) : std::vector<Configuration>{};
     }});
   if (try_streaming)
     rounds.push_back({.alternatives = [](Configuration other) {
       other.code.streaming = !other.code.streaming;
       return std::vector<Configuration>{other};
     }});
-  if (registers)
-    rounds.push_back({.alternatives = [bounds = registers](const Configuration& best) {
-      return code_round(bounds(best), &CodeOptions::registers).alternatives(best);
+  const auto with_bounds = [bounds = registers](const Configuration& best, std::size_t most) {
+    std::vector<int> chosen;
+    for (const int bound : bounds(best))
+      if (chosen.size() < most) chosen.push_back(bound);
+    return code_round(chosen, &CodeOptions::registers).alternatives(best);
+  };
+  if (registers && !thrifty)
+    rounds.push_back({.alternatives = [=](const Configuration& best) { return with_bounds(best, kMostBounds); }});
+  for (std::size_t i = 0; thrifty && registers && i < kMostBounds; ++i)
+    rounds.push_back({.alternatives = [=](const Configuration& best) {
+      return i == 0 || best.code.registers != 0 ? with_bounds(best, 1) : std::vector<Configuration>{};
     }});
   if (try_optimised)
     rounds.push_back({.alternatives = [](Configuration other) {

@@ -25,11 +25,14 @@ struct TuningSpace {
   Configuration start = {};        ///< the model's choice
   std::vector<int> blocks = {};    ///< sizes to try, largest first, with that of `start`
   std::vector<int> prefetch = {};  ///< distances to try
-  std::vector<int> sites = {};     ///< numbers per thread to try
+  std::vector<int> sites = {};     ///< numbers per thread to try, ascending
   bool try_streaming = false;      ///< whether streaming is tried if the start has none, or the reverse
   bool try_optimised = false;      ///< whether LLVM's code is tried, too
-  /// Bounds on the registers per thread that are worth trying, given the best so far; empty: none.
+  /// Bounds on the registers per thread that are worth trying, given the best so far, widest first; empty: none.
   std::function<std::vector<int>(const Configuration& best)> registers = {};
+
+  /// More sites and tighter bounds are tried only where fewer and wider ones have won.
+  bool thrifty = false;
 
   /// True if there is nothing to choose.
   bool settled() const;

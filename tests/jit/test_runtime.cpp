@@ -447,6 +447,18 @@ TEST_CASE("costs count operands once, neighbours of the other checkerboard apart
   CHECK(cost(kernel).bytes_of_part == 12);
   CHECK(cost(kernel).flops == 1);
   CHECK(cost(kernel).structured);
+  CHECK_FALSE(cost(kernel).shares_neighbours);
+
+  // y = x(here) + x(there) + x(elsewhere): worth keeping.
+  ir::Kernel shared;
+  for (int i = 0; i < 2; ++i) shared.slots.push_back({0, false, 0});
+  shared.leaves = {{Type::f32, 1, true, false}, {Type::f32, 1, false, true}};
+  ir::Builder s(shared);
+  ir::Value sum = s.load(place(0, 0, 0));
+  for (int slot = 1; slot <= 2; ++slot) sum = s.add(sum, s.load(place(0, slot, 0)));
+  shared.stores.push_back({place(1, 0, 0), sum});
+  s.finish();
+  CHECK(cost(shared).shares_neighbours);
 
   // y = (x_i + x_i) + x_j, components by number: those of two arguments are two words, one twice is one.
   ir::Kernel numbered;

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace jit;
@@ -200,6 +202,34 @@ TEST_CASE("the code and the block that go together are found, whichever they are
           CHECK(tuner.options() ==
                 Configuration{{.streaming = best_streaming, .registers = best_bound, .sites = best_sites}, best_block});
         }
+}
+
+TEST_CASE("a thrifty search tries more sites and tighter bounds only where fewer and wider ones have won") {
+  const auto tried = [](int best_sites, int best_bound) {
+    TuningSpace space{.start = {.block = 128}, .blocks = {128}, .sites = {2, 4}, .thrifty = true};
+    space.registers = [](const Configuration& best) {
+      const std::vector<int> all{56, 48, 40};
+      std::vector<int> below;
+      for (const int bound : all)
+        if (best.code.registers == 0 || bound < best.code.registers) below.push_back(bound);
+      return below;
+    };
+    Tuner tuner(space);
+    tuner.go_on();
+    std::set<std::pair<int, int>> codes;
+    while (tuner.trying()) {
+      const CodeOptions& code = tuner.options().code;
+      codes.insert({code.sites, code.registers});
+      const int bound = code.registers == 0 ? 64 : code.registers;
+      tuner.record(1 + std::abs(code.sites - best_sites) + 0.01 * std::abs(bound - best_bound));
+    }
+    return codes;
+  };
+  using Codes = std::set<std::pair<int, int>>;
+  CHECK((tried(1, 64) == Codes{{1, 0}, {2, 0}, {1, 56}}));
+  CHECK((tried(2, 64) == Codes{{1, 0}, {2, 0}, {4, 0}, {2, 56}}));
+  CHECK((tried(4, 56) == Codes{{1, 0}, {2, 0}, {4, 0}, {4, 56}, {4, 48}}));
+  CHECK((tried(4, 40) == Codes{{1, 0}, {2, 0}, {4, 0}, {4, 56}, {4, 48}}));
 }
 
 TEST_CASE("after other code has won, the blocks beside the best one are tried once more") {
