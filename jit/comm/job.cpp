@@ -189,7 +189,7 @@ void share_machine() {
   const double cores = cores_of_rank(all);
   set_cores_of_process(cores);
   const Host host = place_on_host(all, hosts);
-  set_rank_on_host(host.rank);
+  set_rank_on_host(host.rank, host.ranks);
   share_memory(all, host);
   if (const char* threads = std::getenv("OMP_NUM_THREADS"); threads == nullptr || *threads == '\0')
     omp_set_num_threads(std::max(1, static_cast<int>(cores)));

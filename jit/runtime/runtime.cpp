@@ -510,6 +510,15 @@ bool Runtime::is_better(const Work& second, const Work& first, ir::Type word, do
   const auto seconds = [&](const Work& w) { return state_->variants.seconds_from_memory(w.bytes, w.flops, word); };
   return seconds(second) < kClearly * seconds(first);
 }
+bool Runtime::knows_machine(ir::Type word) {
+  const RuntimeLock lock;
+  return !state_->device.blocks().empty() || state_->variants.knows_machine(word);
+}
+void Runtime::measure_machine(ir::Type word) {
+  const RuntimeLock lock;
+  run_deferred();
+  if (state_->device.blocks().empty()) state_->variants.measure_machine(word);
+}
 double Runtime::copy_bandwidth() {
   const RuntimeLock lock;
   return measure_copies(state_->device);

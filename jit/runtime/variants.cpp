@@ -10,6 +10,7 @@
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/support/bytes.hpp"
+#include "jit/support/cores.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
@@ -60,20 +61,40 @@ Compiler& Variants::compiler() {
 
 // ---- the model ------------------------------------------------------------------------------------------------------
 
-/// What this machine can do with so many threads, from an earlier run on such a machine or measured now.
-template <class Measure>
-double Variants::of_machine(const char* what, Measure&& measure) {
+std::string Variants::machine_key(const std::string& what) const {
+  std::string key = what + "\ndevice " + device_.model() + "\nthreads " + std::to_string(device_.threads());
+  if (ranks_on_host() > 1) key += "\nbeside " + std::to_string(ranks_on_host() - 1);
+  return key;
+}
+
+/// What is known of this machine with so many threads, in this run or from an earlier one; 0: nothing.
+double Variants::known_of_machine(const std::string& what) {
   double& value = of_machine_[{what, device_.threads()}];
   if (value > 0) return value;
-  const std::string key = what + ("\ndevice " + device_.model()) + "\nthreads " + std::to_string(device_.threads());
-  if (const auto known = cache_ ? cache_->load(key) : std::nullopt)
+  if (const auto known = cache_ ? cache_->load(machine_key(what)) : std::nullopt)
     if (std::sscanf(known->c_str(), "%lf", &value) == 1 && value > 0) return value;
-  value = measure();
-  if (cache_) cache_->store(key, std::to_string(value));
-  return value;
+  return value = 0;
+}
+
+double Variants::learn_of_machine(const std::string& what, double value) {
+  if (cache_) cache_->store(machine_key(what), std::to_string(value));
+  return of_machine_[{what, device_.threads()}] = value;
+}
+
+template <class Measure>
+double Variants::of_machine(const std::string& what, Measure&& measure) {
+  if (const double known = known_of_machine(what); known > 0) return known;
+  if (ranks_on_host() == 1) return learn_of_machine(what, measure());
+  double& alone = alone_[{what, device_.threads()}];
+  if (alone == 0) alone = measure();
+  return alone;
 }
 
 namespace {
+// Measurements of the machine, with their versions.
+constexpr const char *kCaches = "caches 1", *kTriad = "triad 1";
+const char* fma_of(ir::Type word) { return word == ir::Type::f32 ? "fma f32 1" : "fma f64 1"; }
+
 double believed_cache() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
   return std::clamp(static_cast<double>(sysconf(_SC_LEVEL3_CACHE_SIZE)), 0.0, kMostBelieved);
@@ -85,14 +106,23 @@ double believed_cache() {
 
 /// What the caches of all threads hold.
 double Variants::cache_bytes() {
-  return of_machine("caches 1", [&] { return static_cast<double>(measure_cache(device_)); });
+  return of_machine(kCaches, [&] { return static_cast<double>(measure_cache(device_)); });
 }
 
 double Variants::seconds_from_memory(double bytes, double flops, ir::Type word) {
-  const double bandwidth = of_machine("triad 1", [&] { return measure_bandwidth(device_, compiler()); });
-  const double arithmetic = of_machine(word == ir::Type::f32 ? "fma f32 1" : "fma f64 1",
-                                       [&] { return measure_arithmetic(device_, compiler(), word); });
+  const double bandwidth = of_machine(kTriad, [&] { return measure_bandwidth(device_, compiler()); });
+  const double arithmetic = of_machine(fma_of(word), [&] { return measure_arithmetic(device_, compiler(), word); });
   return std::max(bytes / bandwidth, flops / (arithmetic * (native_lanes() > 8 ? kShareOf32 : kShareOf16)));
+}
+
+bool Variants::knows_machine(ir::Type word) {
+  return known_of_machine(kCaches) > 0 && known_of_machine(kTriad) > 0 && known_of_machine(fma_of(word)) > 0;
+}
+
+void Variants::measure_machine(ir::Type word) {
+  learn_of_machine(kCaches, static_cast<double>(measure_cache(device_)));
+  learn_of_machine(kTriad, measure_bandwidth(device_, compiler()));
+  learn_of_machine(fma_of(word), measure_arithmetic(device_, compiler(), word));
 }
 
 bool Variants::exceeds_caches(double bytes) {

@@ -49,13 +49,21 @@ class Variants {
 
   /// Whether so much comes from memory each time it is read. On the host.
   bool exceeds_caches(double bytes);
+  /// Whether what these two answer by is known. Ranks of a machine share it: what one has measured by itself holds for it until all have
+  /// measured together, and is not kept for other runs.
+  bool knows_machine(ir::Type word);
+  /// Measures it, beside the other ranks of this machine that begin at the same time. On the host.
+  void measure_machine(ir::Type word);
   /// About what a kernel of some hundred operations takes for moving so many bytes from and to memory, and so many
   /// floating-point operations of the word. On the host.
   double seconds_from_memory(double bytes, double flops, ir::Type word);
 
  private:
+  std::string machine_key(const std::string& what) const;
+  double known_of_machine(const std::string& what);
+  double learn_of_machine(const std::string& what, double value);
   template <class Measure>
-  double of_machine(const char* what, Measure&& measure);
+  double of_machine(const std::string& what, Measure&& measure);
   TuningSpace space(const KernelHandle& kernel, double bytes);
   double cache_bytes();
   Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
@@ -85,6 +93,7 @@ class Variants {
   std::optional<KernelCache> cache_ = KernelCache::from_environment();
   std::int64_t compilations_ = 0;
   std::map<std::pair<std::string, int>, double> of_machine_;  ///< by the number of threads
+  std::map<std::pair<std::string, int>, double> alone_;       ///< measured by this rank when others did something else
 };
 
 /// Makes a launch one of this configuration.

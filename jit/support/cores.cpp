@@ -8,7 +8,7 @@ namespace jit {
 namespace {
 
 constinit std::atomic<double> told{0};
-constinit std::atomic<int> place{0};
+constinit std::atomic<int> place{0}, all_there{1};
 
 }  // namespace
 
@@ -22,6 +22,11 @@ void set_cores_of_process(double cores) { told.store(cores, std::memory_order_re
 
 int rank_on_host() { return place.load(std::memory_order_relaxed); }
 
-void set_rank_on_host(int rank) { place.store(rank, std::memory_order_relaxed); }
+int ranks_on_host() { return all_there.load(std::memory_order_relaxed); }
+
+void set_rank_on_host(int rank, int ranks) {
+  place.store(rank, std::memory_order_relaxed);
+  all_there.store(ranks, std::memory_order_relaxed);
+}
 
 }  // namespace jit

@@ -12,7 +12,9 @@ void set_cores_of_process(double cores);
 
 /// How many ranks of the job on this machine come before this process; 0 without a job.
 int rank_on_host();
+/// How many ranks of the job this machine has, with this process; 1 without a job.
+int ranks_on_host();
 /// For the start of a process. Throws nothing.
-void set_rank_on_host(int rank);
+void set_rank_on_host(int rank, int ranks);
 
 }  // namespace jit

@@ -13,9 +13,9 @@ struct KernelCost {
   double bytes_of_part = 0;
   double flops = 0;       ///< floating-point operations per site: add, mul, div, sqrt, ... = 1, fma = 2; signs are free
   double operations = 0;  ///< instructions of any kind per group, for estimates of time
-  bool structured = false;     ///< some shift is structured: what to prefetch is known
+  bool structured = false;         ///< some shift is structured: what to prefetch is known
   bool shares_neighbours = false;  ///< some field is read from so many sites that caches should keep it (ir::is_shared)
-  bool reads_written = false;  ///< some field is both read and written through the same leaf
+  bool reads_written = false;      ///< some field is both read and written through the same leaf
 };
 
 KernelCost cost(const ir::Kernel& kernel);

@@ -67,9 +67,10 @@ std::vector<Round> TuningSpace::rounds() const {
   if (!sites.empty() && !thrifty)
     rounds.push_back({.alternatives = [=, all = sites](const Configuration& best) { return with_sites(best, all); }});
   for (std::size_t i = 0; thrifty && i < sites.size(); ++i)
-    rounds.push_back({.alternatives = [=, number = sites[i], before = i == 0 ? 1 : sites[i - 1]](const Configuration& best) {
-      return best.code.sites == before ? with_sites(best, {number}) : std::vector<Configuration>{};
-    }});
+    rounds.push_back(
+        {.alternatives = [=, number = sites[i], before = i == 0 ? 1 : sites[i - 1]](const Configuration& best) {
+          return best.code.sites == before ? with_sites(best, {number}) : std::vector<Configuration>{};
+        }});
   if (try_streaming)
     rounds.push_back({.alternatives = [](Configuration other) {
       other.code.streaming = !other.code.streaming;

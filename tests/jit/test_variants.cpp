@@ -17,6 +17,7 @@
 
 #include "jit/device/cpu_device.hpp"
 #include "jit/memory/memory.hpp"
+#include "jit/support/cores.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 #include "tests/jit/settings.hpp"
@@ -183,7 +184,8 @@ TEST_CASE("blocks first; other code once the kernel has used half of what compil
   CHECK(untimed >= 25);
   CHECK(untimed * 1e-4 >= doctest::Approx(0.5 * run.handle.costliest_compile).epsilon(0.01));
   run.settle(seconds);
-  CHECK(machine.built == 4);  // two sites, streaming, a bound; nothing is faster, so neither four sites nor the next bound
+  CHECK(machine.built ==
+        4);  // two sites, streaming, a bound; nothing is faster, so neither four sites nor the next bound
 }
 
 TEST_CASE("a kernel that uses little time is compiled once") {
@@ -606,6 +608,40 @@ TEST_CASE("what long kernels take is the larger of memory's and arithmetic's, by
   const double part = 16e-9 / variants.seconds_from_memory(8, 256, ir::Type::f64);  // of the rate that is reached
   CHECK((part == doctest::Approx(0.6) || part == doctest::Approx(0.38)));
   CHECK(variants.seconds_from_memory(0, 256, ir::Type::f32) == doctest::Approx(8e-9 / part));
+
+  // Another rank of the machine takes part of it: what a process by itself has found does not hold, nor the reverse.
+  set_rank_on_host(1, 2);
+  remember("triad 1", 6e9);
+  KernelCache(cache.folder.path, 1 << 20).store("triad 1\ndevice " + cpu.model() + "\nthreads 2\nbeside 1", "2e9");
+  KernelCache(cache.folder.path, 1 << 20).store("fma f64 1\ndevice " + cpu.model() + "\nthreads 2\nbeside 1", "16e9");
+  CHECK(Variants(cpu).seconds_from_memory(8, 0, ir::Type::f64) == 4e-9);
+  set_rank_on_host(0, 1);
+}
+
+TEST_CASE("ranks keep what they have measured of their machine together, not what one has measured by itself") {
+  const Cache cache;
+  CpuDevice cpu;
+  cpu.set_threads(1);
+  const auto kept = [&](const std::string& what) {
+    return KernelCache(cache.folder.path, 1 << 20)
+        .load(what + "\ndevice " + cpu.model() + "\nthreads 1\nbeside 1")
+        .has_value();
+  };
+  set_rank_on_host(0, 2);
+  {
+    Variants rank(cpu);
+    CHECK_FALSE(rank.knows_machine(ir::Type::f64));
+    CHECK(rank.exceeds_caches(1e15));
+    CHECK_FALSE(rank.knows_machine(ir::Type::f64));
+    CHECK_FALSE(kept("caches 1"));
+    rank.measure_machine(ir::Type::f64);
+    CHECK(rank.knows_machine(ir::Type::f64));
+    CHECK_FALSE(rank.knows_machine(ir::Type::f32));
+    for (const char* what : {"caches 1", "triad 1", "fma f64 1"}) CHECK(kept(what));
+  }
+  CHECK(Variants(cpu).knows_machine(ir::Type::f64));
+  set_rank_on_host(0, 1);
+  CHECK_FALSE(Variants(cpu).knows_machine(ir::Type::f64));
 }
 
 TEST_CASE("what the caches hold is measured once, and kept for the next run") {
