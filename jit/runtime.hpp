@@ -96,9 +96,9 @@ class Runtime {
   /// Whether it is clearly better to do the second than the first at sites of which `bytes` are read again and again in all. On a
   /// GPU: to move less.
   bool is_better(const Work& second, const Work& first, ir::Type word, double bytes);
-  /// Whether ranks of this machine have measured it together, which is_better() is the better for; and that measurement, which they begin
-  /// at the same time. On a GPU there is nothing to measure.
-  bool knows_machine(ir::Type word);
+  /// Whether is_better() can answer without a measurement; and that measurement, which the ranks of a machine begin at the same time, or
+  /// each would take what all share for its own. On a GPU there is nothing to measure.
+  bool knows_machine(ir::Type word, double bytes);
   void measure_machine(ir::Type word);
   int threads() const;
   void set_threads(int n);  ///< n >= 1; default OMP_NUM_THREADS or all cores

@@ -510,9 +510,9 @@ bool Runtime::is_better(const Work& second, const Work& first, ir::Type word, do
   const auto seconds = [&](const Work& w) { return state_->variants.seconds_from_memory(w.bytes, w.flops, word); };
   return seconds(second) < kClearly * seconds(first);
 }
-bool Runtime::knows_machine(ir::Type word) {
+bool Runtime::knows_machine(ir::Type word, double bytes) {
   const RuntimeLock lock;
-  return !state_->device.blocks().empty() || state_->variants.knows_machine(word);
+  return !state_->device.blocks().empty() || state_->variants.knows_machine(word, bytes);
 }
 void Runtime::measure_machine(ir::Type word) {
   const RuntimeLock lock;

@@ -115,7 +115,8 @@ double Variants::seconds_from_memory(double bytes, double flops, ir::Type word) 
   return std::max(bytes / bandwidth, flops / (arithmetic * (native_lanes() > 8 ? kShareOf32 : kShareOf16)));
 }
 
-bool Variants::knows_machine(ir::Type word) {
+bool Variants::knows_machine(ir::Type word, double bytes) {
+  if (!may_exceed_caches(bytes)) return true;
   return known_of_machine(kCaches) > 0 && known_of_machine(kTriad) > 0 && known_of_machine(fma_of(word)) > 0;
 }
 
@@ -125,9 +126,12 @@ void Variants::measure_machine(ir::Type word) {
   learn_of_machine(fma_of(word), measure_arithmetic(device_, compiler(), word));
 }
 
-bool Variants::exceeds_caches(double bytes) {
-  return bytes > kNearPerThread * device_.threads() && bytes > believed_cache() && bytes > cache_bytes();
+/// As far as can be told without measuring.
+bool Variants::may_exceed_caches(double bytes) const {
+  return bytes > kNearPerThread * device_.threads() && bytes > believed_cache();
 }
+
+bool Variants::exceeds_caches(double bytes) { return may_exceed_caches(bytes) && bytes > cache_bytes(); }
 
 /// CPU: streaming stores pay when results leave the cache before they are read again, as where the fields that live are more
 /// than it holds; prefetching when operands come from beyond the nearest caches in an order that the processor cannot guess

@@ -49,9 +49,9 @@ class Variants {
 
   /// Whether so much comes from memory each time it is read. On the host.
   bool exceeds_caches(double bytes);
-  /// Whether what these two answer by is known. Ranks of a machine share it: what one has measured by itself holds for it until all have
-  /// measured together, and is not kept for other runs.
-  bool knows_machine(ir::Type word);
+  /// Whether these two can answer without a measurement. Ranks of a machine share it: what one has measured by itself holds for it until
+  /// all have measured together, and is not kept for other runs.
+  bool knows_machine(ir::Type word, double bytes);
   /// Measures it, beside the other ranks of this machine that begin at the same time. On the host.
   void measure_machine(ir::Type word);
   /// About what a kernel of some hundred operations takes for moving so many bytes from and to memory, and so many
@@ -59,6 +59,7 @@ class Variants {
   double seconds_from_memory(double bytes, double flops, ir::Type word);
 
  private:
+  bool may_exceed_caches(double bytes) const;
   std::string machine_key(const std::string& what) const;
   double known_of_machine(const std::string& what);
   double learn_of_machine(const std::string& what, double value);

@@ -80,7 +80,7 @@ bool compression_pays(const jit::Field& field, double bytes) {
   jit::Runtime& runtime = jit::Runtime::instance();
   jit::Communicator& ranks = jit::process_communicator();
   const bool shared = lattice_of(field).grid().size() > 1;
-  if (shared && jit::any_of(ranks, !jit::env().two_rows && !runtime.knows_machine(field.word()))) {
+  if (shared && jit::any_of(ranks, !jit::env().two_rows && !runtime.knows_machine(field.word(), bytes))) {
     ranks.barrier();  // at the same time, so that each finds its share
     runtime.measure_machine(field.word());
   }

@@ -630,18 +630,19 @@ TEST_CASE("ranks keep what they have measured of their machine together, not wha
   set_rank_on_host(0, 2);
   {
     Variants rank(cpu);
-    CHECK_FALSE(rank.knows_machine(ir::Type::f64));
+    CHECK(rank.knows_machine(ir::Type::f64, 1000));  // what small fields need
+    CHECK_FALSE(rank.knows_machine(ir::Type::f64, 1e15));
     CHECK(rank.exceeds_caches(1e15));
-    CHECK_FALSE(rank.knows_machine(ir::Type::f64));
+    CHECK_FALSE(rank.knows_machine(ir::Type::f64, 1e15));
     CHECK_FALSE(kept("caches 1"));
     rank.measure_machine(ir::Type::f64);
-    CHECK(rank.knows_machine(ir::Type::f64));
-    CHECK_FALSE(rank.knows_machine(ir::Type::f32));
+    CHECK(rank.knows_machine(ir::Type::f64, 1e15));
+    CHECK_FALSE(rank.knows_machine(ir::Type::f32, 1e15));
     for (const char* what : {"caches 1", "triad 1", "fma f64 1"}) CHECK(kept(what));
   }
-  CHECK(Variants(cpu).knows_machine(ir::Type::f64));
+  CHECK(Variants(cpu).knows_machine(ir::Type::f64, 1e15));
   set_rank_on_host(0, 1);
-  CHECK_FALSE(Variants(cpu).knows_machine(ir::Type::f64));
+  CHECK_FALSE(Variants(cpu).knows_machine(ir::Type::f64, 1e15));
 }
 
 TEST_CASE("what the caches hold is measured once, and kept for the next run") {
