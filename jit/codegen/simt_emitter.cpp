@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "jit/codegen/operations.hpp"

@@ -32,6 +32,16 @@ std::vector<Configuration> with_blocks(const Configuration& best, const std::vec
   return alternatives;
 }
 
+/// All at once, or one after the other.
+std::vector<std::vector<int>> in_turn(const std::vector<int>& all, bool one_by_one) {
+  std::vector<std::vector<int>> groups;
+  for (const int number : all) {
+    if (groups.empty() || one_by_one) groups.emplace_back();
+    groups.back().push_back(number);
+  }
+  return groups;
+}
+
 std::vector<int> beside_best(const Configuration& best, const std::vector<int>& blocks) {
   std::vector<int> near;
   for (const int block : blocks)
@@ -64,13 +74,13 @@ std::vector<Round> TuningSpace::rounds() const {
       }
     return alternatives;
   };
-  if (!sites.empty() && !thrifty)
-    rounds.push_back({.alternatives = [=, all = sites](const Configuration& best) { return with_sites(best, all); }});
-  for (std::size_t i = 0; thrifty && i < sites.size(); ++i)
-    rounds.push_back(
-        {.alternatives = [=, number = sites[i], before = i == 0 ? 1 : sites[i - 1]](const Configuration& best) {
-          return best.code.sites == before ? with_sites(best, {number}) : std::vector<Configuration>{};
-        }});
+  int before = 1;  // what a group goes on from
+  for (const std::vector<int>& group : in_turn(sites, thrifty)) {
+    rounds.push_back({.alternatives = [=](const Configuration& best) {
+      return best.code.sites == before ? with_sites(best, group) : std::vector<Configuration>{};
+    }});
+    before = group.back();
+  }
   if (try_streaming)
     rounds.push_back({.alternatives = [](Configuration other) {
       other.code.streaming = !other.code.streaming;
@@ -82,11 +92,10 @@ std::vector<Round> TuningSpace::rounds() const {
       if (chosen.size() < most) chosen.push_back(bound);
     return code_round(chosen, &CodeOptions::registers).alternatives(best);
   };
-  if (registers && !thrifty)
-    rounds.push_back({.alternatives = [=](const Configuration& best) { return with_bounds(best, kMostBounds); }});
-  for (std::size_t i = 0; thrifty && registers && i < kMostBounds; ++i)
+  const std::size_t at_once = thrifty ? 1 : kMostBounds;
+  for (std::size_t tried = 0; registers && tried < kMostBounds; tried += at_once)
     rounds.push_back({.alternatives = [=](const Configuration& best) {
-      return i == 0 || best.code.registers != 0 ? with_bounds(best, 1) : std::vector<Configuration>{};
+      return tried == 0 || best.code.registers != 0 ? with_bounds(best, at_once) : std::vector<Configuration>{};
     }});
   if (try_optimised)
     rounds.push_back({.alternatives = [](Configuration other) {
