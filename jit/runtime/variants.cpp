@@ -67,27 +67,30 @@ std::string Variants::machine_key(const std::string& what) const {
   return key;
 }
 
-/// What is known of this machine with so many threads, in this run or from an earlier one; 0: nothing.
-double Variants::known_of_machine(const std::string& what) {
-  double& value = of_machine_[{what, device_.threads()}];
-  if (value > 0) return value;
-  if (const auto known = cache_ ? cache_->load(machine_key(what)) : std::nullopt)
-    if (std::sscanf(known->c_str(), "%lf", &value) == 1 && value > 0) return value;
-  return value = 0;
+/// What is known of this machine with so many threads, in this run or from an earlier one.
+Variants::OfMachine& Variants::known_of_machine(const std::string& what) {
+  OfMachine& known = of_machine_[{what, device_.threads()}];
+  if (known.value > 0) return known;
+  if (const auto kept = cache_ ? cache_->load(machine_key(what)) : std::nullopt)
+    std::sscanf(kept->c_str(), "%lf", &known.value);
+  return known;
 }
 
-double Variants::learn_of_machine(const std::string& what, double value) {
+void Variants::learn_of_machine(const std::string& what, double value) {
   if (cache_) cache_->store(machine_key(what), std::to_string(value));
-  return of_machine_[{what, device_.threads()}] = value;
+  of_machine_[{what, device_.threads()}] = {value};
 }
 
 template <class Measure>
 double Variants::of_machine(const std::string& what, Measure&& measure) {
-  if (const double known = known_of_machine(what); known > 0) return known;
-  if (ranks_on_host() == 1) return learn_of_machine(what, measure());
-  double& alone = alone_[{what, device_.threads()}];
-  if (alone == 0) alone = measure();
-  return alone;
+  OfMachine& known = known_of_machine(what);
+  if (known.value > 0) return known.value;
+  const double value = measure();
+  if (ranks_on_host() > 1)
+    known = {value, true};
+  else
+    learn_of_machine(what, value);
+  return value;
 }
 
 namespace {
@@ -117,7 +120,11 @@ double Variants::seconds_from_memory(double bytes, double flops, ir::Type word) 
 
 bool Variants::knows_machine(ir::Type word, double bytes) {
   if (!may_exceed_caches(bytes)) return true;
-  return known_of_machine(kCaches) > 0 && known_of_machine(kTriad) > 0 && known_of_machine(fma_of(word)) > 0;
+  const auto knows = [&](const char* what) {
+    const OfMachine& known = known_of_machine(what);
+    return known.value > 0 && !known.alone;
+  };
+  return knows(kCaches) && knows(kTriad) && knows(fma_of(word));
 }
 
 void Variants::measure_machine(ir::Type word) {

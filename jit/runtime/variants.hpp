@@ -61,8 +61,12 @@ class Variants {
  private:
   bool may_exceed_caches(double bytes) const;
   std::string machine_key(const std::string& what) const;
-  double known_of_machine(const std::string& what);
-  double learn_of_machine(const std::string& what, double value);
+  struct OfMachine {
+    double value = 0;    ///< 0: not known
+    bool alone = false;  ///< measured by this rank when others did something else
+  };
+  OfMachine& known_of_machine(const std::string& what);
+  void learn_of_machine(const std::string& what, double value);
   template <class Measure>
   double of_machine(const std::string& what, Measure&& measure);
   TuningSpace space(const KernelHandle& kernel, double bytes);
@@ -93,8 +97,7 @@ class Variants {
   std::unique_ptr<Builders> builders_;  // at the first order
   std::optional<KernelCache> cache_ = KernelCache::from_environment();
   std::int64_t compilations_ = 0;
-  std::map<std::pair<std::string, int>, double> of_machine_;  ///< by the number of threads
-  std::map<std::pair<std::string, int>, double> alone_;       ///< measured by this rank when others did something else
+  std::map<std::pair<std::string, int>, OfMachine> of_machine_;  ///< by the number of threads
 };
 
 /// Makes a launch one of this configuration.
