@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jit/ir/ir.hpp"
+#include "jit/ir/sum.hpp"
 #include "jit/memory/field.hpp"
 #include "jit/memory/sites.hpp"
 #include "jit/runtime/table_key.hpp"
@@ -42,6 +43,8 @@ struct Plan {
   bool whole = false;  ///< the parts together write every site of what they write: old contents need not be kept
   /// Those that the parts name, each part new ones or, all of them, those of a part before; over the domains of all ranks.
   std::span<double> results;
+  /// In the place of results, of a plan that is a step of several: what it finds here joins these.
+  std::span<ReductionValue> found = {};
   /// The parts go over one domain, and none reads what another one writes: they may be computed piece by piece of it.
   bool side_by_side = false;
 };
@@ -71,13 +74,17 @@ class Runtime {
   /// Registers the IR under the key, which is copied (compiled at its first launch, per variant).
   KernelHandle* add(const TableKey& key, ir::Kernel kernel);
   /// Runs a plan. Fields written are made valid on the device. Blocks until done: on the CPU, and with results, yes.
-  /// Collective if it has results: those of the ranks are combined once for all, and rounded last.
+  /// Collective if it has results: those of the ranks are combined once for all, and rounded last, as finish_sums() does.
   /// Throws UserError if a field to be read was never written (TESSERA_CHECK=1), DeviceError when memory runs out: then
   /// nothing has been launched, and all fields are as they were.
   void run(const Plan& plan);
+  /// What the ranks have found in all, rounded. Collective.
+  static void finish_sums(std::span<ReductionValue> found, std::span<double> results);
 
   /// Whether plans of parts side by side are more than one part after the other.
   bool interleaves() const;
+  /// Whether plans with sums block where others do not.
+  bool waits_for_sums() const;
   /// Native sites per group: lanes of a 4-byte word that fill one register (TESSERA_LANES overrides).
   int lanes() const;
   /// "cpu", "cuda:0", "sim"; and for people, "NVIDIA H200".

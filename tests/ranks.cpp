@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "jit/comm/shared_file.hpp"
+#include "jit/memory/deferred.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 
@@ -334,7 +335,9 @@ struct File {
   jit::replace_process_communicator(std::move(ranks));
   int status = 1;
   try {
-    result.write('r', body(jit::process_communicator()));
+    const std::string told = body(jit::process_communicator());
+    jit::run_deferred();  // as a program's end does
+    result.write('r', told);
     status = 0;
   } catch (const std::exception& error) {
     result.write('e', error.what());

@@ -47,6 +47,8 @@ class Communicator {
   virtual std::string host() const;
   /// Whether messages may lie in the memory of a GPU, as the GPU names it.
   virtual bool reaches_gpu_memory() const { return false; }
+  /// Whether every thread may call it, one at a time; otherwise the one that made the job.
+  virtual bool serves_all_threads() const { return true; }
 
   // ---- collective
 

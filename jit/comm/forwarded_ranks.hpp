@@ -19,6 +19,7 @@ class ForwardedRanks : public Communicator, public SharedFiles {
   int size() const override { return ranks_->size(); }
   std::string host() const override { return ranks_->host(); }
   bool reaches_gpu_memory() const override { return ranks_->reaches_gpu_memory(); }
+  bool serves_all_threads() const override { return ranks_->serves_all_threads(); }
   void broadcast(void* data, std::size_t bytes, int root) override { ranks_->broadcast(data, bytes, root); }
   void combine(void* values, std::size_t bytes, std::size_t count, Join join) override {
     ranks_->combine(values, bytes, count, join);

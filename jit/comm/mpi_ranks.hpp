@@ -24,6 +24,10 @@ class MpiRanks : public Communicator, public SharedFiles {
   int size() const override { return size_; }
   std::string host() const override { return host_; }
   bool reaches_gpu_memory() const override { return reaches_gpu_memory_; }
+  bool serves_all_threads() const override {
+    const mpi::Job* const job = job_;
+    return job == nullptr || job->one_thread == 0;
+  }
   void broadcast(void* data, std::size_t bytes, int root) override;
   void combine(void* values, std::size_t bytes, std::size_t count, Join join) override;
   void gather(const void* mine, std::size_t bytes, void* all) override;
@@ -40,10 +44,7 @@ class MpiRanks : public Communicator, public SharedFiles {
   void close(bool end);
   bool closed() const { return job_ == nullptr; }
   /// Whether this thread may call MPI.
-  bool is_my_thread() const {
-    const mpi::Job* const job = job_;
-    return job == nullptr || job->one_thread == 0 || std::this_thread::get_id() == thread_;
-  }
+  bool is_my_thread() const { return serves_all_threads() || std::this_thread::get_id() == thread_; }
   /// Whether a call of MPI is under way: then the process may be ending from within, as some MPIs do when another rank aborts.
   bool is_inside() const { return inside_.load(std::memory_order_relaxed); }
 

@@ -147,6 +147,8 @@ class OneAtATime {
   bool& running_;
 };
 
+std::size_t number_of_results(const Plan& plan) { return plan.found.empty() ? plan.results.size() : plan.found.size(); }
+
 /// What launched kernels write is valid on the device alone. INVARIANT: cannot fail after bind(), and comes after the
 /// last launch, so that a statement that fails leaves its destination as it was.
 void claim(const Plan& plan) {
@@ -261,15 +263,16 @@ KernelHandle* Runtime::add(const TableKey& key, ir::Kernel kernel) {
 /// Makes the parts ready but for their operands.
 void Runtime::State::prepare(const Plan& plan) {
   std::size_t addresses = 0, tables = 0, filled = 0;
+  const std::size_t results = number_of_results(plan);
   if (bound.parts.size() < plan.parts.size()) bound.parts.resize(plan.parts.size());
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
     const Launch& launch = plan.parts[p];
     const ir::Kernel& kernel = launch.kernel->ir;
     const auto first = static_cast<std::size_t>(launch.result), end = first + kernel.reductions.size();
     const bool new_results = first == filled;
-    if (new_results ? end > plan.results.size() : end > filled)
+    if (new_results ? end > results : end > filled)
       throw InternalError({.what = "results of " + kernel.name,
-                           .expected = "new ones, or those of a part before, of " + std::to_string(plan.results.size()),
+                           .expected = "new ones, or those of a part before, of " + std::to_string(results),
                            .got = std::to_string(first) + ".." + std::to_string(end)});
     bound.parts[p] = prepare(launch, addresses, tables);
     bound.parts[p].new_results = new_results;
@@ -277,9 +280,9 @@ void Runtime::State::prepare(const Plan& plan) {
     tables += kernel.slots.size();
     if (new_results) filled = end;
   }
-  if (filled != plan.results.size())
+  if (filled != results)
     throw InternalError({.what = "results of a plan",
-                         .expected = std::to_string(plan.results.size()),
+                         .expected = std::to_string(results),
                          .got = std::to_string(filled) + " that its parts give"});
   if (bound.addresses.size() < addresses) bound.addresses.resize(addresses);
   if (bound.tables.size() < tables) bound.tables.resize(tables);
@@ -414,7 +417,8 @@ void Runtime::run(const Plan& plan) {
     bind(plan.parts[p], plan.whole, state.bound, state.bound.parts[p]);
   if (state.separate && env().spill) Memory::instance().give_up_all();
 
-  if (state.found.size() < plan.results.size()) state.found.resize(plan.results.size());
+  const std::size_t results = number_of_results(plan);
+  if (state.found.size() < results) state.found.resize(results);
   const bool started = state.start_interleaved(plan);
   for (std::size_t p = 0; p < plan.parts.size() && !started; ++p) {
     const Launch& launch = plan.parts[p];
@@ -428,13 +432,19 @@ void Runtime::run(const Plan& plan) {
     }
   }
   claim(plan);
-  if (!plan.results.empty()) combine(process_communicator(), {state.found.data(), plan.results.size()});
-  for (std::size_t r = 0; r < plan.results.size(); ++r) plan.results[r] = state.found[r].value();
+  if (!plan.results.empty()) finish_sums({state.found.data(), results}, plan.results);
+  for (std::size_t r = 0; r < plan.found.size(); ++r) plan.found[r].add(state.found[r]);
   if (state.check)
     for (const Launch& launch : plan.parts) state.check_results(launch.kernel->ir, launch);
 }
 
+void Runtime::finish_sums(std::span<ReductionValue> found, std::span<double> results) {
+  combine(process_communicator(), found);
+  for (std::size_t r = 0; r < results.size(); ++r) results[r] = found[r].value();
+}
+
 bool Runtime::interleaves() const { return state_->interleaves; }
+bool Runtime::waits_for_sums() const { return state_->separate; }
 int Runtime::lanes() const { return state_->lanes; }
 int Runtime::threads() const { return state_->device.threads(); }
 void Runtime::set_threads(int n) {
@@ -505,9 +515,9 @@ double Runtime::bandwidth() {
 bool Runtime::is_better(const Work& second, const Work& first, ir::Type word, double bytes) {
   const RuntimeLock lock;
   if (!state_->device.blocks().empty()) return second.bytes < first.bytes;
-  if (!state_->variants.exceeds_caches(bytes)) return false;
+  if (state_->variants.is_small(bytes)) return false;
   constexpr double kClearly = 0.9;
-  const auto seconds = [&](const Work& w) { return state_->variants.seconds_from_memory(w.bytes, w.flops, word); };
+  const auto seconds = [&](const Work& w) { return state_->variants.seconds_of(w.bytes, w.flops, word, bytes); };
   return seconds(second) < kClearly * seconds(first);
 }
 bool Runtime::knows_machine(ir::Type word, double bytes) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
@@ -38,12 +40,14 @@ constexpr int kMostRegisters = 256;
 
 // What a thread's nearest caches hold, at least: less than that is read without waiting.
 constexpr double kNearPerThread = 1 << 20;
+// What is read too fast for it to matter how much it is.
+constexpr double kSmallPerThread = 4 << 20;
 // What is believed of the cache that the system reports, which a guest shares with others. Small lattices need no more, and to measure
 // takes a third of a second: memory has to be got for it.
 constexpr double kMostBelieved = 16 << 20;
 
-// The part of the arithmetic rate that a hopping term comes to in cache, where it does not wait for memory: with 32 registers of
-// 64 bytes (0.53 to 0.70 measured), and with 16 of 32 (0.35 to 0.41).
+// The part of the measured arithmetic rate that a hopping term comes to in cache, where it does not wait for memory: with 32 registers of
+// 64 bytes (0.55 to 0.66 seen), and with 16 of 32 (0.35 to 0.41).
 constexpr double kShareOf32 = 0.6, kShareOf16 = 0.38;
 
 // Steps ahead that operands are asked for at first. A step of a long kernel takes as long as memory does to answer: a hopping
@@ -70,33 +74,39 @@ std::string Variants::machine_key(const std::string& what) const {
 /// What is known of this machine with so many threads, in this run or from an earlier one.
 Variants::OfMachine& Variants::known_of_machine(const std::string& what) {
   OfMachine& known = of_machine_[{what, device_.threads()}];
-  if (known.value > 0) return known;
-  if (const auto kept = cache_ ? cache_->load(machine_key(what)) : std::nullopt)
-    std::sscanf(kept->c_str(), "%lf", &known.value);
+  if (!known.values.empty()) return known;
+  if (const auto kept = cache_ ? cache_->load(machine_key(what)) : std::nullopt) {
+    std::istringstream text(*kept);
+    for (double value = 0; text >> value;) known.values.push_back(value);
+  }
   return known;
 }
 
-void Variants::learn_of_machine(const std::string& what, double value) {
-  if (cache_) cache_->store(machine_key(what), std::to_string(value));
-  of_machine_[{what, device_.threads()}] = {value};
+void Variants::learn_of_machine(const std::string& what, std::vector<double> values) {
+  if (cache_) {
+    std::ostringstream text;
+    for (const double value : values) text << value << ' ';
+    cache_->store(machine_key(what), text.str());
+  }
+  of_machine_[{what, device_.threads()}] = {std::move(values)};
 }
 
 template <class Measure>
-double Variants::of_machine(const std::string& what, Measure&& measure) {
+const std::vector<double>& Variants::of_machine(const std::string& what, Measure&& measure) {
   OfMachine& known = known_of_machine(what);
-  if (known.value > 0) return known.value;
-  const double value = measure();
-  if (ranks_on_host() > 1)
-    known = {value, true};
-  else
-    learn_of_machine(what, value);
-  return value;
+  if (known.values.empty()) {
+    if (ranks_on_host() > 1)
+      known = {measure(), true};
+    else
+      learn_of_machine(what, measure());
+  }
+  return known.values;
 }
 
 namespace {
 // Measurements of the machine, with their versions.
-constexpr const char *kCaches = "caches 1", *kTriad = "triad 1";
-const char* fma_of(ir::Type word) { return word == ir::Type::f32 ? "fma f32 1" : "fma f64 1"; }
+constexpr const char* kReading = "reading 1";
+const char* fma_of(ir::Type word) { return word == ir::Type::f32 ? "fma f32 2" : "fma f64 2"; }
 
 double believed_cache() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
@@ -105,32 +115,45 @@ double believed_cache() {
   return 0;
 #endif
 }
+
+/// As they are kept: the bytes of each set and its rate.
+std::vector<double> measured_reading(Device& device) {
+  std::vector<double> values;
+  for (const ReadingRate& one : measure_reading(device))
+    values.insert(values.end(), {static_cast<double>(one.bytes), one.rate});
+  return values;
+}
 }  // namespace
 
-/// What the caches of all threads hold.
-double Variants::cache_bytes() {
-  return of_machine(kCaches, [&] { return static_cast<double>(measure_cache(device_)); });
+std::vector<ReadingRate> Variants::reading() {
+  const std::vector<double>& values = of_machine(kReading, [&] { return measured_reading(device_); });
+  std::vector<ReadingRate> rates;
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2)
+    rates.push_back({static_cast<std::size_t>(values[i]), values[i + 1]});
+  return rates;
 }
 
-double Variants::seconds_from_memory(double bytes, double flops, ir::Type word) {
-  const double bandwidth = of_machine(kTriad, [&] { return measure_bandwidth(device_, compiler()); });
-  const double arithmetic = of_machine(fma_of(word), [&] { return measure_arithmetic(device_, compiler(), word); });
-  return std::max(bytes / bandwidth, flops / (arithmetic * (native_lanes() > 8 ? kShareOf32 : kShareOf16)));
+double Variants::seconds_of(double bytes, double flops, ir::Type word, double all) {
+  const double arithmetic =
+      of_machine(fma_of(word), [&] { return std::vector{measure_arithmetic(device_, compiler(), word)}; })[0];
+  return std::max(bytes / rate_of_reading(reading(), all),
+                  flops / (arithmetic * (native_lanes() > 8 ? kShareOf32 : kShareOf16)));
 }
+
+bool Variants::is_small(double bytes) const { return bytes <= kSmallPerThread * device_.threads(); }
 
 bool Variants::knows_machine(ir::Type word, double bytes) {
-  if (!may_exceed_caches(bytes)) return true;
+  if (is_small(bytes)) return true;
   const auto knows = [&](const char* what) {
     const OfMachine& known = known_of_machine(what);
-    return known.value > 0 && !known.alone;
+    return !known.values.empty() && !known.alone;
   };
-  return knows(kCaches) && knows(kTriad) && knows(fma_of(word));
+  return knows(kReading) && knows(fma_of(word));
 }
 
 void Variants::measure_machine(ir::Type word) {
-  learn_of_machine(kCaches, static_cast<double>(measure_cache(device_)));
-  learn_of_machine(kTriad, measure_bandwidth(device_, compiler()));
-  learn_of_machine(fma_of(word), measure_arithmetic(device_, compiler(), word));
+  learn_of_machine(kReading, measured_reading(device_));
+  learn_of_machine(fma_of(word), {measure_arithmetic(device_, compiler(), word)});
 }
 
 /// As far as can be told without measuring.
@@ -138,7 +161,9 @@ bool Variants::may_exceed_caches(double bytes) const {
   return bytes > kNearPerThread * device_.threads() && bytes > believed_cache();
 }
 
-bool Variants::exceeds_caches(double bytes) { return may_exceed_caches(bytes) && bytes > cache_bytes(); }
+bool Variants::exceeds_caches(double bytes) {
+  return may_exceed_caches(bytes) && bytes > static_cast<double>(knee_of(reading()));
+}
 
 /// CPU: streaming stores pay when results leave the cache before they are read again, as where the fields that live are more
 /// than it holds; prefetching when operands come from beyond the nearest caches in an order that the processor cannot guess

@@ -9,12 +9,15 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "jit/cache/kernel_cache.hpp"
 #include "jit/device/device.hpp"
 #include "jit/runtime/kernel_table.hpp"
 
 namespace jit {
+
+struct ReadingRate;
 
 class Variants {
  public:
@@ -54,23 +57,25 @@ class Variants {
   bool knows_machine(ir::Type word, double bytes);
   /// Measures it, beside the other ranks of this machine that begin at the same time. On the host.
   void measure_machine(ir::Type word);
-  /// About what a kernel of some hundred operations takes for moving so many bytes from and to memory, and so many
-  /// floating-point operations of the word. On the host.
-  double seconds_from_memory(double bytes, double flops, ir::Type word);
+  /// About what a kernel of some hundred operations takes for moving so many bytes, of `all` that it goes through again and again, and so
+  /// many floating-point operations of the word. On the host.
+  double seconds_of(double bytes, double flops, ir::Type word, double all);
+  /// Whether so much is read without waiting whatever the machine.
+  bool is_small(double bytes) const;
 
  private:
   bool may_exceed_caches(double bytes) const;
   std::string machine_key(const std::string& what) const;
   struct OfMachine {
-    double value = 0;    ///< 0: not known
-    bool alone = false;  ///< measured by this rank when others did something else
+    std::vector<double> values;  ///< none: not known
+    bool alone = false;          ///< measured by this rank when others did something else
   };
   OfMachine& known_of_machine(const std::string& what);
-  void learn_of_machine(const std::string& what, double value);
+  void learn_of_machine(const std::string& what, std::vector<double> values);
   template <class Measure>
-  double of_machine(const std::string& what, Measure&& measure);
+  const std::vector<double>& of_machine(const std::string& what, Measure&& measure);
+  std::vector<ReadingRate> reading();
   TuningSpace space(const KernelHandle& kernel, double bytes);
-  double cache_bytes();
   Variant* find(const KernelHandle& kernel, const CodeOptions& options) const;
   Variant& make(KernelHandle& kernel, const CodeOptions& options);
   bool is_built_beside(const KernelHandle& kernel, const CodeOptions& options);

@@ -260,7 +260,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_FUSE", "0|1", "1",
        "statements wait for those after them, and what belongs together becomes one kernel; 0: each runs at once; same bits"},
       {"TESSERA_TWO_ROWS", "auto|0|1", "auto",
-       "whether the links of quark operators are kept as two rows, with the third computed; auto: on GPUs, and where links come from memory and memory is what a hopping term waits for; same bits"},
+       "whether the links of quark operators are kept as two rows, with the third computed; auto: on GPUs, and where a hopping term waits for its links, by the measured rates of reading so much and of arithmetic; same bits"},
       {"TESSERA_OVERLAP", "0|1", "1",
        "0: sites are computed only when all messages of a statement have arrived (bench)"},
       {"TESSERA_KEEP_HALOS", "bytes, or with K M G T (KiB MiB GiB TiB)", "64MiB",

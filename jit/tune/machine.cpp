@@ -21,7 +21,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kLargestSet = 256 * kMiB;
 
 double measure_on_host(Device& device) {
-  const std::size_t bytes = std::clamp(2 * measure_cache(device), 48 * kMiB, kLargestSet);
+  const std::size_t bytes = std::clamp(2 * knee_of(measure_reading(device)), 48 * kMiB, kLargestSet);
   double* arrays[3] = {};
   for (double*& array : arrays) array = static_cast<double*>(device.allocate(bytes));
   double best = 0;
@@ -67,7 +67,8 @@ ir::Kernel triad_kernel(int lanes) {
 
 constexpr double kEnoughSeconds = 0.5;  // for one rate
 
-constexpr int kChains = 8, kLinks = 64;
+// Compilers put one chain behind the other: short ones, so that a processor that looks some hundred operations ahead has many at work.
+constexpr int kChains = 16, kLinks = 16;
 
 /// kChains independent chains of kLinks fused multiply-adds per site, and their sum.
 ir::Kernel arithmetic_kernel(int lanes, ir::Type word) {
@@ -144,11 +145,22 @@ std::size_t knee_of(std::span<const ReadingRate> rates) {
   return knee;
 }
 
-std::size_t measure_cache(Device& device) {
+double rate_of_reading(std::span<const ReadingRate> rates, double bytes) {
+  const auto set = [](const ReadingRate& one) { return static_cast<double>(one.bytes); };
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (bytes > set(rates[i])) continue;
+    if (i == 0) break;
+    const ReadingRate &less = rates[i - 1], &more = rates[i];
+    return less.rate + (more.rate - less.rate) * (bytes - set(less)) / (set(more) - set(less));
+  }
+  return bytes > set(rates.back()) ? rates.back().rate : rates.front().rate;
+}
+
+std::vector<ReadingRate> measure_reading(Device& device) {
   const std::size_t most = std::min(kLargestSet, device.capacity() / 16);
   const std::size_t least = std::min(kMiB * static_cast<std::size_t>(device.threads()), most);
   auto* const words = static_cast<std::uint64_t*>(device.allocate(most));
-  if (words == nullptr) return least;
+  if (words == nullptr) return {{least, 1}};
   std::vector<ReadingRate> rates;
   std::atomic<std::uint64_t> sink = 0;
   std::size_t filled = 0;
@@ -181,9 +193,8 @@ std::size_t measure_cache(Device& device) {
   std::string text;
   for (const ReadingRate& one : rates)
     text += " " + format_bytes(one.bytes) + " " + std::to_string(static_cast<int>(one.rate * 1e-9)) + " GB/s,";
-  const std::size_t knee = knee_of(rates);
-  log_info("tune", "reading", text, " so caches hold ", format_bytes(knee));
-  return knee;
+  log_info("tune", "reading", text, " so caches hold ", format_bytes(knee_of(rates)));
+  return rates;
 }
 
 double measure_bandwidth(Device& device, Compiler& compiler) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "jit/codegen/codegen.hpp"
 #include "jit/device/device.hpp"
@@ -17,10 +18,13 @@ struct ReadingRate {
 
 /// The largest working set of these, which grow, that is read clearly faster than the last two; the first if none is.
 std::size_t knee_of(std::span<const ReadingRate> rates);
+/// Bytes per second at which so many are read: in between, of the part that lies between two sets.
+double rate_of_reading(std::span<const ReadingRate> rates, double bytes);
 
-/// Bytes that all threads of a device without memory of its own read faster than from memory, however often they do so: what
-/// its caches hold. Measured in a tenth of a second, since what the system reports may be another machine's share (design D19).
-std::size_t measure_cache(Device& device);
+/// What all threads of a device without memory of its own read again and again: sets of 1 MiB per thread and more, each twice the one
+/// before. So what its caches hold. Measured in a third of a second, since what the system reports may be another machine's share (design
+/// D19).
+std::vector<ReadingRate> measure_reading(Device& device);
 
 /// Bytes per second of a[i] = b[i] + s c[i] in doubles with ordinary stores, arrays far larger than the caches, all
 /// threads of the device; 24 bytes counted per i. Best of a few passes; takes a fraction of a second. On a GPU the same

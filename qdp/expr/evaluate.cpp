@@ -160,9 +160,10 @@ namespace {
 /// kernel slow to compile.
 constexpr int kReductionsPerKernel = PendingSum::kMost;
 
-/// One step of the run time for all domains; false, and nothing has happened, if the value must be computed first.
+/// One step of the run time for all domains, to the results or what is found of the plan; false, and nothing has happened, if
+/// the value must be computed first.
 bool reduce_at_once(Statement& statement, const LatticeState& lattice, std::span<const jit::Domain* const> domains,
-                    Reduce kind, int components, double* results) {
+                    Reduce kind, int components, jit::Plan plan, std::int64_t sites_of_all = 0) {
   static std::vector<jit::Launch> parts;  // one statement at a time
   if (needs_pieces(statement)) return false;
   parts.clear();
@@ -174,30 +175,57 @@ bool reduce_at_once(Statement& statement, const LatticeState& lattice, std::span
                              {.dest = {}, .reduction = static_cast<int>(kind), .count = count});
       if (way.kernel == nullptr) return false;
       jit::Launch& part = parts.emplace_back(launch_of(way.kernel, statement, *domains[d]));
+      part.sites_of_all = sites_of_all;
       part.component = first;
       part.result = static_cast<int>(d) * components + first;
     }
-  const std::size_t count = domains.size() * static_cast<std::size_t>(components);
-  jit::Runtime::instance().run({.parts = parts, .whole = false, .results = {results, count}});
+  plan.parts = parts;
+  jit::Runtime::instance().run(plan);
   return true;
 }
 }  // namespace
 
-void reduce(Statement& statement, const LatticeState& lattice, const jit::Domain& domain, Reduce kind,
-            std::span<double> results) {
-  const jit::Domain* const one[] = {&domain};
-  const int count = static_cast<int>(results.size());
-  if (reduce_at_once(statement, lattice, one, kind, count, results.data())) return;
+void reduce(Statement& statement, const Place& place, Reduce kind, std::span<jit::ReductionValue> found) {
+  const jit::Domain* const one[] = {&place.domain};
+  const int count = static_cast<int>(found.size());
+  const auto at_once = [&](Statement& s) {
+    return reduce_at_once(s, place.lattice, one, kind, count, {.parts = {}, .results = {}, .found = found},
+                          place.sites_of_all);
+  };
+  if (at_once(statement)) return;
   const Shape shape = statement.records()[static_cast<std::size_t>(statement.root())].shape();
   const auto value = computed_aside(statement, statement.root(), {},
-                                    {.dest = nullptr, .shape = shape, .lattice = lattice, .domain = domain});
+                                    {.dest = nullptr,
+                                     .shape = shape,
+                                     .lattice = place.lattice,
+                                     .domain = place.domain,
+                                     .inner = place.inner,
+                                     .sites_of_all = place.sites_of_all});
   Statement sum;
-  sum.clear(lattice);
+  sum.clear(place.lattice);
   sum.walk(*make_field(value, shape));
-  if (!reduce_at_once(sum, lattice, one, kind, count, results.data()))
+  if (!at_once(sum))
     throw jit::InternalError(
         {.what = "sum of a field", .expected = "one kernel", .got = "a part to be computed aside"});
 }
+
+namespace {
+/// False, and nothing has happened: it is better, or has to be, stored before it is summed.
+bool reduce_with_messages(Statement& statement, const LatticeState& lattice, const jit::Domain& domain,
+                          const Purpose& purpose, std::span<double> results) {
+  if (jit::Runtime::instance().waits_for_sums()) return false;
+  statement.become_program(purpose);
+  const auto sent = send_values(statement, lattice, domain);
+  if (sent == nullptr) {
+    statement.go_back_to_value();
+    return false;
+  }
+  std::vector<jit::ReductionValue> found = nothing_found(statement);
+  sent->compute(found);
+  jit::Runtime::finish_sums(found, results);
+  return true;
+}
+}  // namespace
 
 std::shared_ptr<PendingSum> reduce_later(Expr rhs, const jit::Domain& domain, Reduce kind) {
   const jit::RuntimeLock lock;
@@ -248,8 +276,15 @@ void reduce(Expr rhs, std::span<const jit::Domain* const> domains, Reduce kind, 
     statement.walk(*rhs);
     statement.check_lattice();
     check_same_on_all_ranks(statement);
-    const bool done = !needs_messages(statement, lattice) &&
-                      reduce_at_once(statement, lattice, domains, kind, shape.components(), results);
+    const std::size_t count = domains.size() * static_cast<std::size_t>(shape.components());
+    const bool done =
+        needs_messages(statement, lattice)
+            ? domains.size() == 1 &&
+                  reduce_with_messages(statement, lattice, *domains[0],
+                                       {.dest = {}, .reduction = static_cast<int>(kind), .count = shape.components()},
+                                       {results, count})
+            : reduce_at_once(statement, lattice, domains, kind, shape.components(),
+                             {.parts = {}, .results = {results, count}});
     statement.drop_spread();
     if (done) return;
   }

@@ -1,7 +1,9 @@
 #include "qdp/expr/exchange.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <span>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "jit/comm/communicator.hpp"
+#include "jit/memory/deferred.hpp"
 #include "jit/memory/field.hpp"
 #include "jit/support/bytes.hpp"
 #include "jit/support/clock.hpp"
@@ -54,20 +57,20 @@ std::vector<std::vector<int>> by_value(const Statement& statement, const std::ve
   return groups;
 }
 
-/// A statement with shifts that leave the rank, none of them inside of another: one of those of a stage.
+/// A program with shifts that leave the rank, none of them inside of another: one of those of a stage.
 class Exchange {
  public:
-  Exchange(Statement& whole, const std::vector<int>& shifts, const Assignment& how)
-      : whole_(whole), how_(how), shifts_(by_value(whole, shifts)) {
+  Exchange(Statement& program, const std::vector<int>& shifts, const LatticeState& lattice, const jit::Domain& domain)
+      : program_(program), lattice_(lattice), domain_(domain), shifts_(by_value(program, shifts)) {
     std::vector<const jit::SiteMap*> maps;
     for (const std::vector<int>& same : shifts_) {
-      const jit::SiteMap* map = map_of(whole, record(same[0]));
+      const jit::SiteMap* map = map_of(program, record(same[0]));
       const auto known = std::ranges::find(maps, map);
       values_.maps.push_back(static_cast<std::size_t>(known - maps.begin()));
-      values_.shapes.push_back({record(same[0]).shape(), storage_of_value(whole.records(), same[0])});
+      values_.shapes.push_back({record(same[0]).shape(), storage_of_value(program.records(), same[0])});
       if (known == maps.end()) maps.push_back(map);
     }
-    values_.faces = how.lattice.faces(how.domain, maps);
+    values_.faces = lattice.faces(domain, maps);
   }
 
   const Shifted& values() const { return values_; }
@@ -79,18 +82,19 @@ class Exchange {
 
   /// Which values are made from fields that were seen before. Before those of this stage are named.
   void look_at_fields() {
-    const auto records = whole_.records();
+    const auto records = program_.records();
     seen_.assign(records.size(), true);
     for (std::size_t i = 0; i < records.size(); ++i) {
       const Record& r = records[i];
-      if (r.op() == Op::field) seen_[i] = whole_.fields()[field_of(r)]->were_asked_for();
+      if (!is_in_table(r.op())) continue;
+      if (r.op() == Op::field) seen_[i] = program_.fields()[field_of(r)]->were_asked_for();
       for (int k = 0; k < 3; ++k)
         if (const int operand = r.operand(k); operand >= 0 && !seen_[static_cast<std::size_t>(operand)])
           seen_[i] = false;
     }
   }
   void mark_fields() {
-    for (jit::Field* field : whole_.fields()) field->contents();
+    for (jit::Field* field : program_.fields()) field->contents();
   }
   Contents contents(std::size_t value) const {
     const Record& shift = record(shifts_[value][0]);
@@ -104,9 +108,9 @@ class Exchange {
         compute(i, *t.outgoing, t.halo->departing, t.halo->departures);
   }
 
-  void compute_inner_sites(Post& post) {
+  void compute_inner_sites(Post& post, std::span<jit::ReductionValue> found) {
     for (const jit::Domain& domain : values_.faces->inner) {
-      execute(whole_, on(domain));
+      execute_program(program_, on(domain), found);
       spent().inner_sites += domain.sites;
       post.poll();
     }
@@ -117,26 +121,22 @@ class Exchange {
       });
   }
 
-  void compute_faces(Post& post) {
+  void compute_faces(Post& post, std::span<jit::ReductionValue> found) {
     std::vector<bool> received(shifts_.size());
     for (std::size_t f = 0; f < values_.faces->faces.size(); ++f) {
       for_each_value(f, [&](const Face::Values&, std::size_t i, const std::shared_ptr<jit::Field>&) {
         if (!received[i]) post.receive((*travelling_)[i]);
         received[i] = true;
       });
-      compute_face(f);
+      compute_face(f, found);
     }
   }
 
  private:
-  const Record& record(int i) const { return whole_.records()[static_cast<std::size_t>(i)]; }
-  Assignment on(const jit::Domain& domain) const {
-    return {.dest = how_.dest,
-            .shape = how_.shape,
-            .lattice = how_.lattice,
-            .domain = domain,
-            .inner = true,
-            .sites_of_all = how_.domain.sites};
+  const Record& record(int i) const { return program_.records()[static_cast<std::size_t>(i)]; }
+  Place on(const jit::Domain& domain) {
+    const bool whole = domain_.whole && !std::exchange(has_begun_, true);
+    return {.lattice = lattice_, .domain = domain, .inner = true, .whole = whole, .sites_of_all = domain_.sites};
   }
 
   /// Calls use(values, number of the value, buffer) for what a face reads.
@@ -147,14 +147,14 @@ class Exchange {
         if (values_.maps[i] == static_cast<std::size_t>(values.map)) use(values, i, (*buffers_)[face][i]);
   }
 
-  void compute_face(std::size_t f) {
+  void compute_face(std::size_t f, std::span<jit::ReductionValue> found) {
     const Face& face = values_.faces->faces[f];
     Statement::Asides asides;
     for_each_value(f, [&](const Face::Values& values, std::size_t i, const std::shared_ptr<jit::Field>& buffer) {
       const Travelling& t = (*travelling_)[i];
       if (buffer && values.from_elsewhere.sites > 0) {
         Statement step;
-        step.clear(how_.lattice, buffer.get());
+        step.clear(lattice_, buffer.get());
         step.read(*t.incoming, t.stored.shape, values.arrivals);
         run_step(step, *buffer, t.stored.shape, values.from_elsewhere);
       }
@@ -162,17 +162,20 @@ class Exchange {
         asides.emplace(shift, values.arrived ? Statement::Aside{t.incoming, &*values.arrived}
                                              : Statement::Aside{buffer, &face.to_buffer});
     });
-    execute_rest(whole_, asides, on(face.domain));
+    Statement rest;
+    rest.clear(lattice_);
+    rest.copy_program(program_, asides);
+    execute_program(rest, on(face.domain), found);
     spent().face_sites += face.domain.sites;
   }
 
   /// The expression and the contents of what it reads, and the sites: those that the map and the domain ask for.
   ValueName name_of(const Record& shift) const {
     Statement value;
-    value.clear(how_.lattice);
-    value.copy(whole_, shift.operand(0), {});
+    value.clear(lattice_);
+    value.copy(program_, shift.operand(0), {});
     const auto records = value.records();
-    ValueName name{how_.domain.identity.value(), map_of(whole_, shift)->identity().value(), records.size(),
+    ValueName name{domain_.identity.value(), map_of(program_, shift)->identity().value(), records.size(),
                    value.fields().size(), value.maps().size()};
     for (const Record& r : records) name.insert(name.end(), {r.operands, r.place, r.type, r.attribute});
     for (jit::Field* field : value.fields()) {
@@ -187,20 +190,22 @@ class Exchange {
   /// What is shifted, at the sources that the map gives for the sites of a buffer.
   void compute(std::size_t shift, jit::Field& buffer, const jit::SiteMap& sources, const jit::Domain& domain) {
     Statement step;
-    step.clear(how_.lattice, &buffer);
+    step.clear(lattice_, &buffer);
     const Record& r = record(shifts_[shift][0]);
-    step.copy(whole_, r.operand(0), {}, &sources);
+    step.copy(program_, r.operand(0), {}, &sources);
     run_step(step, buffer, r.shape(), domain);
   }
 
   void run_step(Statement& step, jit::Field& buffer, Shape shape, const jit::Domain& domain) {
-    execute(step, {.dest = &buffer, .shape = shape, .lattice = how_.lattice, .domain = domain, .inner = true});
+    execute(step, {.dest = &buffer, .shape = shape, .lattice = lattice_, .domain = domain, .inner = true});
   }
 
-  Statement& whole_;
-  const Assignment how_;
+  Statement& program_;
+  const LatticeState& lattice_;
+  const jit::Domain& domain_;
   const std::vector<std::vector<int>> shifts_;  ///< records of each value that is moved
   Shifted values_;
+  bool has_begun_ = false;  ///< something has been stored
   std::vector<bool> seen_;  ///< [records]
   std::vector<Travelling>* travelling_ = nullptr;
   std::vector<std::vector<std::shared_ptr<jit::Field>>>* buffers_ = nullptr;
@@ -228,46 +233,93 @@ std::shared_ptr<Post> post_for(const LatticeState& lattice, const std::vector<Sh
   if (all.size() >= kMostKept && !all.contains(key)) all.clear();
   std::shared_ptr<void>& kept = all[key];
   if (!kept) kept = std::make_shared<Post>(lattice, statements);
-  return std::static_pointer_cast<Post>(kept);
+  auto post = std::static_pointer_cast<Post>(kept);
+  if (post->is_taken()) jit::run_deferred();  // one of those that wait has it
+  return post;
 }
 
-/// Statements that do not need each other's values, with one message to each neighbour.
-void run_stage(const LatticeState& lattice, std::span<Exchange> statements) {
-  std::vector<Shifted> values;
-  for (const Exchange& statement : statements) values.push_back(statement.values());
-  const std::shared_ptr<Post> post = post_for(lattice, values);
-  for (std::size_t i = 0; i < statements.size(); ++i) statements[i].use(*post, i);
-  try {
-    spent().statements += static_cast<std::int64_t>(statements.size());
+/// Statements that do not need each other's values, with one message to each neighbour, which leaves at once.
+class Stage : public Sent {
+ public:
+  Stage(const LatticeState& lattice, std::vector<Exchange> statements) : statements_(std::move(statements)) {
+    for (const Exchange& statement : statements_) values_.push_back(statement.values());
+    post_ = post_for(lattice, values_);
+    post_->take();
+    for (std::size_t i = 0; i < statements_.size(); ++i) statements_[i].use(*post_, i);
+    or_give_up([&] { send(); });
+  }
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+  ~Stage() override {
+    try {
+      discard();
+    } catch (const std::exception& error) {
+      jit::log_error("comm", error.what());
+    }
+  }
+
+  void compute(std::span<jit::ReductionValue> found) override {
+    or_give_up([&] {
+      {
+        const Timed timed(spent().inner);
+        for (Exchange& statement : statements_) statement.compute_inner_sites(*post_, found);
+      }
+      const std::uint64_t waited = spent().wait;
+      {
+        const Timed timed(spent().faces);
+        for (Exchange& statement : statements_) statement.compute_faces(*post_, found);
+        post_->finish();
+      }
+      end();
+      spent().faces -= spent().wait - waited;
+    });
+  }
+
+  void discard() override {
+    if (post_ == nullptr) return;
+    or_give_up([&] {
+      post_->finish();
+      end();
+    });
+  }
+
+ private:
+  void send() {
+    spent().statements += static_cast<std::int64_t>(statements_.size());
     {
       const Timed timed(spent().pack);
-      for (Exchange& statement : statements) statement.look_at_fields();
-      for (Exchange& statement : statements) statement.mark_fields();
-      post->prepare([&](std::size_t statement, std::size_t value) { return statements[statement].contents(value); });
-      for (Exchange& statement : statements) statement.fill_buffers(*post);
-      post->start();
+      for (Exchange& statement : statements_) statement.look_at_fields();
+      for (Exchange& statement : statements_) statement.mark_fields();
+      post_->prepare([&](std::size_t statement, std::size_t value) { return statements_[statement].contents(value); });
+      for (Exchange& statement : statements_) statement.fill_buffers(*post_);
+      post_->start();
     }
-    if (!jit::env().overlap) post->finish();
-    {
-      const Timed timed(spent().inner);
-      for (Exchange& statement : statements) statement.compute_inner_sites(*post);
-    }
-    const std::uint64_t waited = spent().wait;
-    {
-      const Timed timed(spent().faces);
-      for (Exchange& statement : statements) statement.compute_faces(*post);
-      post->finish();
-    }
-    post->release();
-    spent().faces -= spent().wait - waited;
-  } catch (...) {
-    // Messages that are under way keep their memory, and meet those of the other ranks, which have failed alike.
-    static std::vector<std::shared_ptr<Post>> abandoned;
-    if (post->give_up()) abandoned.push_back(post);
-    values[0].faces->kept.erase(key_of(values));
-    throw;
+    if (!jit::env().overlap) post_->finish();
   }
-}
+
+  void end() {
+    post_->release();
+    post_ = nullptr;
+  }
+
+  /// Messages that are under way keep their memory, and meet those of the other ranks, which have failed alike.
+  template <class Function>
+  void or_give_up(Function&& function) {
+    static std::vector<std::shared_ptr<Post>> abandoned;
+    try {
+      function();
+    } catch (...) {
+      if (post_->give_up()) abandoned.push_back(post_);
+      values_[0].faces->kept.erase(key_of(values_));
+      post_ = nullptr;
+      throw;
+    }
+  }
+
+  std::vector<Exchange> statements_;
+  std::vector<Shifted> values_;
+  std::shared_ptr<Post> post_;  ///< nullptr: it has come to its end
+};
 
 bool leaves(const jit::SiteMap* map) { return map != nullptr && map->off_rank() != nullptr; }
 
@@ -276,6 +328,7 @@ std::vector<int> depths(const Statement& statement) {
   const auto records = statement.records();
   std::vector<int> depth(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
+    if (!is_in_table(records[i].op())) continue;
     for (int k = 0; k < 3; ++k)
       if (const int operand = records[i].operand(k); operand >= 0)
         depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(operand)]);
@@ -294,25 +347,40 @@ void compute_inner_shifts(const Statement& whole, const std::vector<int>& shifts
   const auto values = by_value(whole, shifts);
   std::vector<Moved> moved(values.size());
   std::vector<Exchange> stage;
-  stage.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Shape shape = whole.records()[static_cast<std::size_t>(values[i][0])].shape();
     auto& [value, statement] = moved[i];
     value = new_field(shape, lattice, storage_of_value(whole.records(), values[i][0]));
     statement.clear(lattice, value.get());
     statement.copy(whole, values[i][0], asides);
-    stage.emplace_back(
-        statement, std::vector{statement.root()},
-        Assignment{.dest = value.get(), .shape = shape, .lattice = lattice, .domain = lattice.everything()});
+    const std::vector shift{statement.root()};
+    statement.become_program({.dest = shape});
+    stage.emplace_back(statement, shift, lattice, lattice.everything());
   }
-  run_stage(lattice, stage);
+  Stage(lattice, std::move(stage)).compute({});
   for (std::size_t i = 0; i < values.size(); ++i)
     for (const int shift : values[i]) asides.emplace(shift, Statement::Aside{moved[i].value});
+}
+
+/// Those shifts that leave the rank, by how many stand in them.
+struct Leaving {
+  std::map<int, std::vector<int>> inner;  ///< in other shifts, by their depth
+  std::vector<int> outer;
+};
+Leaving leaving_shifts(const Statement& statement) {
+  const auto records = statement.records();
+  const std::vector<int> depth = depths(statement);
+  Leaving found;
+  for (std::size_t i = 0; i < records.size(); ++i)
+    if (records[i].op() == Op::shift && leaves(map_of(statement, records[i])))
+      (records[i].frame() == 0 ? found.outer : found.inner[depth[i]]).push_back(static_cast<int>(i));
+  return found;
 }
 
 }  // namespace
 
 ExchangeTimes exchange_times() {
+  jit::run_deferred();
   const double tick = jit::seconds_per_tick();
   const auto seconds = [&](std::uint64_t ticks) { return static_cast<double>(ticks) * tick; };
   return {.pack = seconds(spent().pack),
@@ -367,22 +435,30 @@ void check_same_on_all_ranks(const Statement& statement) {
                                         "know (found by TESSERA_CHECK=1)"});
 }
 
+bool moves_between_ranks(const Statement& statement, std::size_t first) {
+  const auto records = statement.records();
+  return std::any_of(records.begin() + static_cast<std::ptrdiff_t>(first), records.end(),
+                     [&](const Record& r) { return r.op() == Op::shift && leaves(map_of(statement, r)); });
+}
+
+std::unique_ptr<Sent> send_values(Statement& program, const LatticeState& lattice, const jit::Domain& domain) {
+  const Leaving leaving = leaving_shifts(program);
+  if (!leaving.inner.empty()) return nullptr;
+  std::vector<Exchange> alone;
+  alone.emplace_back(program, leaving.outer, lattice, domain);
+  return std::make_unique<Stage>(lattice, std::move(alone));
+}
+
 void execute_with_messages(const Statement& statement, const Assignment& how) {
   check_same_on_all_ranks(statement);
   Statement whole = statement;  // which others may use while this is at work
-  const auto records = whole.records();
-  const std::vector<int> depth = depths(whole);
-  std::map<int, std::vector<int>> inner;  // shifts in other shifts, by their depth
-  std::vector<int> outer;
-  for (std::size_t i = 0; i < records.size(); ++i)
-    if (records[i].op() == Op::shift && leaves(map_of(whole, records[i])))
-      (records[i].frame() == 0 ? outer : inner[depth[i]]).push_back(static_cast<int>(i));
-  if (inner.empty()) {
-    Exchange alone(whole, outer, how);
-    return run_stage(how.lattice, {&alone, 1});
+  const Leaving leaving = leaving_shifts(whole);
+  if (leaving.inner.empty()) {
+    whole.become_program({.dest = how.shape});
+    return send_values(whole, how.lattice, how.domain)->compute({});
   }
   Statement::Asides asides;
-  for (const auto& [stage, shifts] : inner) compute_inner_shifts(whole, shifts, how.lattice, asides);
+  for (const auto& [stage, shifts] : leaving.inner) compute_inner_shifts(whole, shifts, how.lattice, asides);
   execute_rest(whole, asides, how);
 }
 

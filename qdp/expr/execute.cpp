@@ -1,10 +1,12 @@
 #include "qdp/expr/execute.hpp"
 
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "jit/runtime.hpp"
+#include "jit/support/error.hpp"
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/exchange.hpp"
 #include "qdp/expr/kernels.hpp"
@@ -81,7 +83,65 @@ void execute(Statement& statement, const Assignment& how) {
   if (way.kernel == nullptr) return execute_divided(statement, way.aside, how);
   jit::Launch launch = launch_of(way.kernel, statement, how.domain);
   launch.sites_of_all = how.sites_of_all;
-  jit::Runtime::instance().run({.parts = {&launch, 1}, .whole = how.domain.whole, .results = {}});
+  jit::Runtime::instance().run({.parts = {&launch, 1}, .whole = how.whole || how.domain.whole, .results = {}});
+}
+
+std::vector<jit::ReductionValue> nothing_found(const Statement& program) {
+  std::vector<jit::ReductionValue> found;
+  for (const int item : program.items())
+    if (const Record& r = program.records()[static_cast<std::size_t>(item)]; r.op() == kReduce) {
+      const Purpose purpose = purpose_of(r);
+      const auto kind = static_cast<jit::ReductionValue::Kind>(purpose.reduction);
+      found.insert(found.end(), static_cast<std::size_t>(purpose.count), jit::ReductionValue(kind));
+    }
+  return found;
+}
+
+void execute_program(Statement& program, const Place& place, std::span<jit::ReductionValue> found) {
+  const bool alone = program.items().size() == 1;
+  if (!alone || !needs_pieces(program)) {
+    const Way way = way_of(program, {.lanes = place.lattice.lanes, .listed = place.domain.listed});
+    if (way.kernel != nullptr) {
+      jit::Launch launch = launch_of(way.kernel, program, place.domain);
+      launch.sites_of_all = place.sites_of_all;
+      try {
+        return jit::Runtime::instance().run(
+            {.parts = {&launch, 1}, .whole = place.whole || place.domain.whole, .results = {}, .found = found});
+      } catch (const jit::OutOfMemory&) {  // all of its fields at once are too many; those of one statement may not be
+        if (alone) throw;
+      }
+    }
+  }
+  std::size_t finished = 0;
+  execute_one_by_one(program, place, found, finished);
+}
+
+void execute_one_by_one(const Statement& program, const Place& place, std::span<jit::ReductionValue> found,
+                        std::size_t& finished) {
+  Statement::Asides stored;
+  for (const int item : program.items()) {
+    const Record& r = program.records()[static_cast<std::size_t>(item)];
+    const Purpose purpose = purpose_of(r);
+    jit::Field* const dest = r.op() == kStore ? program.fields()[field_of(r)] : nullptr;
+    Statement one;
+    one.clear(place.lattice, dest);
+    one.copy(program, r.operand(0), stored);
+    if (dest == nullptr) {
+      const auto count = static_cast<std::size_t>(purpose.count);
+      reduce(one, place, static_cast<Reduce>(purpose.reduction), found.first(count));
+      found = found.subspan(count);
+    } else {
+      execute(one, {.dest = dest,
+                    .shape = purpose.dest,
+                    .lattice = place.lattice,
+                    .domain = place.domain,
+                    .inner = place.inner,
+                    .whole = place.whole,
+                    .sites_of_all = place.sites_of_all});
+      stored.emplace(item, Statement::Aside{{std::shared_ptr<void>(), dest}});  // the program outlives it
+    }
+    ++finished;
+  }
 }
 
 }  // namespace QDP::detail

@@ -1,8 +1,11 @@
 // Assignments, from a statement to launches: by one kernel, or in steps if it is too large for one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "jit/runtime.hpp"
 #include "qdp/expr/evaluate.hpp"
@@ -18,6 +21,7 @@ struct Assignment {
   const jit::Domain& domain;
   /// Whatever maps say, these sites need nothing from other ranks.
   bool inner = false;
+  bool whole = false;             ///< nothing is kept of the destination: what is not written now will be
   std::int64_t sites_of_all = 0;  ///< of the statement that this is a part of
 };
 
@@ -25,9 +29,24 @@ struct Assignment {
 /// afterwards.
 void execute(Statement& statement, const Assignment& how);
 
-/// Its components, as many as there are results, reduced over the domain.
-void reduce(Statement& statement, const LatticeState& lattice, const jit::Domain& domain, Reduce kind,
-            std::span<double> results);
+/// Where the statements of a program are computed: on its domain, or on a part of that.
+struct Place {
+  const LatticeState& lattice;
+  const jit::Domain& domain;
+  bool inner = false, whole = false;  ///< as of an Assignment
+  std::int64_t sites_of_all = 0;
+};
+
+/// Its components, as many as are found, reduced over the domain, on this rank.
+void reduce(Statement& statement, const Place& place, Reduce kind, std::span<jit::ReductionValue> found);
+
+/// What the sums of a program have found before they have seen any site: one for each component, in the order of the sums.
+std::vector<jit::ReductionValue> nothing_found(const Statement& program);
+/// A program without messages: in one kernel or, if that would be too large or need too much memory, one statement after the other.
+void execute_program(Statement& program, const Place& place, std::span<jit::ReductionValue> found);
+/// Each from what those before it have stored. `finished` counts those that have been.
+void execute_one_by_one(const Statement& program, const Place& place, std::span<jit::ReductionValue> found,
+                        std::size_t& finished);
 
 /// A part of a statement in a field of its own. Below shifts it is needed at other sites, so at all.
 std::shared_ptr<jit::Field> computed_aside(const Statement& whole, int part, const Statement::Asides& asides,

@@ -72,9 +72,13 @@ class ReceivedLetters {
   std::map<std::uint64_t, std::shared_ptr<jit::MessageMemory>> letters_;
 };
 
+class Post;
+
 struct Correspondence {
   SentLetters sent;
   ReceivedLetters received;
+  /// Whose letters from there have not been looked at yet, in the order in which they come: each may refer to those before.
+  std::deque<Post*> expected;
 };
 /// With another rank. Under the run time's lock.
 Correspondence& correspondence_with(int rank);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -289,6 +290,7 @@ void Post::start() {
   for (auto& [rank, mail] : mail_) {
     if (!mail.received) continue;
     mail.opened = false;
+    correspondence_with(rank).expected.push_back(this);
     mail.in.memory()->lend();
     mail.received->start();
   }
@@ -350,9 +352,18 @@ void Post::place_arrived(Travelling& t, std::byte* from) {
     t.incoming->overwrite_groups(0, t.halo->incoming->groups, from);
 }
 
-/// Waits for what has been sent, and finds the values.
-void Post::open(int rank, Mail& mail) {
-  if (!mail.received || mail.opened) return;
+/// Looks at what has been sent, and at what was sent before that.
+void Post::open(int rank, const Mail& mail) {
+  std::deque<Post*>& expected = correspondence_with(rank).expected;
+  while (!mail.opened) {
+    Post& next = *expected.front();
+    next.open_next(rank, next.mail_.at(rank));
+    expected.pop_front();
+  }
+}
+
+/// Waits for it, and finds the values.
+void Post::open_next(int rank, Mail& mail) {
   wait(*mail.received);
   mail.opened = true;
   const jit::MessageMemory& in = *mail.in.memory();
@@ -415,13 +426,17 @@ void Post::release() {
     mail.in.release(std::exchange(mail.in_is_kept, false));
     mail.reading.clear();
   }
+  is_taken_ = false;
 }
 
 bool Post::give_up() {
   for (auto& [rank, mail] : mail_) {
-    correspondence_with(rank).sent.forget();
+    Correspondence& other = correspondence_with(rank);
+    other.sent.forget();
+    std::erase(other.expected, this);
     mail.reading.clear();
   }
+  is_taken_ = false;
   return under_way_;
 }
 

@@ -133,6 +133,10 @@ class Post {
   /// keep it.
   Post(const LatticeState& lattice, std::span<const Shifted> statements);
 
+  /// For the messages of one execution, until release() or give_up().
+  void take() { is_taken_ = true; }
+  bool is_taken() const { return is_taken_; }
+
   std::vector<std::vector<Travelling>> travelling;  ///< [statements][values]
   /// [statements][faces][values] what faces read; nullptr: none is needed
   std::vector<std::vector<std::vector<std::shared_ptr<jit::Field>>>> buffers;
@@ -163,13 +167,14 @@ class Post {
   bool prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& names,
                     const std::vector<const PlaceInLetter*>& places);
   static void gather_rest(Mail& mail);
-  void open(int rank, Mail& mail);
+  static void open(int rank, const Mail& mail);
+  void open_next(int rank, Mail& mail);
   void place_buffers(Travelling& value);
   bool fits_letter(const std::shared_ptr<const jit::SiteOrder>& order, const std::vector<LetterPart>& parts) const;
   void place_arrived(Travelling& value, std::byte* from);
 
   bool by_groups_;  ///< messages carry words in device order, otherwise in host order
-  bool under_way_ = false;
+  bool is_taken_ = false, under_way_ = false;
   std::vector<std::shared_ptr<const Faces>> others_;
 };
 

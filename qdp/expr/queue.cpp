@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -35,6 +36,13 @@ bool statements_wait() {
   return env.fuse && !env.check && !env.sync;
 }
 
+/// Collective if there is anything.
+std::vector<double> rounded(std::span<jit::ReductionValue> found) {
+  std::vector<double> results(found.size());
+  if (!found.empty()) jit::Runtime::finish_sums(found, results);
+  return results;
+}
+
 bool fits(const Statement& program) {
   return program.records().size() <= kMostRecords && program.fields().size() <= kMostFields &&
          program.scalars().size() <= kMostScalars;
@@ -52,6 +60,7 @@ void Queue::Group::begin(const LatticeState& lattice, const jit::Domain& domain)
 }
 
 void Queue::Group::clear() {
+  sent_.reset();
   shapes.clear();
   sums.clear();
   program.clear(*lattice_);  // and the fields that only it held
@@ -64,6 +73,7 @@ bool Queue::Group::goes_over(const LatticeState& lattice, const jit::Domain& dom
 bool Queue::Group::is_full() const { return shapes.size() >= kMostStatements; }
 
 bool Queue::Group::has_room_for(const PendingSum& sum) const {
+  if (has_messages() && jit::Runtime::instance().waits_for_sums()) return false;  // for each of its parts
   return !is_full() && number_of_results() + static_cast<std::size_t>(sum.count) <= PendingSum::kMost;
 }
 
@@ -97,7 +107,7 @@ void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs)
 bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, Shape shape, const Node& rhs) {
   const Statement::Extent before = program.extent();
   add(dest, rhs);
-  if (may_wait(shape) && !program.clashes()) return true;
+  if (may_wait(shape) && !program.clashes() && !needs_messages(before.records)) return true;
   program.go_back(before);
   return false;
 }
@@ -116,7 +126,17 @@ void Queue::Group::end(Reduce kind, std::shared_ptr<PendingSum> result) {
 }
 
 bool Queue::Group::may_wait(Shape dest) const {
-  return fits(program) && columns_of(program.records(), dest) == nullptr && !needs_messages(program, *lattice_);
+  return fits(program) && columns_of(program.records(), dest) == nullptr;
+}
+
+bool Queue::Group::needs_messages(std::size_t first) const {
+  return detail::needs_messages(program, *lattice_) && moves_between_ranks(program, first);
+}
+
+bool Queue::Group::send() {
+  if (!jit::process_communicator().serves_all_threads()) return false;  // whoever looks, computes it
+  sent_ = send_values(program, *lattice_, *domain_);
+  return sent_ != nullptr;
 }
 
 void Queue::Group::mark_fields_again() {
@@ -159,6 +179,7 @@ void Queue::Group::drop_dead_stores(QueueCounters& counters) {
 }
 
 bool Queue::Group::as_launch(jit::Launch& launch, bool& whole) {
+  if (has_messages()) return false;
   if (shapes.size() == 1 && needs_pieces(program)) return false;
   const Way way = way_of(program, grouping());
   if (way.kernel == nullptr) return false;
@@ -173,43 +194,36 @@ std::size_t Queue::Group::number_of_results() const {
   return count;
 }
 
-void Queue::Group::succeeded(std::span<const double> results, QueueCounters& counters) {
-  finished_ = shapes.size();
+void Queue::Group::set_sums(std::span<const double> results) {
   for (const auto& sum : sums) {
     sum->set(results.first(static_cast<std::size_t>(sum->count)));
     results = results.subspan(static_cast<std::size_t>(sum->count));
   }
+}
+
+void Queue::Group::succeeded(std::span<const double> results, QueueCounters& counters) {
+  finished_ = shapes.size();
+  set_sums(results);
   if (shapes.size() == 1) return;
   ++counters.programs;
   counters.fused += static_cast<std::int64_t>(program.items().size());
 }
 
-/// In their order, each from what those before it have stored.
 void Queue::Group::run_one_by_one() {
-  Statement::Asides stored;
-  std::size_t summed = 0;
-  for (; finished_ < shapes.size(); ++finished_) {
-    const Record& r = item(finished_);
-    Statement one;
-    if (r.op() == kReduce) {
-      PendingSum& sum = *sums[summed++];
-      one.clear(*lattice_);
-      one.copy(program, r.operand(0), stored);
-      double results[PendingSum::kMost];
-      const std::span<double> found(results, static_cast<std::size_t>(sum.count));
-      detail::reduce(one, *lattice_, *domain_, static_cast<Reduce>(purpose_of(r).reduction), found);
-      sum.set(found);
-      continue;
-    }
-    const auto& dest = program.owner(field_of(r));
-    one.clear(*lattice_, dest.get());
-    one.copy(program, r.operand(0), stored);
-    detail::execute(one, {dest.get(), shapes[finished_], *lattice_, *domain_});
-    stored.emplace(program.items()[finished_], Statement::Aside{dest});
-  }
+  std::vector<jit::ReductionValue> found = nothing_found(program);
+  execute_one_by_one(program, {.lattice = *lattice_, .domain = *domain_}, found, finished_);
+  set_sums(rounded(found));
+}
+
+void Queue::Group::run_with_messages(QueueCounters& counters) {
+  if (wanted_ == 0) return sent_->discard();
+  std::vector<jit::ReductionValue> found = nothing_found(program);
+  sent_->compute(found);
+  succeeded(rounded(found), counters);
 }
 
 void Queue::Group::run_by_itself(QueueCounters& counters) {
+  if (has_messages()) return run_with_messages(counters);
   if (shapes.size() == 1 && sums.empty()) {
     program.go_back_to_value();
     return execute(shapes[0]);
@@ -235,6 +249,8 @@ Queue& Queue::instance() {
         [](const jit::Field* look) { look != nullptr ? instance().run_before_look(*look) : instance().run(); });
     // Otherwise both processes ran them.
     pthread_atfork([] { jit::run_deferred_noexcept(); }, nullptr, nullptr);
+    // Other ranks may be in need of what has not left yet of the messages of those that wait.
+    on_exit([](int status, void*) { status == 0 ? jit::run_deferred_noexcept() : void(); }, nullptr);
     return new Queue;
   }();
   return *queue;
@@ -323,7 +339,7 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
   own->begin(lattice, domain);
   own->add(&dest, rhs);
   const bool aside = must_be_computed_aside(own->program, shape);
-  if (!aside && own->may_wait(shape)) {
+  if (!aside && own->may_wait(shape) && (!own->needs_messages(0) || send(*own))) {
     own->end(shape);
     groups_.push_back(std::move(own));
     jit::set_deferred_waiting(true);
@@ -337,6 +353,11 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
   own->clear();
   spare_.push_back(std::move(own));
   return !aside;
+}
+
+bool Queue::send(Group& group) {
+  run(take([&](const Group& g) { return reads_what(g); }));
+  return group.send();
 }
 
 bool Queue::assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain, const Node& rhs) {
@@ -485,13 +506,14 @@ std::exception_ptr Queue::run_in_order(const Groups& groups) {
       failed |= first.bit;
       continue;
     }
-    if (first.is_empty()) {
+    if (first.is_empty() && !first.has_messages()) {
       done |= first.bit;
       continue;
     }
     beside_.assign(1, &first);
-    for (auto i = next + 1; i != order_.end() && beside_.size() < most; ++i) {
+    for (auto i = next + 1; i != order_.end() && beside_.size() < most && !first.has_messages(); ++i) {
       Group& later = **i;
+      if (later.has_messages()) continue;
       const bool is_ready = ((done | failed) & later.bit) == 0 && (later.after & ~done) == 0;
       if (is_ready && !later.is_empty() && later.goes_over_the_same_as(first) && later.shares_a_field_with(first))
         beside_.push_back(&later);
@@ -524,7 +546,8 @@ bool Queue::add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind,
   std::unique_ptr<Group> own = new_group();
   own->begin(lattice, domain);
   own->add(nullptr, rhs);
-  const bool waits = own->may_wait({}) && !own->program.fields().empty();  // which keep the lattice
+  const bool waits =
+      own->may_wait({}) && !own->needs_messages(0) && !own->program.fields().empty();  // which keep the lattice
   if (waits) {
     own->end(kind, result);
     groups_.push_back(std::move(own));

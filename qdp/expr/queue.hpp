@@ -9,6 +9,9 @@
 // both read: fused, their kernels were long and many. Groups over the same sites of which none has to come before another one
 // are launched side by side instead, so that they find in the caches what they share: the links, for many right-hand sides.
 //
+// A statement that needs values of other ranks begins a group of its own. What it sends leaves at once, and others join it while that
+// travels.
+//
 // A look at a field (jit/memory/deferred.hpp) runs the groups that its value depends on and those that read what the look may
 // change, and the groups that these need. Where programs are cut follows from the sequence of statements and looks alone, so all
 // ranks cut alike.
@@ -23,6 +26,7 @@
 
 #include "jit/runtime.hpp"
 #include "qdp/expr/evaluate.hpp"
+#include "qdp/expr/exchange.hpp"
 #include "qdp/expr/execute.hpp"
 #include "qdp/expr/statement.hpp"
 
@@ -77,6 +81,11 @@ class Queue {
     void end(Reduce kind, std::shared_ptr<PendingSum> result);
     /// It may be computed together with others: what is stored by columns may not, which is computed aside if it is read, too.
     bool may_wait(Shape dest) const;
+    /// Whether the records from `first` on need values of other ranks.
+    bool needs_messages(std::size_t first) const;
+    /// What others need of the first statement leaves. False: its messages are for it alone, and it has to be computed at once.
+    bool send();
+    bool has_messages() const { return sent_ != nullptr; }
     bool goes_over(const LatticeState& lattice, const jit::Domain& domain) const;
     bool goes_over_the_same_as(const Group& other) const { return other.goes_over(*lattice_, *domain_); }
     bool is_full() const;
@@ -115,12 +124,15 @@ class Queue {
     const Record& item(std::size_t i) const;
     Grouping grouping() const;
     void run_one_by_one();
+    void run_with_messages(QueueCounters& counters);
+    void set_sums(std::span<const double> results);
 
     const LatticeState* lattice_ = nullptr;
     const jit::Domain* domain_ = nullptr;
     std::size_t marked_ = 0;    ///< fields that know that they are awaited
     std::size_t finished_ = 0;  ///< statements and sums of the present run
     std::size_t wanted_ = 0;    ///< that are not dropped
+    std::unique_ptr<Sent> sent_;
   };
   using Groups = std::vector<std::unique_ptr<Group>>;
 
@@ -137,6 +149,7 @@ class Queue {
   void put_in_order(const Groups& groups);
   std::exception_ptr run_in_order(const Groups& groups);
   void run_side_by_side();
+  bool send(Group& group);
 
   static constexpr std::size_t kMostGroups = 8;
   std::size_t most_groups_ = kMostGroups;

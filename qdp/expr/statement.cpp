@@ -350,12 +350,31 @@ int Statement::walk_deep(const Node& root, int its_frame) {
 }
 
 void Statement::copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map) {
+  Copied done;
+  copy(from, root, asides, map, done);
+}
+
+void Statement::copy_program(const Statement& from, const Asides& asides) {
+  const auto record = [&](int item) -> const Record& { return from.records_[static_cast<std::size_t>(item)]; };
+  const auto target = [&](const Record& r) { return r.op() == kStore ? number_of(from.fields()[field_of(r)]) : -1; };
+  for (const int item : from.items_) (void)target(record(item));  // first, as in a statement
+  Copied done;
+  for (const int item : from.items_) {
+    const Record& r = record(item);
+    copy(from, r.operand(0), asides, nullptr, done);
+    target_ = target(r);
+    end(purpose_of(r));
+    done.emplace(item, items_.back());
+    if (r.op() == kStore && !detail::is_stored(r)) drop_store(items_.back());
+  }
+}
+
+/// `done`: the numbers here of what has been copied. A record of `from` has one frame there, so it has one number here.
+void Statement::copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map, Copied& done) {
   struct Open {
     int record, frame;  ///< in `from`; here
     int next = 0;
   };
-  // A record of `from` has one frame there, so it has one number here.
-  std::unordered_map<int, int> done;
   const auto record = [&](int i) -> const Record& { return from.records_[static_cast<std::size_t>(i)]; };
   std::vector<Open> open;
   const auto finished = [&](int i, int frame) {

@@ -247,6 +247,8 @@ class Statement {
   const std::shared_ptr<jit::Field>& owner(std::size_t field) const { return owners_[field]; }
   /// Nobody else will read what this record stores.
   void drop_store(int record);
+  /// Makes a program of a value and what becomes of it.
+  void become_program(const Purpose& purpose) { go_back_to_value(), end(purpose); }
   /// What the first statement was before end(), if it is the only one.
   void go_back_to_value();
   /// Writes those of a field, shifted by a map.
@@ -256,6 +258,8 @@ class Statement {
   /// Writes those of a part of another statement (number `root` of its records), as it is seen in the part's own frame, or
   /// shifted by a map.
   void copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map = nullptr);
+  /// Writes all statements of a program, to the same destinations.
+  void copy_program(const Statement& from, const Asides& asides);
 
   /// The identity of a value with a purpose, and of a program. Valid until it changes.
   jit::TableKey identify(const Grouping& grouping, const Purpose& purpose);
@@ -308,6 +312,8 @@ class Statement {
   int finish(const Node& n, int frame, int inner, int a, int b, int c);
   int walk(const Node& n, int frame, int depth);
   int walk_deep(const Node& n, int frame);
+  using Copied = std::unordered_map<int, int>;
+  void copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map, Copied& done);
 
   /// What has been done with a field.
   struct Use {
