@@ -135,7 +135,7 @@ class Exchange {
  private:
   const Record& record(int i) const { return program_.records()[static_cast<std::size_t>(i)]; }
   Place on(const jit::Domain& domain) {
-    const bool whole = domain_.whole && !std::exchange(has_begun_, true);
+    const bool whole = domain_.whole && !std::exchange(has_begun_, true) && !program_.reads_what_it_stores();
     return {.lattice = lattice_, .domain = domain, .inner = true, .whole = whole, .sites_of_all = domain_.sites};
   }
 
@@ -235,6 +235,10 @@ std::shared_ptr<Post> post_for(const LatticeState& lattice, const std::vector<Sh
   if (!kept) kept = std::make_shared<Post>(lattice, statements);
   auto post = std::static_pointer_cast<Post>(kept);
   if (post->is_taken()) jit::run_deferred();  // one of those that wait has it
+  if (post->is_taken())
+    throw jit::InternalError({.what = "messages of a statement",
+                              .expected = "those of the last one of its kind to have come to their end",
+                              .got = "a statement that calls for another one"});
   return post;
 }
 

@@ -250,7 +250,12 @@ Queue& Queue::instance() {
     // Otherwise both processes ran them.
     pthread_atfork([] { jit::run_deferred_noexcept(); }, nullptr, nullptr);
     // Other ranks may be in need of what has not left yet of the messages of those that wait.
-    on_exit([](int status, void*) { status == 0 ? jit::run_deferred_noexcept() : void(); }, nullptr);
+    on_exit(
+        [](int status, void*) {
+          if (status == 0 && jit::deferred_waiting() && jit::process_communicator().size() > 1)
+            jit::run_deferred_noexcept();
+        },
+        nullptr);
     return new Queue;
   }();
   return *queue;

@@ -123,6 +123,10 @@ void Statement::end(const Purpose& purpose) {
   stored = item;
 }
 
+bool Statement::reads_what_it_stores() const {
+  return std::ranges::any_of(uses_, [](const Use& u) { return u.stored >= 0 && (u.here || u.elsewhere); });
+}
+
 void Statement::drop_store(int record) {
   Record& r = records_[static_cast<std::size_t>(record)];
   r = Record::of(kStore, r.packed_shape(), r.attribute & kFieldBits, -1, r.operand(0));

@@ -287,6 +287,8 @@ class Statement {
   /// The right-hand side reads the destination, at whatever site; at other sites.
   bool target_read() const { return target_ >= 0 && (use(target_).here || use(target_).elsewhere); }
   bool target_elsewhere() const { return target_ >= 0 && use(target_).elsewhere; }
+  /// Some statement of the program reads what a field held that it, or a later one, stores in.
+  bool reads_what_it_stores() const;
 
  private:
   int append(const Record& r);

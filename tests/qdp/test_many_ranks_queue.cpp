@@ -89,6 +89,36 @@ TEST_CASE("iterations with hopping terms: statement by statement where kernels w
   });
 }
 
+namespace {
+/// Fields that are read by one statement and stored by the next; their number is more than the memory holds.
+void narrow(Findings& find) {
+  std::vector<LatticeRealD> a(6);
+  for (auto& one : a) random(one);
+  LatticeRealD p, x, y, z;
+  random(p), random(x), random(z);
+  for (const auto& one : a) (void)one.elem(0);
+  jit::Memory& memory = jit::Memory::instance();
+  memory.release_kept();
+  if (&memory != &jit::Memory::host()) memory.set_limit(7 * Layout::sitesOnNode() * sizeof(double));
+  for (int i = 0; i < 2; ++i) {
+    y = x + shift(p, FORWARD, kMu);
+    z = z + y * a[2];  // meanwhile x leaves
+    x = y * a[0] + a[1];
+    p = z * a[3] + y * a[4];
+    z = x - a[5];
+    jit::run_deferred();
+  }
+  find.field(x), find.field(y), find.field(z), find.field(p);
+  memory.set_limit(0);
+}
+}  // namespace
+TEST_CASE("programs with messages whose fields are too many for the device's memory run statement by statement") {
+  check_same({4, 4, 4, 8}, {{1, 1, 1, 2}}, narrow, [](int) {
+    use_gpus();
+    setenv("TESSERA_SPILL", "1", 1);  // fields leave between statements
+  });
+}
+
 TEST_CASE(
     "what follows a statement with messages is computed with it, its sum too, and a value that nobody reads is not stored") {
   const auto found = on_two([](jit::Communicator&) {
