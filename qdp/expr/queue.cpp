@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -249,13 +248,6 @@ Queue& Queue::instance() {
         [](const jit::Field* look) { look != nullptr ? instance().run_before_look(*look) : instance().run(); });
     // Otherwise both processes ran them.
     pthread_atfork([] { jit::run_deferred_noexcept(); }, nullptr, nullptr);
-    // Other ranks may be in need of what has not left yet of the messages of those that wait.
-    on_exit(
-        [](int status, void*) {
-          if (status == 0 && jit::deferred_waiting() && jit::process_communicator().size() > 1)
-            jit::run_deferred_noexcept();
-        },
-        nullptr);
     return new Queue;
   }();
   return *queue;
