@@ -147,13 +147,11 @@ std::size_t knee_of(std::span<const ReadingRate> rates) {
 
 double rate_of_reading(std::span<const ReadingRate> rates, double bytes) {
   const auto set = [](const ReadingRate& one) { return static_cast<double>(one.bytes); };
-  for (std::size_t i = 0; i < rates.size(); ++i) {
-    if (bytes > set(rates[i])) continue;
-    if (i == 0) break;
-    const ReadingRate &less = rates[i - 1], &more = rates[i];
-    return less.rate + (more.rate - less.rate) * (bytes - set(less)) / (set(more) - set(less));
-  }
-  return bytes > set(rates.back()) ? rates.back().rate : rates.front().rate;
+  const auto more = std::ranges::lower_bound(rates, bytes, {}, set);
+  if (more == rates.begin()) return rates.front().rate;
+  if (more == rates.end()) return rates.back().rate;
+  const ReadingRate& less = more[-1];
+  return less.rate + (more->rate - less.rate) * (bytes - set(less)) / (set(*more) - set(less));
 }
 
 std::vector<ReadingRate> measure_reading(Device& device) {
