@@ -7,10 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
 #include "jit/comm/forwarded_ranks.hpp"
+#include "jit/support/env.hpp"
 
 namespace tests {
 
@@ -18,7 +20,10 @@ struct CountedMessages {
   std::int64_t messages = 0;
   std::size_t bytes = 0;
 
-  CountedMessages() {
+  /// Before the first lattice: then they are all copied, unless ranks are to read them where they lie.
+  explicit CountedMessages(bool are_shared = false) {
+    setenv("TESSERA_SHARE_MESSAGES", are_shared ? "1" : "0", 1);
+    jit::reload_env();
     auto ranks = jit::replace_process_communicator(nullptr);
     jit::replace_process_communicator(std::make_unique<Counting>(*this, std::move(ranks)));
   }

@@ -18,6 +18,7 @@ constexpr LeftOut kLeftOut[] = {
     {"test_many_ranks_io.cpp", "", "starts ranks of its own"},
     {"test_many_ranks_programs.cpp", "", "starts ranks of its own"},
     {"test_many_ranks_queue.cpp", "", "starts ranks of its own"},
+    {"test_many_ranks_shared.cpp", "", "starts ranks of its own"},
     {"test_many_ranks_messages.cpp", "", "starts ranks of its own"},
     {"test_many_ranks_hmc.cpp", "", "starts ranks of its own"},
     {"test_many_ranks_meas.cpp", "", "starts ranks of its own"},

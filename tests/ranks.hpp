@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -36,6 +37,11 @@ requires std::is_trivially_copyable_v<T> std::vector<std::vector<T>> on_ranks(in
     if (!text.empty()) std::memcpy(all.back().data(), text.data(), text.size());
   }
   return all;
+}
+
+/// For the bodies of ranks, where checks do not count. Throws std::runtime_error.
+inline void must(bool holds) {
+  if (!holds) throw std::runtime_error("something does not hold that must");
 }
 
 }  // namespace tests

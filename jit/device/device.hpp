@@ -53,10 +53,19 @@ struct DeviceLaunch {
   std::uint64_t* finished = nullptr;  ///< receives a Device::Mark of the kernel's end, before results are read
 };
 
-class Device {
+/// Where pools (memory.hpp) take their blocks from.
+class BlockSource {
  public:
-  virtual ~Device() = default;
+  virtual ~BlockSource() = default;
+  /// Memory at an address divisible by Device::kAlignment, not touched; nullptr when there is none left. bytes > 0.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void free(void* address, std::size_t bytes) noexcept = 0;
+  /// Bytes of memory that this process may use.
+  virtual std::size_t capacity() const = 0;
+};
 
+class Device : public BlockSource {
+ public:
   /// "cpu", "cuda:0", "sim": the name that TESSERA_DEVICE takes.
   virtual std::string name() const = 0;
   /// For people: "NVIDIA H200".
@@ -71,11 +80,6 @@ class Device {
   /// Sites per group that suit it (lanes of a register, threads of a warp).
   virtual int lanes() const = 0;
 
-  /// Device memory at an address divisible by kAlignment, not touched; nullptr when there is none left. bytes > 0.
-  virtual void* allocate(std::size_t bytes) = 0;
-  virtual void free(void* address, std::size_t bytes) noexcept = 0;
-  /// Bytes of memory that this process may use.
-  virtual std::size_t capacity() const = 0;
   /// Asked when the device's own driver lacks memory, to load or to launch a kernel: whether some was given back. `again`: the
   /// last time was not enough. Must launch nothing, and leave alone what the launch uses.
   virtual void when_short(std::function<bool(bool again)>) {}

@@ -24,7 +24,9 @@ std::size_t Memory::block_bytes(std::size_t bytes) {
   return std::max(unit, (bytes + unit - 1) / unit * unit);
 }
 
-Memory::Memory(Device& device, std::size_t limit) : device_(device) { set_limit(limit); }
+Memory::Memory(Device& device, BlockSource& blocks, std::size_t limit) : device_(device), blocks_(blocks) {
+  set_limit(limit);
+}
 
 Memory::~Memory() { release_kept(); }
 
@@ -98,10 +100,10 @@ void* Memory::take(std::size_t size) {
   const std::size_t most = device_.host_accessible() ? peak_ : 2 * peak_;
   const std::size_t bound = std::min(limit_, std::max({most, live_ + size, kAlwaysKept}));
   while (kept_ > 0 && live_ + size + kept_ > bound) release_oldest();
-  void* block = device_.allocate(size);
+  void* block = blocks_.allocate(size);
   if (block == nullptr && kept_ > 0) {
     release_kept();
-    block = device_.allocate(size);
+    block = blocks_.allocate(size);
   }
   return block;
 }
@@ -115,7 +117,7 @@ void Memory::free(void* address, std::size_t bytes) noexcept {
     bins_[size].push_back({address, ++clock_});
     kept_ += size;
   } catch (...) {  // no memory for the list
-    device_.free(address, size);
+    blocks_.free(address, size);
   }
 }
 
@@ -127,14 +129,14 @@ void Memory::release_oldest() noexcept {
       oldest = &bin;
       size = bytes;
     }
-  device_.free(oldest->front().address, size);
+  blocks_.free(oldest->front().address, size);
   oldest->erase(oldest->begin());
   kept_ -= size;
 }
 
 void Memory::release_kept() noexcept {
   for (auto& [bytes, bin] : bins_) {
-    for (const Kept& block : bin) device_.free(block.address, bytes);
+    for (const Kept& block : bin) blocks_.free(block.address, bytes);
     bin.clear();
   }
   kept_ = 0;

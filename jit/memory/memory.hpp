@@ -30,8 +30,10 @@ class Memory {
     ~Holder() = default;
   };
 
-  /// `limit` in bytes bounds what is held (live and kept for reuse); 0: the device's capacity.
-  explicit Memory(Device& device, std::size_t limit = 0);
+  /// `limit` in bytes bounds what is held (live and kept for reuse); 0: the capacity of where blocks come from.
+  explicit Memory(Device& device, std::size_t limit = 0) : Memory(device, device, limit) {}
+  /// Of blocks that the device reaches.
+  Memory(Device& device, BlockSource& blocks, std::size_t limit = 0);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -70,7 +72,7 @@ class Memory {
   std::size_t kept_bytes() const { return kept_; }
   std::int64_t live_blocks() const { return live_blocks_; }
   std::size_t limit() const { return limit_; }
-  void set_limit(std::size_t bytes) { limit_ = bytes != 0 ? bytes : device_.capacity(); }
+  void set_limit(std::size_t bytes) { limit_ = bytes != 0 ? bytes : blocks_.capacity(); }
 
  private:
   struct Kept {
@@ -85,6 +87,7 @@ class Memory {
   [[noreturn]] void fail(std::size_t bytes) const;
 
   Device& device_;
+  BlockSource& blocks_;
   std::vector<Holder*> holders_;
   std::size_t limit_ = 0;
   std::size_t live_ = 0, peak_ = 0, kept_ = 0;

@@ -1,12 +1,26 @@
 #include "jit/memory/message_memory.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "jit/memory/residency.hpp"
 
 namespace jit {
 
-MessagePool::MessagePool(Memory& memory, Memory& host) : memory_(memory), host_(host) { memory_.add_holder(this); }
+namespace {
+
+/// In the line before a piece.
+std::atomic_ref<std::uint64_t> reader_of(std::byte* piece) {
+  static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);  // between processes
+  return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(piece - Device::kAlignment));
+}
+
+}  // namespace
+
+MessagePool::MessagePool(Memory& memory, Memory& host, Read read) : memory_(memory), host_(host), read_(read) {
+  memory_.add_holder(this);
+}
 
 MessagePool::~MessagePool() { memory_.remove_holder(this); }
 
@@ -24,17 +38,40 @@ MessagePool& MessagePool::on_host() {
   return *pool;
 }
 
+std::byte* MessagePool::allocate(std::size_t bytes) {
+  std::erase_if(left_to_readers_, [&](const Piece& piece) {
+    if (reader_of(piece.address).load(std::memory_order_acquire) != 0) return false;
+    memory_.free(piece.address - head(), head() + piece.bytes);
+    return true;
+  });
+  std::byte* const address = static_cast<std::byte*>(memory_.allocate(head() + bytes)) + head();
+  if (read_ == Read::by_others) reader_of(address).store(0, std::memory_order_relaxed);
+  return address;
+}
+
+void MessagePool::free(std::byte* address, std::size_t bytes) noexcept {
+  if (read_ == Read::here || reader_of(address).load(std::memory_order_acquire) == 0)
+    memory_.free(address - head(), head() + bytes);
+  else
+    try {
+      left_to_readers_.push_back({address, bytes});
+    } catch (...) {  // the piece is lost
+    }
+}
+
 std::size_t MessagePool::spare_bytes() const {
   std::size_t bytes = 0;
-  for (const MessageMemory* piece : worthless_) bytes += Memory::block_bytes(piece->bytes());
+  for (const MessageMemory* piece : worthless_)
+    if (!piece->is_read()) bytes += Memory::block_bytes(head() + piece->bytes());
   if (is_only_place()) return bytes;
   for (const MessageMemory* piece : kept_) bytes += Memory::block_bytes(piece->bytes());
   return bytes;
 }
 
 bool MessagePool::give_up_one() {
-  if (!worthless_.empty()) {
-    worthless_.front()->drop();
+  const auto spare = std::ranges::find_if(worthless_, [](const MessageMemory* piece) { return !piece->is_read(); });
+  if (spare != worthless_.end()) {
+    (*spare)->drop();
     return true;
   }
   if (is_only_place()) return false;
@@ -49,6 +86,10 @@ std::string MessagePool::describe() const {
 }
 
 MessageMemory::~MessageMemory() {
+  if (is_foreign_) {
+    reader_of(address_).store(0, std::memory_order_release);
+    return;
+  }
   if (image_ != nullptr) home_.host_.free(image_, bytes_);
   drop();
 }
@@ -60,7 +101,7 @@ void MessageMemory::leave_list() noexcept {
 /// The contents are lost.
 void MessageMemory::drop() noexcept {
   leave_list();
-  if (address_ != nullptr) home_.memory_.free(std::exchange(address_, nullptr), bytes_);
+  if (address_ != nullptr) home_.free(std::exchange(address_, nullptr), bytes_);
 }
 
 /// To the host; false if that has no memory. Throws DeviceError if the copy fails; then it is as it was.
@@ -79,14 +120,14 @@ bool MessageMemory::hold() {
   ++held_;
   if (address_ != nullptr) return false;
   try {
-    Block block(home_.memory_, home_.memory_.allocate(bytes_), bytes_);
+    address_ = home_.allocate(bytes_);
     if (image_ != nullptr) {
-      home_.device().copy_to_device(block.address(), image_, bytes_);
+      home_.device().copy_to_device(address_, image_, bytes_);
       home_.host_.free(std::exchange(image_, nullptr), bytes_);
       ++home_.returned_;
     }
-    address_ = static_cast<std::byte*>(block.keep());
   } catch (...) {
+    drop();
     --held_;
     throw;
   }
@@ -94,7 +135,7 @@ bool MessageMemory::hold() {
 }
 
 void MessageMemory::release() noexcept {
-  if (--held_ > 0 || address_ == nullptr) return;
+  if (--held_ > 0 || address_ == nullptr || is_foreign_) return;
   list_ = is_kept_ ? &home_.kept_ : &home_.worthless_;
   list_->splice(list_->end(), entry_, place_);
 }
@@ -107,5 +148,11 @@ void MessageMemory::lend() {
 void MessageMemory::take_back() {
   if (std::exchange(is_lent_, false)) home_.device().take_back(address_);
 }
+
+bool MessageMemory::is_read() const {
+  return may_be_read() && address_ != nullptr && reader_of(address_).load(std::memory_order_acquire) != 0;
+}
+
+void MessageMemory::give() { reader_of(address_).store(1, std::memory_order_release); }
 
 }  // namespace jit

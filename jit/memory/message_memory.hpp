@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "jit/memory/memory.hpp"
 
@@ -24,8 +25,10 @@ class MessageMemory;
 /// The pieces in one pool.
 class MessagePool final : private Memory::Holder {
  public:
+  /// Whether pieces are read where they lie by other processes, each from MessageMemory::give() until its reader is done.
+  enum class Read { here, by_others };
   /// `host` is the same pool as `memory` if there is no other place for contents.
-  MessagePool(Memory& memory, Memory& host);
+  MessagePool(Memory& memory, Memory& host, Read read = Read::here);
   ~MessagePool();
   MessagePool(const MessagePool&) = delete;
   MessagePool& operator=(const MessagePool&) = delete;
@@ -36,6 +39,8 @@ class MessagePool final : private Memory::Holder {
 
   Memory& memory() const { return memory_; }
   Device& device() const { return memory_.device(); }
+  /// Bytes before each piece: of a line that says whether it is read.
+  std::size_t head() const { return read_ == Read::by_others ? Device::kAlignment : 0; }
   /// Contents that went to the host because memory was short, and that came back.
   std::int64_t left() const { return left_; }
   std::int64_t returned() const { return returned_; }
@@ -43,13 +48,22 @@ class MessagePool final : private Memory::Holder {
  private:
   friend class MessageMemory;
 
+  struct Piece {
+    std::byte* address;
+    std::size_t bytes;
+  };
+
   bool is_only_place() const { return &memory_ == &host_; }
+  std::byte* allocate(std::size_t bytes);
+  void free(std::byte* address, std::size_t bytes) noexcept;
   std::size_t spare_bytes() const override;
   bool give_up_one() override;
   std::string describe() const override;
 
   Memory& memory_;
   Memory& host_;
+  const Read read_;
+  std::vector<Piece> left_to_readers_;          ///< freed when nobody reads them any more
   std::list<MessageMemory*> worthless_, kept_;  ///< that have memory here and nobody holds, the longest first
   std::int64_t left_ = 0, returned_ = 0;
 };
@@ -58,6 +72,9 @@ class MessageMemory {
  public:
   /// Has no memory until it is held.
   MessageMemory(MessagePool& home, std::size_t bytes) : home_(home), bytes_(bytes) {}
+  /// That of another process, which has given it, and has it back when this one ends.
+  MessageMemory(MessagePool& home, std::byte* given, std::size_t bytes)
+      : home_(home), bytes_(bytes), address_(given), is_foreign_(true) {}
   ~MessageMemory();
   MessageMemory(const MessageMemory&) = delete;
   MessageMemory& operator=(const MessageMemory&) = delete;
@@ -88,6 +105,12 @@ class MessageMemory {
   void lend();
   void take_back();
 
+  /// Whether other processes read such pieces; whether one reads this one.
+  bool may_be_read() const { return home_.read_ == MessagePool::Read::by_others; }
+  bool is_read() const;
+  /// From now on one does.
+  void give();
+
  private:
   friend class MessagePool;
 
@@ -100,7 +123,7 @@ class MessageMemory {
   std::byte* address_ = nullptr;
   void* image_ = nullptr;  ///< on the host, while the contents are there and not here
   int held_ = 0;
-  bool is_kept_ = false, is_lent_ = false;
+  bool is_foreign_ = false, is_kept_ = false, is_lent_ = false;
   std::list<MessageMemory*> entry_{this};  ///< that of a list; here while it is in none
   std::list<MessageMemory*>::iterator place_ = entry_.begin();
   std::list<MessageMemory*>* list_ = nullptr;  ///< of its home, if it is in one

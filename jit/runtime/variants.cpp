@@ -165,9 +165,10 @@ bool Variants::exceeds_caches(double bytes) {
   return may_exceed_caches(bytes) && bytes > static_cast<double>(knee_of(reading()));
 }
 
-/// CPU: streaming stores pay when results leave the cache before they are read again, as where the fields that live are more
-/// than it holds; prefetching when operands come from beyond the nearest caches in an order that the processor cannot guess
-/// (neighbours). GPU: one site per thread, in the largest blocks that launch.
+/// CPU: streaming stores pay when results leave the cache before they are read again, which is after half of this kernel and half of the
+/// next one at the earliest. A trial does not tell: what they save is in the time of this kernel, what they cost in that of those which
+/// read. Prefetching pays when operands come from beyond the nearest caches, as where the fields that live are more than these hold, in
+/// an order that the processor cannot guess (neighbours). GPU: one site per thread, in the largest blocks that launch.
 TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   TuningSpace space;
   CodeOptions& start = space.start.code;
@@ -195,13 +196,14 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
   const bool may_prefetch = !kernel.ir.listed, may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
-  start.streaming = env().stream.value_or(out_of_cache && may_stream && !kernel.cost.reads_written);
+  const bool stores_for_later = out_of_cache && may_stream && exceeds_caches(bytes / 2);
+  start.streaming = env().stream.value_or(stores_for_later && !kernel.cost.reads_written);
   const int ahead = kernel.cost.operations > kLongKernel ? kLongAhead : kShortAhead;
   start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? ahead : 0);
   if (start.check || !tuning()) return space;
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && !is_near)))
     space.prefetch = {0, 1, 2, 4, 8};
-  space.try_streaming = !env().stream && may_stream && out_of_cache;
+  space.try_streaming = !env().stream && stores_for_later;
   space.try_optimised = assembles && !env().assembler;
   return space;
 }

@@ -19,7 +19,7 @@ namespace {
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kAssembler, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
-  kFuse, kTwoRows, kOverlap, kKeepHalos, kNuma, kMpi, kGpuMpi, kMpiLibrary, kTimeout
+  kFuse, kTwoRows, kOverlap, kKeepHalos, kShareMessages, kNuma, kMpi, kGpuMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
 
@@ -203,6 +203,7 @@ Env read_all() {
   values.two_rows = read_auto_bool(kTwoRows);
   values.overlap = read_bool(kOverlap);
   values.keep_halos = read_bytes(kKeepHalos);
+  values.share_messages = read_bool(kShareMessages);
   values.numa = read_bool(kNuma);
   values.mpi = read_auto_bool(kMpi);
   values.gpu_mpi = read_auto_bool(kGpuMpi);
@@ -265,6 +266,8 @@ const std::vector<EnvVariable>& env_table() {
        "0: sites are computed only when all messages of a statement have arrived (bench)"},
       {"TESSERA_KEEP_HALOS", "bytes, or with K M G T (KiB MiB GiB TiB)", "64MiB",
        "what another rank may keep of what this one has sent it, which is not sent again until it changes; 0: all is sent"},
+      {"TESSERA_SHARE_MESSAGES", "0|1", "1",
+       "0: messages between ranks of one machine are copied by MPI, as others are, not read where they have been written"},
       {"TESSERA_NUMA", "0|1", "1",
        "0: ranks of a machine that nobody has bound to processors run on all of it, not each in its share of the NUMA domains"},
       {"TESSERA_MPI", "auto|0|1", "auto",

@@ -46,6 +46,7 @@ struct Env {
   std::optional<bool> two_rows;  ///< whether links of operators are kept so
   bool overlap = true;           ///< inner sites are computed while messages travel
   std::uint64_t keep_halos = 0;  ///< bytes for each other rank
+  bool share_messages = true;    ///< ranks of a machine read them where they have been written
   bool numa = true;              ///< ranks stay in their share of the NUMA domains
   std::string libcuda;           ///< the CUDA driver's library
   std::string libdevice;         ///< NVIDIA's mathematical functions as LLVM bitcode; empty: looked for

@@ -109,7 +109,8 @@ class Exchange {
   }
 
   void compute_inner_sites(Post& post, std::span<jit::ReductionValue> found) {
-    for (const jit::Domain& domain : values_.faces->inner) {
+    const Faces& faces = *values_.faces;
+    for (const jit::Domain& domain : post.wants_attention() ? faces.inner_pieces : faces.inner) {
       execute_program(program_, on(domain), found);
       spent().inner_sites += domain.sites;
       post.poll();

@@ -37,6 +37,9 @@ std::size_t note_words(std::size_t values) { return 2 + 2 * values; }
 std::size_t note_bytes(std::size_t values) { return note_words(values) * sizeof(std::uint64_t); }
 /// Behind the values that are not there: the number of their letter, and the note, in which these have the letter 0.
 std::size_t rest_note_bytes(std::size_t values) { return sizeof(std::uint64_t) + note_bytes(values); }
+/// Shorter letters are sent: they are copied in no time, and no other message to the same end is as short as an address.
+constexpr std::size_t kLeastShared = 4096;
+static_assert(sizeof(jit::SharedMessages::Address) < kLeastShared);
 /// Whether a note in the place of a letter is worth its while.
 bool may_be_kept(std::size_t bytes, std::size_t values) { return note_bytes(values) < bytes; }
 
@@ -73,6 +76,16 @@ Spent& spent() {
 
 bool Letter::hold() {
   if (bytes_ == 0) return false;
+  if (may_be_shared_ && (!is_shared() || memory_->is_read())) {
+    auto shared = std::make_shared<jit::MessageMemory>(jit::SharedMessages::instance().pool(), bytes_);
+    try {
+      shared->hold();
+      memory_ = std::move(shared);
+      return true;
+    } catch (const jit::OutOfMemory&) {
+      if (is_shared()) memory_ = nullptr;
+    }
+  }
   if (memory_ == nullptr) memory_ = std::make_shared<jit::MessageMemory>(*pool_, bytes_);
   return memory_->hold();
 }
@@ -105,6 +118,10 @@ Post::Post(const LatticeState& lattice, std::span<const Shifted> statements) : b
     mail.arrived.resize(mail.in_at.size());
     mail.out_bytes = end_letter(mail.out, mail.out_at);
     mail.in_bytes = end_letter(mail.in, mail.in_at);
+    if (jit::SharedMessages::instance().reach(rank) && mail.out_bytes >= kLeastShared) {
+      mail.out.may_be_shared();
+      mail.addressed = ranks.outgoing(&mail.address, sizeof mail.address, rank);
+    }
     if (mail.out.size() == mail.out_bytes) continue;
     mail.note.resize(note_words(mail.values.size()));
     mail.noted = ranks.outgoing(mail.note.data(), mail.note.size() * sizeof(std::uint64_t), rank);
@@ -169,6 +186,7 @@ void Post::hold_letters() {
 }
 
 void Post::connect_out(int rank, Mail& mail) {
+  if (mail.out.is_shared()) return;
   std::byte* const at = mail.out.memory()->library_address();
   jit::Communicator& ranks = jit::process_communicator();
   if (mail.out_bytes > 0) mail.plain = ranks.outgoing(at, mail.out_bytes, rank);
@@ -183,7 +201,8 @@ void Post::connect_in(int rank, Mail& mail) {
 void Post::prepare(const std::function<Contents(std::size_t statement, std::size_t value)>& contents) {
   hold_letters();
   for (auto& [rank, mail] : mail_) {
-    mail.sent = mail.plain.get();
+    mail.sent = nullptr;
+    if (mail.out_bytes > 0) send(mail, mail.out, mail.out_bytes, mail.plain.get());
     mail.is_there.assign(mail.values.size(), false);
     if (mail.noted && jit::env().keep_halos >= mail.out.size()) prepare(rank, mail, contents);
   }
@@ -219,6 +238,8 @@ void Post::prepare(int rank, Mail& mail,
   }
   if (known == std::ssize(places)) {
     mail.sent = mail.noted.get();
+    mail.letter = nullptr;
+    mail.sent_bytes = mail.noted->length();
     return;
   }
   if (!all_seen) --*mail.hope;
@@ -226,7 +247,13 @@ void Post::prepare(int rank, Mail& mail,
   mail.is_there.assign(names.size(), false);
   const Postscript postscript{other.keep(mail.out_bytes, names, mail.out_at, mail.hope), other.oldest()};
   mail.out.memory()->write(mail.out_bytes, &postscript, sizeof postscript);
-  mail.sent = mail.kept.get();
+  send(mail, mail.out, mail.out_bytes + sizeof postscript, mail.kept.get());
+}
+
+void Post::send(Mail& mail, Letter& letter, std::size_t bytes, jit::Message* message) {
+  mail.letter = &letter;
+  mail.sent_bytes = bytes;
+  mail.sent = letter.is_shared() ? mail.addressed.get() : message;
 }
 
 /// A message of what the other rank does not have; false if its length would not tell it from others.
@@ -251,8 +278,8 @@ bool Post::prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& name
   const std::uint64_t number = correspondence_with(rank).sent.keep(mail.out_bytes, added, at, mail.hope);
   rest.write(bytes, &number, sizeof number);
   rest.write(bytes + sizeof number, mail.note.data(), note_bytes(n));
-  mail.partial = jit::process_communicator().outgoing(rest.library_address(), length, rank);
-  mail.sent = mail.partial.get();
+  if (!mail.rest.is_shared()) mail.partial = jit::process_communicator().outgoing(rest.library_address(), length, rank);
+  send(mail, mail.rest, length, mail.partial.get());
   return true;
 }
 
@@ -296,20 +323,31 @@ void Post::start() {
   }
   for (auto& [rank, mail] : mail_)
     if (mail.sent != nullptr) {
-      if (mail.sent == mail.partial.get()) {
-        gather_rest(mail);
-        mail.rest.memory()->lend();
-      } else if (mail.sent != mail.noted.get()) {
-        mail.out.memory()->lend();
+      if (mail.letter == &mail.rest) gather_rest(mail);
+      if (mail.letter != nullptr) {
+        jit::MessageMemory& memory = *mail.letter->memory();
+        if (mail.letter->is_shared())
+          mail.address = jit::SharedMessages::instance().give(memory, mail.sent_bytes);
+        else
+          memory.lend();
       }
       mail.sent->start();
       ++spent().messages;
-      spent().bytes += static_cast<std::int64_t>(mail.sent->length());
-      if (mail.sent != mail.noted.get() && mail.sent != mail.partial.get()) continue;
+      spent().bytes += static_cast<std::int64_t>(mail.sent_bytes);
+      if (mail.letter == &mail.out) continue;
       ++spent().notes;
       for (std::size_t i = 0; i < mail.values.size(); ++i)
         if (mail.is_there[i]) spent().bytes_kept += static_cast<std::int64_t>(mail.out_at[i + 1] - mail.out_at[i]);
     }
+}
+
+bool Post::wants_attention() const {
+  return std::ranges::any_of(mail_, [](const auto& entry) {
+    const auto& [rank, mail] = entry;
+    const bool sends_long = mail.letter != nullptr && !mail.letter->is_shared() && mail.sent_bytes >= kLeastShared;
+    return sends_long ||
+           (!mail.opened && mail.in_bytes >= kLeastShared && !jit::SharedMessages::instance().reach(rank));
+  });
 }
 
 void Post::poll() {
@@ -366,18 +404,31 @@ void Post::open(int rank, const Mail& mail) {
 void Post::open_next(int rank, Mail& mail) {
   wait(*mail.received);
   mail.opened = true;
-  const jit::MessageMemory& in = *mail.in.memory();
-  mail.in.memory()->take_back();
+  std::shared_ptr<jit::MessageMemory> came = mail.in.memory();
+  came->take_back();
   ReceivedLetters& letters = correspondence_with(rank).received;
-  const std::size_t length = mail.received->length(), n = mail.arrived.size();
+  std::size_t length = mail.received->length();
+  const std::size_t n = mail.arrived.size();
+  const bool is_read_there = length == sizeof mail.address && mail.in_bytes >= kLeastShared;
+  if (is_read_there) {
+    jit::SharedMessages::Address address;
+    came->read(0, &address, sizeof address);
+    came = jit::SharedMessages::instance().take(rank, address);
+    mail.reading.emplace_back(came);
+    length = address.bytes;
+  }
+  const jit::MessageMemory& in = *came;
+  const auto keep = [&](std::uint64_t number) {
+    letters.keep(number, came);
+    mail.in_is_kept = !is_read_there;
+  };
   if (length == mail.in_bytes || length == mail.in_bytes + sizeof(Postscript)) {
-    for (std::size_t i = 0; i < n; ++i) mail.arrived[i] = mail.in.at(mail.in_at[i]);
+    for (std::size_t i = 0; i < n; ++i) mail.arrived[i] = in.address() + mail.in_at[i];
     if (length == mail.in_bytes) return;
     Postscript postscript;
     in.read(mail.in_bytes, &postscript, sizeof postscript);
     letters.drop_before(postscript.oldest);
-    letters.keep(postscript.number, mail.in.memory());
-    mail.in_is_kept = true;
+    keep(postscript.number);
     return;
   }
   // A note, and before it what it does not find.
@@ -392,7 +443,7 @@ void Post::open_next(int rank, Mail& mail) {
         mail.arrived[i] = mail.reading.emplace_back(letters.at(place.letter))->address() + place.byte;
         continue;
       }
-      mail.arrived[i] = mail.in.at(bytes);
+      mail.arrived[i] = in.address() + bytes;
       bytes += mail.in_at[i + 1] - mail.in_at[i];
     }
   }
@@ -403,8 +454,7 @@ void Post::open_next(int rank, Mail& mail) {
   if (bytes == 0) return;
   std::uint64_t number = 0;
   in.read(bytes, &number, sizeof number);
-  letters.keep(number, mail.in.memory());
-  mail.in_is_kept = true;
+  keep(number);
 }
 
 void Post::finish() {
@@ -412,10 +462,9 @@ void Post::finish() {
     open(rank, mail);
     if (mail.sent == nullptr) continue;
     wait(*mail.sent);
-    mail.out.memory()->take_back();
-    if (mail.sent != mail.partial.get()) continue;
-    mail.rest.memory()->take_back();
-    mail.rest.release();
+    if (mail.letter == nullptr) continue;
+    mail.letter->memory()->take_back();
+    if (mail.letter == &mail.rest) mail.rest.release();
   }
   under_way_ = false;
 }

@@ -13,6 +13,7 @@
 #include "jit/comm/communicator.hpp"
 #include "jit/memory/field.hpp"
 #include "jit/memory/message_memory.hpp"
+#include "jit/memory/shared_messages.hpp"
 #include "jit/support/clock.hpp"
 #include "qdp/expr/kept_values.hpp"
 #include "qdp/expr/storage.hpp"
@@ -55,6 +56,9 @@ class Letter {
   /// Longer by so much; the number of bytes before.
   std::size_t add(std::size_t bytes) { return std::exchange(bytes_, bytes_ + bytes); }
   std::size_t size() const { return bytes_; }
+  /// The other rank may read it where it is written.
+  void may_be_shared() { may_be_shared_ = true; }
+  bool is_shared() const { return memory_ != nullptr && memory_->may_be_read(); }
   /// In the memory of the device, which may be the host's, unless it has to stay out of it.
   void stay_on_host() { pool_ = &jit::MessagePool::on_host(); }
   bool is_on_device() const { return pool_ == &jit::MessagePool::on_device(); }
@@ -63,6 +67,7 @@ class Letter {
     Letter other;
     other.bytes_ = bytes_;
     other.pool_ = pool_;
+    other.may_be_shared_ = may_be_shared_;
     return other;
   }
 
@@ -76,6 +81,7 @@ class Letter {
  private:
   std::size_t bytes_ = 0;
   jit::MessagePool* pool_ = &jit::MessagePool::on_device();
+  bool may_be_shared_ = false;
   std::shared_ptr<jit::MessageMemory> memory_;  // nullptr: none yet
 };
 
@@ -107,7 +113,8 @@ struct Contents {
 /// of the same kind use it one after the other.
 ///
 /// A message is told by its length: a letter; one that the receiver keeps, with its number behind; if it has all values from
-/// before, a note that says where; if it has some, the others without gaps and such a note.
+/// before, a note that says where; if it has some, the others without gaps and such a note. To a rank that reads the memory of this one
+/// goes where all that lies, unless that is a note or there is no such memory left.
 class Post {
   /// Messages to and from one other rank, with everything that the stage sends there.
   struct Mail {
@@ -119,8 +126,12 @@ class Post {
     Letter rest;                                                 ///< values that it does not have, and a note
     std::unique_ptr<jit::Message> plain, kept, noted, received;  ///< nullptr: none
     std::unique_ptr<jit::Message> partial;                       ///< made anew each time, since its length differs
+    jit::SharedMessages::Address address{};                      ///< of what the other rank reads; its memory stays
+    std::unique_ptr<jit::Message> addressed;                     ///< nullptr: it reads nothing here
     std::vector<bool> is_there;                                  ///< [parts of `out`] the other rank has it
     jit::Message* sent = nullptr;                                ///< the one of this execution
+    Letter* letter = nullptr;                                    ///< what it carries; nullptr: a note
+    std::size_t sent_bytes = 0;                                  ///< of that, or the note
     bool opened = true, in_is_kept = false;                      ///< what came: was looked at; stays where it is
     std::vector<std::byte*> arrived;                             ///< [parts of `in`]
     std::vector<jit::HeldMessage> reading;                       ///< letters from before that some have arrived with
@@ -147,7 +158,9 @@ class Post {
   bool is_sent(const Travelling& value) const;
   /// What lies in the outgoing buffers leaves, and what others send may come.
   void start();
-  /// Lets messages make progress.
+  /// Whether messages may be under way that make progress only while somebody looks after them.
+  bool wants_attention() const;
+  /// Does so.
   void poll();
   /// What arrives for a value lies in its buffer.
   void receive(Travelling& value);
@@ -166,6 +179,7 @@ class Post {
   void prepare(int rank, Mail& mail, const std::function<Contents(std::size_t statement, std::size_t value)>& contents);
   bool prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& names,
                     const std::vector<const PlaceInLetter*>& places);
+  static void send(Mail& mail, Letter& letter, std::size_t bytes, jit::Message* message);
   static void gather_rest(Mail& mail);
   static void open(int rank, const Mail& mail);
   void open_next(int rank, Mail& mail);

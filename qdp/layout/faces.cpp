@@ -57,16 +57,16 @@ std::vector<jit::Domain> in_ranges(jit::Domain list, int lanes) {
 
 /// Cut where messages are to be looked after in between: many MPIs move long ones only while somebody calls them. Not where a device of
 /// its own computes: the host has time then.
-std::vector<jit::Domain> with_pauses(std::vector<jit::Domain> domains, int lanes) {
+std::vector<jit::Domain> with_pauses(const std::vector<jit::Domain>& domains, int lanes) {
   constexpr std::int64_t kMostPauses = 32, kFewSites = 1024;  // these take some 0.1 ms of a core
   if (jit::Residency::instance().separate()) return domains;
   std::int64_t sites = 0;
   for (const jit::Domain& domain : domains) sites += domain.sites;
   const std::int64_t most = std::max(sites / kMostPauses, kFewSites * jit::Runtime::instance().threads());
   std::vector<jit::Domain> pieces;
-  for (jit::Domain& domain : domains) {
+  for (const jit::Domain& domain : domains) {
     const std::int64_t entries = domain.end - domain.begin, n = std::max<std::int64_t>(domain.sites / most, 1);
-    if (n == 1) pieces.push_back(std::move(domain));
+    if (n == 1) pieces.push_back(domain);
     for (std::int64_t i = 0; n > 1 && i < n; ++i) {
       jit::Domain& piece = pieces.emplace_back();
       piece.listed = domain.listed;
@@ -282,7 +282,8 @@ std::unique_ptr<Faces> make_faces(const LatticeState& lattice, const jit::Domain
   for (std::size_t group = 0; group < lanes_used.size(); ++group)
     if (lanes_used[group] != 0)
       append(needs[group] == kNone ? inner : faces[static_cast<std::size_t>(needs[group])], group, lanes_used[group]);
-  made->inner = with_pauses(in_ranges(std::move(inner), lanes), lanes);
+  made->inner = in_ranges(std::move(inner), lanes);
+  made->inner_pieces = with_pauses(made->inner, lanes);
   std::vector<int> every_map;
   for (int number = 0; number < n; ++number) every_map.push_back(number);
   for (int kind = 0; kind <= n; ++kind)

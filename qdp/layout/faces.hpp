@@ -57,7 +57,8 @@ struct Face {
 };
 
 struct Faces {
-  std::vector<jit::Domain> inner;  ///< in pieces, between which messages are looked after
+  std::vector<jit::Domain> inner;
+  std::vector<jit::Domain> inner_pieces;  ///< the same, cut where messages are to be looked after in between
   /// Those that need one map alone, in the order of the maps, and one of the groups that need several, where values
   /// through all maps come from buffers. Without the empty ones.
   std::vector<Face> faces;

@@ -1,6 +1,7 @@
 #include "qdp/layout/lattice.hpp"
 
 #include "jit/comm/collectives.hpp"
+#include "jit/memory/shared_messages.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/lock.hpp"
@@ -14,6 +15,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace QDP::detail {
 
@@ -89,7 +91,9 @@ std::shared_ptr<const LatticeState> LatticeState::make(const char* what, const m
   const Coord whole = checked_extents(what, extents);
   RankGrid grid = make_grid(what, whole, ranks);
   jit::Communicator& ranks_of_job = jit::process_communicator();
-  grid.keep_together(jit::hosts_of(ranks_of_job));
+  const std::vector<int> hosts = jit::hosts_of(ranks_of_job);
+  grid.keep_together(hosts);
+  jit::SharedMessages::instance().connect(ranks_of_job, hosts);
   const int rank = ranks_of_job.rank();
   check_part(what, grid.part());
   if (!jit::env().lanes) lanes = fitting_lanes(grid.part(), lanes, grid.ranks());

@@ -158,6 +158,7 @@ std::map<std::string, std::string> values_of(const jit::Env& e) {
           {"TESSERA_TWO_ROWS", maybe(e.two_rows)},
           {"TESSERA_OVERLAP", number(e.overlap)},
           {"TESSERA_KEEP_HALOS", number(e.keep_halos)},
+          {"TESSERA_SHARE_MESSAGES", number(e.share_messages)},
           {"TESSERA_NUMA", number(e.numa)},
           {"TESSERA_MPI", maybe(e.mpi)},
           {"TESSERA_GPU_MPI", maybe(e.gpu_mpi)},

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,7 @@ using namespace QDP;
 using tests::check_same;
 using tests::Extents;
 using tests::Findings;
+using tests::must;
 
 namespace {
 
@@ -32,11 +32,6 @@ constexpr double kReal = sizeof(Real().elem().elem().elem().elem());
 constexpr double kFace = 2 * Nc * Nc * kReal * 8 * 4 * 8;
 /// Behind a message that is kept; what is sent in the place of one with one value.
 constexpr double kPostscript = 16, kNote = 32;
-
-/// On a rank, which tells of its failure by an exception.
-void must(bool holds) {
-  if (!holds) throw std::runtime_error("a wrong value");
-}
 
 void use_gpus() { setenv("TESSERA_DEVICE", "sim", 1); }
 void lie_on_gpus() {
