@@ -38,13 +38,28 @@ MessagePool& MessagePool::on_host() {
   return *pool;
 }
 
+/// Frees what nobody reads any more, as far as so many looks tell.
+void MessagePool::collect(std::size_t looks) {
+  for (looks = std::min(looks, left_to_readers_.size()); looks > 0; --looks) {
+    const Piece piece = left_to_readers_.front();
+    left_to_readers_.pop_front();
+    if (reader_of(piece.address).load(std::memory_order_acquire) != 0)
+      left_to_readers_.push_back(piece);
+    else
+      memory_.free(piece.address - head(), head() + piece.bytes);
+  }
+}
+
 std::byte* MessagePool::allocate(std::size_t bytes) {
-  std::erase_if(left_to_readers_, [&](const Piece& piece) {
-    if (reader_of(piece.address).load(std::memory_order_acquire) != 0) return false;
-    memory_.free(piece.address - head(), head() + piece.bytes);
-    return true;
-  });
-  std::byte* const address = static_cast<std::byte*>(memory_.allocate(head() + bytes)) + head();
+  // More than come in between; there may be ten thousands that readers keep.
+  constexpr std::size_t kLooks = 4;
+  collect(kLooks);
+  void* block = memory_.try_allocate(head() + bytes);
+  if (block == nullptr) {
+    collect(left_to_readers_.size());
+    block = memory_.allocate(head() + bytes);
+  }
+  std::byte* const address = static_cast<std::byte*>(block) + head();
   if (read_ == Read::by_others) reader_of(address).store(0, std::memory_order_relaxed);
   return address;
 }

@@ -10,11 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "jit/memory/memory.hpp"
 
@@ -55,6 +55,7 @@ class MessagePool final : private Memory::Holder {
 
   bool is_only_place() const { return &memory_ == &host_; }
   std::byte* allocate(std::size_t bytes);
+  void collect(std::size_t looks);
   void free(std::byte* address, std::size_t bytes) noexcept;
   std::size_t spare_bytes() const override;
   bool give_up_one() override;
@@ -63,7 +64,7 @@ class MessagePool final : private Memory::Holder {
   Memory& memory_;
   Memory& host_;
   const Read read_;
-  std::vector<Piece> left_to_readers_;          ///< freed when nobody reads them any more
+  std::deque<Piece> left_to_readers_;           ///< freed when nobody reads them any more
   std::list<MessageMemory*> worthless_, kept_;  ///< that have memory here and nobody holds, the longest first
   std::int64_t left_ = 0, returned_ = 0;
 };
