@@ -202,7 +202,7 @@ void Post::prepare(const std::function<Contents(std::size_t statement, std::size
   hold_letters();
   for (auto& [rank, mail] : mail_) {
     mail.sent = nullptr;
-    if (mail.out_bytes > 0) send(mail, mail.out, mail.out_bytes, mail.plain.get());
+    if (mail.out_bytes > 0) choose_message(mail, mail.out, mail.out_bytes, mail.plain.get());
     mail.is_there.assign(mail.values.size(), false);
     if (mail.noted && jit::env().keep_halos >= mail.out.size()) prepare(rank, mail, contents);
   }
@@ -247,10 +247,10 @@ void Post::prepare(int rank, Mail& mail,
   mail.is_there.assign(names.size(), false);
   const Postscript postscript{other.keep(mail.out_bytes, names, mail.out_at, mail.hope), other.oldest()};
   mail.out.memory()->write(mail.out_bytes, &postscript, sizeof postscript);
-  send(mail, mail.out, mail.out_bytes + sizeof postscript, mail.kept.get());
+  choose_message(mail, mail.out, mail.out_bytes + sizeof postscript, mail.kept.get());
 }
 
-void Post::send(Mail& mail, Letter& letter, std::size_t bytes, jit::Message* message) {
+void Post::choose_message(Mail& mail, Letter& letter, std::size_t bytes, jit::Message* message) {
   mail.letter = &letter;
   mail.sent_bytes = bytes;
   mail.sent = letter.is_shared() ? mail.addressed.get() : message;
@@ -279,7 +279,7 @@ bool Post::prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& name
   rest.write(bytes, &number, sizeof number);
   rest.write(bytes + sizeof number, mail.note.data(), note_bytes(n));
   if (!mail.rest.is_shared()) mail.partial = jit::process_communicator().outgoing(rest.library_address(), length, rank);
-  send(mail, mail.rest, length, mail.partial.get());
+  choose_message(mail, mail.rest, length, mail.partial.get());
   return true;
 }
 

@@ -179,7 +179,7 @@ class Post {
   void prepare(int rank, Mail& mail, const std::function<Contents(std::size_t statement, std::size_t value)>& contents);
   bool prepare_rest(int rank, Mail& mail, const std::vector<ValueName>& names,
                     const std::vector<const PlaceInLetter*>& places);
-  static void send(Mail& mail, Letter& letter, std::size_t bytes, jit::Message* message);
+  static void choose_message(Mail& mail, Letter& letter, std::size_t bytes, jit::Message* message);
   static void gather_rest(Mail& mail);
   static void open(int rank, const Mail& mail);
   void open_next(int rank, Mail& mail);
