@@ -19,6 +19,7 @@
 #include "jit/memory/message_memory.hpp"
 #include "jit/memory/segment.hpp"
 #include "jit/support/error.hpp"
+#include "tests/other_processes.hpp"
 
 using namespace jit;
 
@@ -40,6 +41,7 @@ std::size_t whole(const Segment& segment) { return segment.capacity() - Device::
 }  // namespace
 
 TEST_CASE("another process reads what lies in a segment, and writes there") {
+  TESSERA_NEEDS_OTHER_PROCESSES();
   const auto segment = Segment::make(1 << 20);
   REQUIRE(segment);
   auto* const text = static_cast<char*>(segment->allocate(100));

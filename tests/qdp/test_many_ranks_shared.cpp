@@ -16,6 +16,7 @@
 #include "qdp/expr/exchange.hpp"
 #include "tests/counting_ranks.hpp"
 #include "tests/grid_of_ranks.hpp"
+#include "tests/other_processes.hpp"
 #include "tests/qdp/lattices.hpp"
 #include "tests/qdp/many_ranks.hpp"
 #include "tests/ranks.hpp"
@@ -51,6 +52,7 @@ std::vector<std::vector<double>> sent(bool are_shared) {
 }  // namespace
 
 TEST_CASE("ranks of one machine are told where a message lies; others get all of it") {
+  TESSERA_NEEDS_OTHER_PROCESSES();
   TESSERA_NEEDS_FOUR_DIMENSIONS("in fewer a face is short");
   const auto bytes = [](const std::vector<std::vector<double>>& ranks, std::size_t i) {
     for (const auto& rank : ranks) REQUIRE(rank.at(i) == ranks[0].at(i));
@@ -123,6 +125,7 @@ TEST_CASE("ranks of which one cannot reach the other's memory send messages both
 }
 
 TEST_CASE("messages for which there is no such memory left are sent") {
+  TESSERA_NEEDS_OTHER_PROCESSES();
   check_same({8, 8, 4, 4}, {{2, 1, 1, 1}}, [](Findings& find) {
     auto& shared = jit::SharedMessages::instance();
     if (Layout::numNodes() == 1) return steps(find);
@@ -159,6 +162,7 @@ struct OfLowerHalf : MapFunc {
 }  // namespace
 
 TEST_CASE("a rank that is far behind finds each message as it was sent, and its memory is used again") {
+  TESSERA_NEEDS_OTHER_PROCESSES();
   const auto found = tests::on_ranks<double>(2, [](jit::Communicator& ranks) {
     setenv("TESSERA_DEVICE", "cpu", 1);
     setenv("TESSERA_KEEP_HALOS", "0", 1);
