@@ -3,11 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
 
+#include "tests/child.hpp"
 #include "tests/skip.hpp"
 
 namespace tests {
@@ -17,12 +17,9 @@ inline bool processes_reach_each_other() {
   const int file = memfd_create("probe", MFD_CLOEXEC);
   if (file < 0) return false;
   const std::string path = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(file);
-  const pid_t child = fork();
-  if (child == 0) _exit(open(path.c_str(), O_RDWR) >= 0 ? 0 : 1);
-  int status = 1;
-  if (child > 0) waitpid(child, &status, 0);
+  const bool reached = in_child([&] { return open(path.c_str(), O_RDWR) >= 0; });
   close(file);
-  return child > 0 && status == 0;
+  return reached;
 }
 
 }  // namespace tests

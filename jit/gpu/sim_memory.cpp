@@ -90,7 +90,7 @@ SimMemory::SimMemory(std::size_t capacity) : capacity_(capacity / kAlignment * k
                        .got = "no " + std::to_string(capacity_) + " bytes of address space",
                        .what_now = "Set TESSERA_SIM_MEMORY to less"});
   arena_ = static_cast<std::byte*>(raw);
-  gaps_[0] = capacity_;
+  gaps_.give(0, capacity_);
 }
 
 SimMemory::~SimMemory() { munmap(arena_, capacity_); }
@@ -128,10 +128,9 @@ std::uint64_t SimMemory::allocate(std::size_t bytes) {
   if (bytes == 0) throw InternalError({.what = "simulated GPU: allocate", .expected = "at least one byte", .got = "0"});
   if (bytes > capacity_) return 0;
   const std::size_t reserved = reserved_bytes(bytes);
-  const auto gap =
-      std::find_if(gaps_.begin(), gaps_.end(), [&](const auto& range) { return range.second >= reserved; });
-  if (gap == gaps_.end()) return 0;
-  const auto [offset, size] = *gap;
+  const auto gap = gaps_.find(reserved);
+  if (!gap) return 0;
+  const std::size_t offset = *gap;
   if (!make_accessible(offset + reserved)) return 0;
   if (!is_poisoned(offset, offset + reserved))
     throw InternalError(
@@ -139,8 +138,7 @@ std::uint64_t SimMemory::allocate(std::size_t bytes) {
          .expected = "free memory that nobody wrote to",
          .got = "other values in " + std::to_string(reserved) + " bytes at " + format_address(kWindow + offset),
          .what_now = "A kernel wrote behind the end of an allocation, or to one that was freed"});
-  gaps_.erase(gap);
-  if (size > reserved) gaps_[offset + reserved] = size - reserved;
+  gaps_.take(offset, reserved);
   used_ += reserved;
   blocks_.insert(kWindow + offset, bytes);
   return kWindow + offset;
@@ -149,7 +147,7 @@ std::uint64_t SimMemory::allocate(std::size_t bytes) {
 void SimMemory::free(std::uint64_t address) {
   const SimBlock* found = blocks_.find(address);
   const std::size_t bytes = found != nullptr ? found->bytes : 0;
-  std::size_t offset = address - kWindow, reserved = reserved_bytes(bytes);
+  const std::size_t offset = address - kWindow, reserved = reserved_bytes(bytes);
   if (found != nullptr && found->address == address && found->users == 0 &&
       !is_poisoned(offset + bytes, offset + reserved))
     throw InternalError({.what = "simulated GPU: free " + format_address(address),
@@ -158,20 +156,7 @@ void SimMemory::free(std::uint64_t address) {
   blocks_.erase(address);
   poison(arena_ + offset, reserved);
   used_ -= reserved;
-
-  auto next = gaps_.lower_bound(offset);
-  if (next != gaps_.end() && next->first == offset + reserved) {
-    reserved += next->second;
-    next = gaps_.erase(next);
-  }
-  if (next != gaps_.begin()) {
-    const auto previous = std::prev(next);
-    if (previous->first + previous->second == offset) {
-      previous->second += reserved;
-      return;
-    }
-  }
-  gaps_[offset] = reserved;
+  gaps_.give(offset, reserved);
 }
 
 }  // namespace jit

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "jit/gpu/sim_order.hpp"
+#include "jit/support/gaps.hpp"
 
 namespace jit {
 
@@ -84,7 +85,7 @@ class SimMemory {
 
   std::byte* arena_ = nullptr;
   std::size_t capacity_, accessible_ = 0, used_ = 0;
-  std::map<std::size_t, std::size_t> gaps_;  ///< offset -> bytes; neighbours are merged
+  Gaps gaps_;
   SimBlocks blocks_{"device memory"};
 };
 

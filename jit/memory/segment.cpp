@@ -5,8 +5,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,6 +18,10 @@ namespace {
 /// At its begin the number of the segment, so that whoever has mapped another file finds out.
 constexpr std::size_t kHead = Device::kAlignment;
 constexpr std::size_t kPage = 4096;
+
+std::size_t whole_lines(std::size_t bytes) {
+  return (bytes + Device::kAlignment - 1) / Device::kAlignment * Device::kAlignment;
+}
 
 std::unique_ptr<MappedSegment> map_file(int descriptor, std::size_t bytes) {
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
@@ -49,7 +53,9 @@ std::unique_ptr<MappedSegment> map_segment(const SegmentAddress& segment) {
 }
 
 Segment::Segment(SegmentAddress address, std::unique_ptr<MappedSegment> memory)
-    : address_(address), memory_(std::move(memory)), free_{{kHead, memory_->bytes() - kHead}} {}
+    : address_(address), memory_(std::move(memory)) {
+  gaps_.give(kHead, memory_->bytes() - kHead);
+}
 
 Segment::~Segment() { close(static_cast<int>(address_.descriptor)); }
 
@@ -71,34 +77,21 @@ std::unique_ptr<Segment> Segment::make(std::size_t bytes) {
 }
 
 void* Segment::allocate(std::size_t bytes) {
-  const std::size_t size = (bytes + Device::kAlignment - 1) / Device::kAlignment * Device::kAlignment;
-  const auto found = std::ranges::find_if(free_, [&](const auto& piece) { return piece.second >= size; });
-  if (size < bytes || found == free_.end()) return nullptr;
-  const auto [first, length] = *found;
-  free_.erase(found);
-  if (length > size) free_.emplace(first + size, length - size);
-  return memory_->at(first, size);
+  const std::size_t size = whole_lines(bytes);
+  const auto first = size < bytes ? std::nullopt : gaps_.find(size);
+  if (!first) return nullptr;
+  gaps_.take(*first, size);
+  return memory_->at(*first, size);
 }
 
 void Segment::free(void* address, std::size_t bytes) noexcept {
-  std::uint64_t first = memory_->place_of(address);
-  std::uint64_t end = first + (bytes + Device::kAlignment - 1) / Device::kAlignment * Device::kAlignment;
+  const std::uint64_t first = memory_->place_of(address), end = first + whole_lines(bytes);
   // Whole pages go back to the system, which may have no such operation: then they stay.
   const std::uint64_t page = (first + kPage - 1) / kPage * kPage;
   if (end >= page + kPage)
     (void)madvise(static_cast<std::byte*>(address) + (page - first), (end - page) / kPage * kPage, MADV_REMOVE);
-  auto after = free_.lower_bound(first);
-  if (after != free_.end() && after->first == end) {
-    end += after->second;
-    after = free_.erase(after);
-  }
-  if (after != free_.begin())
-    if (const auto before = std::prev(after); before->first + before->second == first) {
-      before->second = end - before->first;
-      return;
-    }
   try {
-    free_.emplace_hint(after, first, end - first);
+    gaps_.give(first, end - first);
   } catch (...) {  // the piece is lost
   }
 }

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 
 #include "jit/device/device.hpp"
+#include "jit/support/gaps.hpp"
 
 namespace jit {
 
@@ -60,7 +60,7 @@ class Segment final : public BlockSource {
 
   SegmentAddress address_;
   std::unique_ptr<MappedSegment> memory_;
-  std::map<std::uint64_t, std::uint64_t> free_;  ///< [first byte] bytes, of pieces that do not touch
+  Gaps gaps_;
 };
 
 }  // namespace jit

@@ -1,7 +1,5 @@
 #include "jit/memory/shared_messages.hpp"
 
-#include <span>
-#include <string>
 #include <utility>
 #include <vector>
 

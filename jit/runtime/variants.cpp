@@ -196,7 +196,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
   const bool may_prefetch = !kernel.ir.listed, may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
-  const bool stores_for_later = out_of_cache && may_stream && exceeds_caches(bytes / 2);
+  const bool stores_for_later = may_stream && exceeds_caches(bytes / 2);
   start.streaming = env().stream.value_or(stores_for_later && !kernel.cost.reads_written);
   const int ahead = kernel.cost.operations > kLongKernel ? kLongAhead : kShortAhead;
   start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? ahead : 0);

@@ -21,12 +21,14 @@
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 #include "jit/support/log.hpp"
+#include "tests/child.hpp"
 #include "tests/jit/settings.hpp"
 #include "tests/skip.hpp"
 
 namespace fs = std::filesystem;
 using jit::KernelCache;
 using tests::Folder;
+using tests::in_child;
 using tests::Setting;
 
 namespace {
@@ -98,23 +100,6 @@ struct Told {
   ~Told() { jit::set_log_sink(nullptr); }
   static inline std::string text;
 };
-
-/// Runs `body` in a process of its own, and waits; true if it has returned true. (Warnings come once per process.)
-template <class Body>
-bool in_child(Body&& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    bool good = false;
-    try {
-      good = body();
-    } catch (...) {
-    }
-    _exit(good ? 0 : 1);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 constexpr uid_t kStranger = 65534;
 

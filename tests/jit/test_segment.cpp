@@ -1,9 +1,6 @@
 // Memory that other processes read, and the messages that lie there.
 #include <doctest/doctest.h>
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -19,22 +16,13 @@
 #include "jit/memory/message_memory.hpp"
 #include "jit/memory/segment.hpp"
 #include "jit/support/error.hpp"
+#include "tests/child.hpp"
 #include "tests/other_processes.hpp"
 
 using namespace jit;
+using tests::in_child;
 
 namespace {
-
-/// Whether the body returns true in another process.
-template <class Body>
-bool elsewhere(Body body) {
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) _exit(body() ? 0 : 1);
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 std::size_t whole(const Segment& segment) { return segment.capacity() - Device::kAlignment; }
 
@@ -47,7 +35,7 @@ TEST_CASE("another process reads what lies in a segment, and writes there") {
   auto* const text = static_cast<char*>(segment->allocate(100));
   std::strcpy(text, "from here");
   const std::uint64_t place = segment->memory().place_of(text);
-  CHECK(elsewhere([&] {
+  CHECK(in_child([&] {
     const auto mapped = map_segment(segment->address());
     if (!mapped || mapped->bytes() != segment->capacity()) return false;
     auto* const there = reinterpret_cast<char*>(mapped->at(place, 100));
