@@ -20,6 +20,7 @@ configure_package_config_file(cmake/TesseraConfig.cmake.in TesseraConfig.cmake
                               INSTALL_DESTINATION ${TESSERA_PACKAGE_DIR})
 write_basic_package_version_file(TesseraConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/TesseraConfig.cmake ${PROJECT_BINARY_DIR}/TesseraConfigVersion.cmake
+              cmake/TesseraPrecompiledHeader.cmake
         DESTINATION ${TESSERA_PACKAGE_DIR})
 
 configure_package_config_file(cmake/QDPXXConfig.cmake.in QDPXXConfig.cmake

@@ -57,6 +57,7 @@ Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int componen
       state_(home.separate() ? kTracked : 0),
       home_(home) {
   place_.field = this;
+  host_side_.resize(static_cast<std::uint32_t>(order_->sites));
 }
 
 Field::Field(std::shared_ptr<const SiteOrder> order, ir::Type word, int components, void* memory, Residency& home,
@@ -88,6 +89,7 @@ void Field::reorder(std::shared_ptr<const SiteOrder> order) {
     throw InternalError({.what = "Field::reorder", .expected = "a field that was never written", .got = shape(*this)});
   release_host(), release_device(), release_image();
   order_ = std::move(order);
+  host_side_.resize(static_cast<std::uint32_t>(order_->sites));
 }
 
 std::size_t Field::host_bytes() const { return words_to_bytes(order_->sites, components_, word_); }
@@ -98,11 +100,9 @@ std::size_t Field::device_bytes() const { return words_to_bytes(order_->groups *
 void Field::set_state(unsigned state) noexcept {
   state_.store(state, std::memory_order_relaxed);
   if ((state & kSides) == kHost) stamp_ = 0;
-  const auto sites = static_cast<std::uint32_t>(order_->sites);
   const bool readable = encoding_ == 0 && (state & (kHost | kWriteWaits)) == kHost,
              writable = encoding_ == 0 && (state & (kSides | kAwaited)) == kHost;
-  readable_.store(readable ? sites : 0, std::memory_order_release);
-  writable_.store(writable ? sites : 0, std::memory_order_release);
+  host_side_.announce(readable ? host_ : nullptr, writable ? host_ : nullptr);
 }
 
 void Field::wait_no_more() noexcept {
@@ -290,7 +290,7 @@ std::size_t Field::device_offset(std::int64_t site) const {
 }
 
 void Field::read_site(std::int64_t site, void* out) {
-  const bool on_host = readable_.load(std::memory_order_acquire) != 0;
+  const bool on_host = host_side_.readable() != nullptr;
   std::optional<RuntimeLock> lock;
   if (!on_host) {
     lock.emplace();

@@ -22,6 +22,7 @@
 
 #include "jit/ir/type.hpp"
 #include "jit/memory/deferred.hpp"
+#include "jit/memory/host_side.hpp"
 #include "jit/memory/residency_place.hpp"
 #include "jit/support/owned.hpp"
 
@@ -58,23 +59,22 @@ class Field {
   std::size_t device_bytes() const;  ///< with padding
 
   /// Host side for reading; pointer valid until the field is next written by a kernel or destroyed.
-  const void* host_read() { return readable_.load(std::memory_order_acquire) != 0 ? host_ : host_fetch(); }
+  const void* host_read() {
+    const void* const words = host_side_.readable();
+    return words ? words : host_fetch();
+  }
   /// The same, and that of host_overwrite, for whoever moves the words of encoded fields, too, and does not ask what they mean.
   const void* host_words();
   void* overwrite_host_words();
   /// Host side for reading and writing; the other sides become invalid.
-  void* host_write() { return host_current() ? host_ : host_claim(true); }
+  void* host_write() { return host_or_claim(true); }
   /// As host_write, but the present contents need not be preserved.
-  void* host_overwrite() { return host_current() ? host_ : host_claim(false); }
+  void* host_overwrite() { return host_or_claim(false); }
   /// True while the host side may be written directly without a call.
-  bool host_current() const { return writable_.load(std::memory_order_acquire) != 0; }
-  /// The same for one site, false also where there is no such site: the fast path of element access, one comparison.
-  bool host_readable(int site) const {
-    return static_cast<std::uint32_t>(site) < readable_.load(std::memory_order_acquire);
-  }
-  bool host_writable(int site) const {
-    return static_cast<std::uint32_t>(site) < writable_.load(std::memory_order_acquire);
-  }
+  bool host_current() const { return host_side_.writable() != nullptr; }
+  /// For access to single elements.
+  const HostSide& host_side() const { return host_side_; }
+  /// Its memory, whatever is in it; nullptr: it has none.
   void* host_pointer() const { return host_; }
   /// The host has seen or set what it wanted: its side is given back if the contents are, or can be put, elsewhere.
   void host_done() noexcept;
@@ -147,6 +147,10 @@ class Field {
   const void* host_fetch();
   void* host_claim(bool keep);
   void* claim_host_words(bool keep);
+  void* host_or_claim(bool keep) {
+    void* const words = host_side_.writable();
+    return words ? words : host_claim(keep);
+  }
   const void* device_fetch();
   void* device_claim(bool whole);
   void allocate_host();
@@ -164,8 +168,7 @@ class Field {
   int components_;
   std::uint8_t encoding_;
   std::atomic<unsigned> state_;  // changed by set_state() only, under the lock; ever_written() asks without it
-  // What other threads may see of it without the lock: the number of sites if the host side may be read (written), or 0.
-  std::atomic<std::uint32_t> readable_{0}, writable_{0};
+  HostSide host_side_;           // what other threads may see of it without the lock
   void* host_ = nullptr;
   void* device_ = nullptr;
   void* image_ = nullptr;

@@ -31,23 +31,28 @@ Expr combination(const std::shared_ptr<jit::Field>& dest, Shape shape, Op op, Sh
 
 // ---- fields ----------------------------------------------------------------------------------------------------------
 
-FieldOwner::FieldOwner(Shape shape) : field_(new_field(shape)) {}
-FieldOwner::FieldOwner(Shape shape, const LatticeState& lattice) : field_(new_field(shape, lattice)) {}
-FieldOwner::FieldOwner(Shape shape, const LatticeState& lattice, FieldStorage storage)
-    : field_(new_field(shape, lattice, storage)) {}
+FieldOwner::FieldOwner(Shape shape) { own(new_field(shape)); }
+FieldOwner::FieldOwner(Shape shape, const LatticeState& lattice) { own(new_field(shape, lattice)); }
+FieldOwner::FieldOwner(Shape shape, const LatticeState& lattice, FieldStorage storage) {
+  own(new_field(shape, lattice, storage));
+}
 FieldOwner::FieldOwner(Shape shape, Operand value) {
   const bool number = value.kind() == Operand::Kind::value || value.kind() == Operand::Kind::zero;
   Expr expression = to_expr(value);
-  field_ = number ? new_field(shape) : new_field(shape, lattice_of(*expression));
+  own(number ? new_field(shape) : new_field(shape, lattice_of(*expression)));
   detail::assign(field_, shape, everywhere(*field_), std::move(expression));
 }
 FieldOwner& FieldOwner::operator=(std::shared_ptr<jit::Field> field) noexcept {
-  field_ = std::move(field);
+  own(std::move(field));
   return *this;
 }
 FieldOwner::~FieldOwner() = default;
 
-void FieldOwner::make_again(Shape shape) const { field_ = new_field(shape); }
+void FieldOwner::own(std::shared_ptr<jit::Field> field) const noexcept {
+  field_ = std::move(field);
+  side_ = field_ ? &field_->host_side() : &kNoHostSide;
+}
+void FieldOwner::make_again(Shape shape) const { own(new_field(shape)); }
 
 void FieldOwner::assign(Shape shape, Operand value) {
   Expr expression = to_expr(value);
@@ -65,7 +70,7 @@ void FieldOwner::take(FieldOwner& x, Shape shape) {
       ((field_->ever_written() && &field_->order() != &x.field_->order()) ||  // an error
        field_->encoding() != x.field_->encoding()))
     return assign(shape, Operand::of(&x, Operand::Kind::field, shape));
-  if (this != &x) std::swap(field_, x.field_);
+  if (this != &x) std::swap(field_, x.field_), std::swap(side_, x.side_);
 }
 
 // ---- on subsets ------------------------------------------------------------------------------------------------------

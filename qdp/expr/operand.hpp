@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "jit/memory/host_side.hpp"
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/node.hpp"
 
@@ -53,7 +54,7 @@ class FieldOwner {
   FieldOwner(Shape shape, const LatticeState& lattice, FieldStorage storage);
   /// With this value, on its lattice; that of a number is the present one.
   FieldOwner(Shape shape, Operand value);
-  FieldOwner(FieldOwner&& x) noexcept : field_(std::move(x.field_)) {}
+  FieldOwner(FieldOwner&& x) noexcept : field_(std::move(x.field_)), side_(std::exchange(x.side_, &kNoHostSide)) {}
   FieldOwner& operator=(std::shared_ptr<jit::Field> field) noexcept;
   ~FieldOwner();
 
@@ -64,6 +65,9 @@ class FieldOwner {
     return field_;
   }
 
+  /// What elements see; of an owner that was moved from, nothing.
+  const jit::HostSide& host_side() const { return *side_; }
+
   /// The value at all sites. A field without contents moves to the lattice of the value.
   void assign(Shape shape, Operand value);
   /// field = operation(field, x), a value of type `result`.
@@ -73,8 +77,11 @@ class FieldOwner {
 
  private:
   void make_again(Shape shape) const;
+  void own(std::shared_ptr<jit::Field> field) const noexcept;
 
+  static constexpr jit::HostSide kNoHostSide{};
   mutable std::shared_ptr<jit::Field> field_;
+  mutable const jit::HostSide* side_ = &kNoHostSide;  ///< of field_: elements are found with one look less
 };
 
 // ---- on subsets

@@ -147,20 +147,39 @@ template <class T, class X> decltype(auto) assigned(const X& x) {
 
 /// Site `site` of a field as host memory: what elem() does when the field is not on the host or has no such site.
 /// Throws UserError naming the type.
-const void* host_site_for_reading(jit::Field& field, int site, Shape shape);
-void* host_site_for_writing(jit::Field& field, int site, Shape shape);
+/// INVARIANT: to the compiler these change nothing, so that it keeps what it knows of fields over a loop: each element of a field that
+/// was elsewhere when the loop began takes a second look, and only the first comes here. (To clang pure functions do not throw.)
+#ifdef __clang__
+#define QDP_PURE
+#else
+#define QDP_PURE [[gnu::pure]]
+#endif
+QDP_PURE const void* host_site_for_reading(jit::Field& field, int site, Shape shape);
+QDP_PURE void* host_site_for_writing(jit::Field& field, int site, Shape shape);
+QDP_PURE const void* host_site_for_reading(const FieldOwner& owner, int site, Shape shape);
+QDP_PURE void* host_site_for_writing(const FieldOwner& owner, int site, Shape shape);
+#undef QDP_PURE
 /// Throws UserError unless the field has this site.
 void check_site(const char* what, const jit::Field& field, int site, Shape shape);
 
-template <class T> const T& host_site(jit::Field& field, int site) {
-  if (!field.host_readable(site)) [[unlikely]]
-    return *static_cast<const T*>(host_site_for_reading(field, site, shape_of<T>));
-  return static_cast<const T*>(field.host_pointer())[site];
+/// The site of the field that field() tells, whose host side this is.
+template <class T, class Of> [[gnu::always_inline]] inline const T& host_site(const jit::HostSide& side, int site,
+                                                                              Of&& field) {
+  const void* sites = side.seen_readable();
+  if (!sites) [[unlikely]]
+    sites = side.readable();
+  if (!sites || static_cast<std::uint32_t>(site) >= side.sites()) [[unlikely]]
+    return *static_cast<const T*>(host_site_for_reading(field(), site, shape_of<T>));
+  return static_cast<const T*>(sites)[site];
 }
-template <class T> T& writable_host_site(jit::Field& field, int site) {
-  if (!field.host_writable(site)) [[unlikely]]
-    return *static_cast<T*>(host_site_for_writing(field, site, shape_of<T>));
-  return static_cast<T*>(field.host_pointer())[site];
+template <class T, class Of> [[gnu::always_inline]] inline T& writable_host_site(const jit::HostSide& side, int site,
+                                                                                 Of&& field) {
+  void* sites = side.seen_writable();
+  if (!sites) [[unlikely]]
+    sites = side.writable();
+  if (!sites || static_cast<std::uint32_t>(site) >= side.sites()) [[unlikely]]
+    return *static_cast<T*>(host_site_for_writing(field(), site, shape_of<T>));
+  return static_cast<T*>(sites)[site];
 }
 
 /// Applies a host operation with up to three operands of primitive type.
@@ -305,8 +324,12 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
   const OSubLattice<T> operator[](const Subset& s) const { return OSubLattice<T>(field(), s); }
 
   /// Site by host index, for reading and writing. Throws jit::UserError if there is no such site.
-  T& elem(int i) { return detail::writable_host_site<T>(*field(), i); }
-  const T& elem(int i) const { return detail::host_site<T>(*field(), i); }
+  T& elem(int i) {
+    return detail::writable_host_site<T>(field_.host_side(), i, [this]() -> auto& { return field_; });
+  }
+  const T& elem(int i) const {
+    return detail::host_site<T>(field_.host_side(), i, [this]() -> auto& { return field_; });
+  }
   /// All sites in host order. Valid until the field is next used in a statement or destroyed.
   T* getF() { return static_cast<T*>(field()->host_write()); }
   const T* getF() const { return static_cast<const T*>(field()->host_read()); }
@@ -375,7 +398,9 @@ template <class T> class OSubLattice : public QDPSubType<T, OLattice<T>> {
   /// until the next statement with it.
   T* getF() const { return static_cast<T*>(part_.words(detail::shape_of<T>)); }
   /// Site by host index of the whole lattice.
-  T& elem(int i) const { return detail::writable_host_site<T>(*field(), i); }
+  T& elem(int i) const {
+    return detail::writable_host_site<T>(field()->host_side(), i, [this]() -> auto& { return *field(); });
+  }
   const std::shared_ptr<jit::Field>& field() const { return part_.field(detail::shape_of<T>); }
   const detail::FieldPart& part() const { return part_; }
 

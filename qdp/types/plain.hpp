@@ -113,6 +113,12 @@ PlainComplex<W> plain_complex_operation(PlainComplex<W> x, PlainComplex<W> y) {
   }
 }
 
+/// A complex number, in a register.
+template <class W> struct in_register {
+  typedef W type __attribute__((vector_size(2 * sizeof(W))));
+  typedef W stored __attribute__((vector_size(2 * sizeof(W)), aligned(alignof(W))));
+};
+
 // ---- component by component: sums of like values, real multiples ----------------------------------------------------
 
 constexpr bool alike(Shape a, Shape b) { return is_float(a.word) && is_float(b.word) && a.with_word(b.word) == b; }
@@ -151,10 +157,6 @@ template <class R, class Compute> [[gnu::always_inline]] inline R by_components(
 
 #ifdef __FMA__
 
-/// A complex number, in a register.
-template <class W> struct in_register {
-  typedef W type __attribute__((vector_size(2 * sizeof(W))));
-};
 template <class V> [[gnu::always_inline]] inline V fused(V x, V y, V z) {
 #ifdef __clang__
   return __builtin_elementwise_fma(x, y, z);
@@ -249,6 +251,11 @@ template <Op op, class T, class X> [[gnu::always_inline]] inline void apply_in_p
   auto* const to = reinterpret_cast<W*>(&d);
   const auto* const from = reinterpret_cast<const W*>(&x);
   constexpr int n = shape_of<T>.components();
+  if constexpr (n == 2) {  // one operation; compilers do not see that, since the parts of x may be those of d
+    auto& sum = *reinterpret_cast<typename in_register<W>::stored*>(to);
+    sum = plain_operation<op>(sum, *reinterpret_cast<const typename in_register<W>::stored*>(from));
+    return;
+  }
 #ifndef __clang__
 #pragma GCC ivdep  // sites are the same or apart
 #endif

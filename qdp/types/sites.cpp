@@ -30,6 +30,13 @@ void* host_site_for_writing(jit::Field& field, int site, Shape shape) {
   return static_cast<char*>(field.host_write()) + static_cast<std::size_t>(site) * shape.bytes();
 }
 
+const void* host_site_for_reading(const FieldOwner& owner, int site, Shape shape) {
+  return host_site_for_reading(*owner.get(shape), site, shape);
+}
+void* host_site_for_writing(const FieldOwner& owner, int site, Shape shape) {
+  return host_site_for_writing(*owner.get(shape), site, shape);
+}
+
 namespace {
 
 /// For TESSERA_CHECK=1: throws UserError unless all ranks ask for the same site. What they got otherwise would be another's, or the

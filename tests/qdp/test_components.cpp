@@ -400,6 +400,79 @@ TEST_CASE("copies are deep; moves and swaps exchange contents") {
   CHECK(toDouble(sum(d)) == 4 * static_cast<double>(Layout::vol()));
 }
 
+namespace {
+
+double& number(LatticeRealD& x, int i) { return x.elem(i).elem().elem().elem(); }
+
+/// x_i += y_i at the sites in turn; to the compiler x and y may be one field.
+[[gnu::noinline]] void add_elements(LatticeRealD& x, LatticeRealD& y, int n) {
+  for (int i = 0; i < n; ++i) number(x, i) += number(y, i);
+}
+[[gnu::noinline]] double sum_of_elements(const LatticeRealD& x, int n) {
+  double s = 0;
+  for (int i = 0; i < n; ++i) s += x.elem(i).elem().elem().elem();
+  return s;
+}
+
+}  // namespace
+
+// Compilers keep what they have seen of a field's place over a loop (host_side.hpp).
+TEST_CASE("loops over elements find fields wherever they are when the loop begins, and after statements within it") {
+  create_lattice({4, 4, 2, 2});
+  const int n = Layout::sitesOnNode();
+  const auto volume = static_cast<double>(n);
+  LatticeRealD x, y;
+  x = 1, y = 2;
+  for (int round = 0; round < 3; ++round) {
+    add_elements(x, y, n);  // both have to come
+    add_elements(x, y, n);  // both are there
+    y = y + 1.0;
+    add_elements(x, y, n);  // one has to come
+    x = x - 3.0 * y;
+    y = y - 1.0;
+    add_elements(x, x, n);
+    x = 0.5 * x;
+  }
+  // Each round adds 2 * 2 + 3 - 9.
+  CHECK(sum_of_elements(x, n) == (1 - 3 * 2) * volume);
+  CHECK(sum_of_elements(y, n) == 2 * volume);
+
+  double seen = 0;
+  for (int i = 0; i < n; ++i) {
+    number(x, i) = i;
+    seen += number(x, i);
+    x = x + 1.0;
+    seen += number(x, i);
+  }
+  CHECK(seen == volume * (volume - 1) + volume);
+  for (int i = 0; i < n; ++i) CHECK(number(x, i) == n);
+
+  // Another field at the same name.
+  for (int i = 0; i < n; ++i) {
+    std::swap(x, y);
+    number(x, i) = -i;
+    LatticeRealD z = std::move(x);
+    x = z;
+    CHECK(number(x, i) == -i);
+    CHECK(number(z, i) == -i);
+    number(z, i) = 7;
+    CHECK(number(x, i) == -i);
+  }
+  for (int i = 0; i < n; ++i) {
+    LatticeRealD z = std::move(y);
+    number(y, i) = 3;  // a field of its own again
+    CHECK(number(y, i) == 3);
+    y = std::move(z);
+  }
+  int refused = 0;
+  for (int i = n - 3; i < n + 3; ++i) try {
+      number(x, i) = 1;
+    } catch (const jit::UserError&) {
+      ++refused;
+    }
+  CHECK(refused == 3);
+}
+
 TEST_CASE("a subset's field with storage of its own") {
   create_lattice({4, 4, 4, 8});
   const auto src = random_lattice<D::ColorVector>();
