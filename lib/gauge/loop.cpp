@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace qcd {
 
@@ -111,11 +112,60 @@ void ColorMatrixSum::add(const ColorMatrixExpr& term, int links) {
   links_ += links;
 }
 
+namespace {
+
+/// A term of a factored sum, and the links in it.
+struct Term {
+  ColorMatrixExpr value;
+  int links = 0;
+};
+
+/// The term of each first step of sorted paths, behind the steps `walked` from where the products are wanted:
+///   sum_k w_k U_s R_k = U_s (sum_k w_k R_k),
+/// so that links which many paths begin with are multiplied once. `depth`: the steps of the paths that have been walked.
+std::vector<Term> factored(const GaugeField& u, std::span<const WeightedPath> paths, int depth,
+                           const std::vector<Step>& walked) {
+  std::vector<Term> terms;
+  while (!paths.empty()) {
+    const Step step = paths.front().path[depth];
+    const auto other = std::ranges::find_if(paths, [&](const WeightedPath& p) { return p.path[depth] != step; });
+    auto same = paths.first(static_cast<std::size_t>(other - paths.begin()));
+    paths = paths.subspan(same.size());
+
+    double ends = 0;  // the weight of the paths whose last step it is: they are the first
+    for (; !same.empty() && same.front().path.length() == depth + 1; same = same.subspan(1))
+      ends += same.front().weight;
+    const ColorMatrixExpr link = path_product(u, {step}, Path(walked));
+    if (same.empty()) {
+      terms.push_back({Real(ends) * link, 1});
+      continue;
+    }
+    std::vector<Step> further = walked;
+    further.push_back(step);
+    const std::vector<Term> tails = factored(u, same, depth + 1, further);
+    ColorMatrixExpr rest = tails.front().value;
+    int links = 1 + tails.front().links;
+    for (const Term& tail : std::span(tails).subspan(1)) rest = rest + tail.value, links += tail.links;
+    const ColorMatrixExpr product = link * rest;
+    terms.push_back({ends == 0 ? product : product + Real(ends) * link, links});
+  }
+  return terms;
+}
+
+}  // namespace
+
 ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after,
                              const Subset& sites) {
+  require_gauge_field(u, "weighted_sum");
+  if (paths.empty()) throw ShapeError("weighted_sum: expected at least one path, got none");
+  std::vector<WeightedPath> sorted = paths;
+  std::ranges::sort(sorted, {}, &WeightedPath::path);
+  if (sorted.front().path.length() == 0)
+    throw ShapeError("weighted_sum: expected paths of at least one step, got an empty one");
   ColorMatrixSum sum(sites);
-  for (const auto& [path, weight] : paths) sum.add(Real(weight) * path_product(u, path, after), path.length());
-  if (sum.empty()) throw ShapeError("weighted_sum: expected at least one path, got none");
+  std::vector<Step> walked;
+  for (int k = 0; k < after.length(); ++k) walked.push_back(after[k]);
+  for (const Term& term : factored(u, sorted, 0, walked)) sum.add(term.value, term.links);
   return sum.value();
 }
 

@@ -126,7 +126,8 @@ class ColorMatrixSum {
   int links_ = 0;
 };
 
-/// sum_k w_k P_k, the weighted sum of path products (at least one) as a ColorMatrixSum; `after` as above.
+/// sum_k w_k P_k, the weighted sum of path products (at least one) as a ColorMatrixSum; `after` as above. What paths begin with alike
+/// is factored out.
 ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after = {},
                              const QDP::Subset& sites = QDP::all);
 

@@ -80,6 +80,28 @@ TEST_CASE("long sums, computed in parts, equal the sum of their terms") {
   CHECK(tests::distance(in_parts, total) < base_tol(1e-11));
 }
 
+TEST_CASE("sums of paths that begin alike, end within each other, or are the same") {
+  tests::use_lattice({4, 2, 2, 4});
+  const GaugeField u = tests::random_field();
+  const int last = Nd - 1;
+  const std::vector<WeightedPath> paths = {{{forward(0), backward(last), forward(0)}, 0.5},
+                                           {{forward(0)}, -1.5},
+                                           {{forward(0), backward(last)}, 2},
+                                           {{forward(last), forward(0), forward(0)}, 0.25},
+                                           {{forward(0), backward(last), forward(0)}, 3},
+                                           {{backward(0), forward(last)}, 1},
+                                           {{forward(0), backward(last), backward(0)}, -2},
+                                           {{backward(0), forward(last)}, -1}};
+  for (const Path& after : {Path{}, Path{forward(last), backward(0)}})
+    for (std::size_t n = 1; n <= paths.size(); ++n) {
+      const std::vector<WeightedPath> some(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(n));
+      LatticeColorMatrix total = zero;
+      for (const auto& [path, weight] : some) total += Real(weight) * path_product(u, path, after);
+      CHECK(tests::distance(LatticeColorMatrix(weighted_sum(u, some, after)), total) < base_tol(1e-12));
+    }
+  CHECK_THROWS_AS(weighted_sum(u, {{{forward(0)}, 1}, {Path{}, 1}}), ShapeError);
+}
+
 TEST_CASE("traces of loops are gauge invariant, orientation and starting point do not matter") {
   TESSERA_NEEDS_FOUR_DIMENSIONS("loops through four directions");
   tests::use_lattice({2, 4, 6, 2});
