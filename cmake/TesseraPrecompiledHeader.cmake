@@ -29,4 +29,4 @@ endif()
 
 add_dependencies(Tessera::qdp tessera_precompiled)
 # -fpch-deps: the headers in it are dependencies of each source.
-set_property(TARGET Tessera::qdp APPEND PROPERTY INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${TESSERA_PRECOMPILED} -fpch-deps>")
+set_property(TARGET Tessera::qdp APPEND PROPERTY INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include \"${TESSERA_PRECOMPILED}\" -fpch-deps>")
