@@ -6,45 +6,21 @@
 // fastest of which the solver takes.
 #include <Grid/Grid.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "timing.hpp"
+
 using namespace Grid;
+using peers::seconds_of;
 
 namespace {
-
-double budget = 0.2;  // seconds for a case
-
-/// The median of samples that take long enough to be timed.
-template <class Work>
-double seconds_of(Work work) {
-  using clock = std::chrono::steady_clock;
-  const auto timed = [&](long repeats) {
-    const auto start = clock::now();
-    for (long n = 0; n < repeats; ++n) work();
-    return std::chrono::duration<double>(clock::now() - start).count();
-  };
-  const int kSamples = 9;
-  for (double warm = 0; warm < budget;) warm += timed(1);
-  long repeats = 1;
-  while (timed(repeats) < budget / kSamples) repeats *= 2;
-  std::vector<double> samples;
-  for (int n = 0; n < kSamples; ++n) samples.push_back(timed(repeats) / static_cast<double>(repeats));
-  std::sort(samples.begin(), samples.end());
-  return samples[kSamples / 2];
-}
 
 template <class Wilson>
 void measure(const char* precision, bool solve) {
   using Fermion = typename Wilson::FermionField;
   using Gauge = typename Wilson::GaugeField;
-  const auto tell = [&](const char* name, double seconds) {
-    std::printf("\n%s %s %.9g\n", name, precision, seconds);
-    std::fflush(stdout);
-  };
+  const auto tell = [&](const char* name, double seconds) { peers::tell(name, precision, seconds); };
   auto extents = GridDefaultLatt();
   GridCartesian whole(extents, GridDefaultSimd(Nd, Wilson::Simd::Nsimd()), GridDefaultMpi());
   GridRedBlackCartesian halves(&whole);
@@ -91,20 +67,16 @@ void measure(const char* precision, bool solve) {
   for (int n = 0; n < 4; ++n) {
     x = Zero();
     x.Checkerboard() = Odd;
-    const auto start = std::chrono::steady_clock::now();
-    cg(system, b, x);
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
-                      cg.IterationsToComplete);
+    const double taken = peers::seconds_once([&] { cg(system, b, x); });
+    if (n > 0) seconds.push_back(taken / cg.IterationsToComplete);  // the first is a warm-up
   }
-  seconds.erase(seconds.begin());
-  std::sort(seconds.begin(), seconds.end());
-  tell("cg", seconds[1]);
+  tell("cg", peers::median(seconds));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1) budget = std::atof(argv[1]);
+  if (argc > 1) peers::budget = std::atof(argv[1]);
   Grid_init(&argc, &argv);
   measure<WilsonFermionF>("single", false);
   measure<WilsonFermionD>("double", true);

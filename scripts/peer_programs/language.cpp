@@ -6,37 +6,15 @@
 // the lattice.
 #include "qdp.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <string>
-#include <vector>
+
+#include "timing.hpp"
 
 using namespace QDP;
+using peers::seconds_of;
 
 namespace {
-
-double budget = 0.2;  // seconds for a case
-
-/// The median of samples that take long enough to be timed.
-template <class Work>
-double seconds_of(Work work) {
-  using clock = std::chrono::steady_clock;
-  const auto timed = [&](long repeats) {
-    const auto start = clock::now();
-    for (long n = 0; n < repeats; ++n) work();
-    return std::chrono::duration<double>(clock::now() - start).count();
-  };
-  const int kSamples = 9;
-  for (double warm = 0; warm < budget;) warm += timed(1);  // compiles and tunes, if it is a language that does
-  long repeats = 1;
-  while (timed(repeats) < budget / kSamples) repeats *= 2;
-  std::vector<double> samples;
-  for (int n = 0; n < kSamples; ++n) samples.push_back(timed(repeats) / static_cast<double>(repeats));
-  std::sort(samples.begin(), samples.end());
-  return samples[kSamples / 2];
-}
 
 template <class Fermion, class ColorMatrix, class R>
 void measure(const char* precision) {
@@ -45,10 +23,7 @@ void measure(const char* precision) {
   Fermion psi, chi, phi;
   gaussian(psi);
   gaussian(chi);
-  const auto tell = [&](const char* name, double seconds) {
-    std::printf("%s %s %.9g\n", name, precision, seconds);
-    std::fflush(stdout);
-  };
+  const auto tell = [&](const char* name, double seconds) { peers::tell(name, precision, seconds); };
   tell("hop", seconds_of([&] {
          phi[rb[0]] = spinReconstructDir0Minus(u[0] * shift(spinProjectDir0Minus(psi), FORWARD, 0)) +
                       spinReconstructDir0Plus(shift(adj(u[0]) * spinProjectDir0Plus(psi), BACKWARD, 0)) +
@@ -73,7 +48,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   QDP_initialize(&argc, &argv);
-  budget = std::atof(argv[1]);
+  peers::budget = std::atof(argv[1]);
   multi1d<int> extents(Nd);
   for (int mu = 0; mu < Nd; ++mu) extents[mu] = std::atoi(argv[2 + mu]);
   Layout::setLattSize(extents);

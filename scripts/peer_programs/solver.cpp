@@ -9,12 +9,12 @@
 #include "lib/gauge/start.hpp"
 #include "lib/solver/cg.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <vector>
+
+#include "timing.hpp"
 
 using namespace QDP;
 
@@ -40,13 +40,11 @@ int main(int argc, char** argv) {
     std::vector<double> seconds;
     for (int n = 0; n < 5; ++n) {  // the first two compile and tune
       x[m->domain()] = zero;
-      const auto start = std::chrono::steady_clock::now();
-      const int iterations = cg.solve(x, system, b).iterations;
-      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / iterations);
+      int iterations = 0;
+      const double taken = peers::seconds_once([&] { iterations = cg.solve(x, system, b).iterations; });
+      if (n > 1) seconds.push_back(taken / iterations);
     }
-    seconds.erase(seconds.begin(), seconds.begin() + 2);
-    std::sort(seconds.begin(), seconds.end());
-    std::printf("cg double %.9g\n", seconds[1]);
+    peers::tell("cg", "double", peers::median(seconds));
   }
   QDP_finalize();
   return 0;
