@@ -71,8 +71,7 @@ ColorMatrixExpr path_product(const GaugeField& u, const Path& path, const Path& 
   require_gauge_field(u, "path_product");
   if (path.length() == 0) throw ShapeError("path_product: expected a path of at least one step, got an empty one");
   std::optional<ColorMatrixExpr> product;
-  std::vector<Step> walked;
-  for (int k = 0; k < after.length(); ++k) walked.push_back(after[k]);
+  std::vector<Step> walked = after.steps();
   for (int k = 0; k < path.length(); ++k) {
     const auto [mu, sign] = path[k];
     // A link walked backward starts where the step ends.
@@ -88,8 +87,7 @@ ColorMatrixExpr path_product(const GaugeField& u, const Path& path, const Path& 
 // The product rule link by link, P for the product so far and P' for the sum: (P, P') -> (P U, P' U + P U x).
 ColorMatrixExpr product_with_insertion(const GaugeField& u, const LatticeColorMatrix& x, const Path& path,
                                        const Path& after) {
-  std::vector<Step> walked;
-  for (int k = 0; k < after.length(); ++k) walked.push_back(after[k]);
+  std::vector<Step> walked = after.steps();
   std::optional<ColorMatrixExpr> product;
   ColorMatrixExpr sum = at_end_of(x, after);
   for (int k = 0; k < path.length(); ++k) {
@@ -163,9 +161,7 @@ ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath
   if (sorted.front().path.length() == 0)
     throw ShapeError("weighted_sum: expected paths of at least one step, got an empty one");
   ColorMatrixSum sum(sites);
-  std::vector<Step> walked;
-  for (int k = 0; k < after.length(); ++k) walked.push_back(after[k]);
-  for (const Term& term : factored(u, sorted, 0, walked)) sum.add(term.value, term.links);
+  for (const Term& term : factored(u, sorted, 0, after.steps())) sum.add(term.value, term.links);
   return sum.value();
 }
 

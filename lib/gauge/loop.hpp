@@ -37,6 +37,7 @@ class Path {
 
   int length() const { return static_cast<int>(steps_.size()); }
   const Step& operator[](int k) const { return steps_[static_cast<std::size_t>(k)]; }
+  const std::vector<Step>& steps() const { return steps_; }
 
   bool closed() const;                    ///< returns to its start on an infinite lattice
   Path reversed() const;                  ///< the same links walked the other way: its product is the adjoint
