@@ -340,7 +340,8 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
   interleaved.clear();
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
     const Launch& launch = plan.parts[p];
-    if (launch.kernel->classes[bound.parts[p].size_class].tuner) return false;
+    const SizeClass& size = launch.kernel->classes[bound.parts[p].size_class];
+    if (size.trial || size.watch) return false;
     interleaved.push_back(device_launch(launch, bound.parts[p], found.data() + launch.result));
     if (!device.interleaves(interleaved.back())) return false;
     bytes += bound.parts[p].bytes;
@@ -349,10 +350,13 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
   device.launch_interleaved(interleaved);
   const double seconds = device.seconds_between(start, device.mark());
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
-    count(plan.parts[p], bound.parts[p]);
+    const BoundPart& part = bound.parts[p];
+    count(plan.parts[p], part);
     if (!(bytes > 0)) continue;
     KernelHandle& kernel = *plan.parts[p].kernel;
-    kernel.seconds += seconds * bound.parts[p].bytes / bytes;  // about
+    const double share = seconds * part.bytes / bytes;  // about
+    kernel.seconds += share;
+    if (kernel.classes[part.size_class].tuner) variants.launched(kernel, part.size_class, part.bytes, share);
   }
   return true;
 }

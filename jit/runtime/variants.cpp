@@ -165,10 +165,11 @@ bool Variants::exceeds_caches(double bytes) {
   return may_exceed_caches(bytes) && bytes > static_cast<double>(knee_of(reading()));
 }
 
-/// CPU: streaming stores pay when results leave the cache before they are read again, which is after half of this kernel and half of the
-/// next one at the earliest. A trial does not tell: what they save is in the time of this kernel, what they cost in that of those which
-/// read. Prefetching pays when operands come from beyond the nearest caches, as where the fields that live are more than these hold, in
-/// an order that the processor cannot guess (neighbours). GPU: one site per thread, in the largest blocks that launch.
+/// CPU: streaming stores pay when results leave the cache before they are read again: when there are more of them than it holds, for it
+/// keeps what was written longer than what passes through. A trial does not tell: what they save is in the time of this kernel, what
+/// they cost in that of those which read. Prefetching pays when operands come from beyond the nearest caches, as where the fields that
+/// live are more than these hold, in an order that the processor cannot guess (neighbours). GPU: one site per thread, in the largest
+/// blocks that launch.
 TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   TuningSpace space;
   CodeOptions& start = space.start.code;
@@ -196,7 +197,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
   const bool may_prefetch = !kernel.ir.listed, may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
-  const bool stores_for_later = may_stream && exceeds_caches(bytes / 2);
+  const bool stores_for_later = may_stream && exceeds_caches(bytes * kernel.cost.stored / kernel.cost.bytes_of_part);
   start.streaming = env().stream.value_or(stores_for_later && !kernel.cost.reads_written);
   const int ahead = kernel.cost.operations > kLongKernel ? kLongAhead : kShortAhead;
   start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? ahead : 0);

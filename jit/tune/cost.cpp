@@ -46,7 +46,6 @@ KernelCost cost(const ir::Kernel& kernel) {
     if (kernel.slots[s].parent >= 0) odd[s] = !odd[static_cast<std::size_t>(kernel.slots[s].parent)];
 
   std::set<std::tuple<int, int, int, bool>> read;  // leaf, what it is shifted by, word, odd
-  double stored = 0;
   const auto word_bytes = [&](int leaf) { return ir::bytes(kernel.leaves[static_cast<std::size_t>(leaf)].word); };
   const int runs = ir::runs(kernel);
   for (int run = 0; run < runs; ++run) {
@@ -55,14 +54,14 @@ KernelCost cost(const ir::Kernel& kernel) {
       if (node.op == ir::Op::load)
         read.emplace(node.place.leaf, node.place.shifted_by, ir::component_in(node.place, trip, round),
                      odd[static_cast<std::size_t>(node.place.slot)]);
-    for (const ir::Store& store : kernel.stores) stored += word_bytes(store.place.leaf);
+    for (const ir::Store& store : kernel.stores) result.stored += word_bytes(store.place.leaf);
   }
   for (const auto& [leaf, shifted_by, word, is_odd] : read) {
     result.bytes_of_part += word_bytes(leaf);
     if (!is_odd || !read.contains({leaf, shifted_by, word, false})) result.bytes += word_bytes(leaf);
   }
-  result.bytes += stored;
-  result.bytes_of_part += stored;
+  result.bytes += result.stored;
+  result.bytes_of_part += result.stored;
 
   for (const ir::Node& node : kernel.nodes) {
     if (ir::is_float(node.type)) result.flops += flops(node.op);

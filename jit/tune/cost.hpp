@@ -11,6 +11,7 @@ struct KernelCost {
   /// The same for part of the lattice (a checkerboard): a field that is read both at the sites and at neighbours counts
   /// for both, because they are different sites. Wilson hopping term: 8 links, one spinor in, one out.
   double bytes_of_part = 0;
+  double stored = 0;      ///< bytes per site that are stored, of these
   double flops = 0;       ///< floating-point operations per site: add, mul, div, sqrt, ... = 1, fma = 2; signs are free
   double operations = 0;  ///< instructions of any kind per group, for estimates of time
   bool structured = false;         ///< some shift is structured: what to prefetch is known

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -26,6 +27,8 @@ constexpr std::size_t kMostStatements = 16, kMostRecords = 200, kMostFields = 32
 constexpr std::size_t kMostGroupsAlongside = 64;
 // Groups side by side: their launches are prepared together, and each thread has accumulators for all.
 constexpr std::size_t kMostBeside = 16;
+// Computations that are timed to be carried on in the best way: on so many sites at least, and so many kinds of them.
+constexpr std::size_t kFewSites = 64, kMostTurns = 256;
 // Nodes of a tree that is looked through for what waits.
 constexpr std::size_t kMostNodes = 400;
 
@@ -198,6 +201,12 @@ void Queue::Group::set_sums(std::span<const double> results) {
     sum->set(results.first(static_cast<std::size_t>(sum->count)));
     results = results.subspan(static_cast<std::size_t>(sum->count));
   }
+}
+
+void Queue::Group::describe(std::size_t& hash) const {
+  constexpr std::size_t kOdd = 0x9E3779B97F4A7C15;
+  for (const std::size_t part : {step, chain, sites(), program.records().size(), program.fields().size(), sums.size()})
+    hash = (hash ^ part) * kOdd;
 }
 
 void Queue::Group::succeeded(std::span<const double> results, QueueCounters& counters) {
@@ -454,31 +463,58 @@ void Queue::run(Groups groups) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// What has to run before each, and the order in which they run: as they came, or of computations carried on in turn all first
-/// steps, then all second ones.
-void Queue::put_in_order(const Groups& groups) {
+/// What has to run before each, and which computation it carries on.
+void Queue::find_chains(const Groups& groups) {
   order_.clear();
+  chains_ = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     Group& group = *groups[i];
     order_.push_back(&group);
     group.bit = std::uint64_t{1} << i;
     group.after = 0;
-    group.step = 0;
+    group.step = group.chain = 0;
     for (std::size_t j = 0; j < i; ++j)
       if (groups[j]->comes_before(group)) {
         group.after |= groups[j]->bit;
         group.step = std::max(group.step, groups[j]->step + 1);
+        group.chain = std::max(group.chain, groups[j]->chain);
       }
+    if (group.after == 0) group.chain = chains_++;
   }
-  if (most_groups_ > kMostGroups) std::ranges::stable_sort(order_, {}, &Group::step);
 }
 
-/// The first that has not run, together with later ones that may run now, too. What does not depend on a failure goes on; the
-/// first failure.
+/// How many of the computations at hand are best carried on in turn; nullptr: all of them, whatever the time. Ranks do not ask, which
+/// might decide differently.
+jit::Turns* Queue::turns() {
+  if (chains_ < 2 || order_[0]->sites() < kFewSites || !jit::Runtime::instance().interleaves() ||
+      jit::env().tune == jit::Env::Tune::off || jit::process_communicator().size() > 1)
+    return nullptr;
+  std::size_t hash = chains_;
+  for (const Group* const group : order_) group->describe(hash);
+  if (turns_.size() >= kMostTurns && !turns_.contains(hash)) turns_.clear();
+  return &turns_.try_emplace(hash, chains_).first->second;
+}
+
 std::exception_ptr Queue::run_in_order(const Groups& groups) {
   for (const auto& group : groups) group->drop_dead_stores(counters_);
-  put_in_order(groups);
-  const std::size_t most = jit::Runtime::instance().interleaves() ? kMostBeside : 1;
+  find_chains(groups);
+  jit::Turns* const turns = this->turns();
+  if (turns == nullptr || !turns->trying()) return run_in_order(turns == nullptr ? chains_ : turns->at_once());
+  const jit::Runtime& runtime = jit::Runtime::instance();
+  const auto compilations = runtime.compilations(), trials = runtime.trials();
+  const auto start = std::chrono::steady_clock::now();
+  const std::exception_ptr failure = run_in_order(turns->at_once());
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  if (!failure && runtime.compilations() == compilations && runtime.trials() == trials) turns->record(taken.count());
+  return failure;
+}
+
+/// The first that has not run, together with later ones that may run now, too: as they came, or of computations carried on in turn, so
+/// many at once, all first steps, then all second ones. What does not depend on a failure goes on; the first failure.
+std::exception_ptr Queue::run_in_order(std::size_t at_once) {
+  if (most_groups_ > kMostGroups)
+    std::ranges::stable_sort(order_, {}, [&](const Group* g) { return std::pair(g->chain / at_once, g->step); });
+  const std::size_t most = jit::Runtime::instance().interleaves() ? std::min(at_once, kMostBeside) : 1;
   std::uint64_t done = 0, failed = 0;
   std::exception_ptr failure;
   std::string reason;

@@ -19,12 +19,14 @@
 
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "jit/runtime.hpp"
+#include "jit/tune/turns.hpp"
 #include "qdp/expr/evaluate.hpp"
 #include "qdp/expr/exchange.hpp"
 #include "qdp/expr/execute.hpp"
@@ -104,6 +106,9 @@ class Queue {
     /// Its launch, if it is one kernel; else it has to run by itself.
     bool as_launch(jit::Launch& launch, bool& whole);
     bool is_empty() const { return wanted_ == 0; }
+    /// Changes the number by what is computed where, about.
+    void describe(std::size_t& hash) const;
+    std::size_t sites() const { return static_cast<std::size_t>(domain_->sites); }
     std::size_t number_of_results() const;
     void succeeded(std::span<const double> results, QueueCounters& counters);
     void run_by_itself(QueueCounters& counters);
@@ -114,7 +119,8 @@ class Queue {
     void clear();
 
     std::uint64_t bit = 0, after = 0;  ///< among those that run now: its own, and those that have to run before it
-    int step = 0;                      ///< behind theirs
+    std::size_t step = 0;              ///< behind theirs
+    std::size_t chain = 0;             ///< the computation that it carries on
     Statement program;
     std::vector<Shape> shapes;                      ///< [statements and sums] of destinations
     std::vector<std::shared_ptr<PendingSum>> sums;  ///< in their order
@@ -146,8 +152,10 @@ class Queue {
   template <class Needs>
   Groups take(Needs&& needs);
   void run(Groups groups);
-  void put_in_order(const Groups& groups);
+  void find_chains(const Groups& groups);
+  jit::Turns* turns();
   std::exception_ptr run_in_order(const Groups& groups);
+  std::exception_ptr run_in_order(std::size_t at_once);
   void run_side_by_side();
   bool send(Group& group);
 
@@ -155,12 +163,14 @@ class Queue {
   std::size_t most_groups_ = kMostGroups;
   Groups groups_;  ///< in the order in which they have to run
   Groups spare_;
-  Groups room_;                             ///< an empty list, whose memory the next one to run takes
-  Statement statement_;                     ///< of one that does not wait
-  std::vector<const jit::Field*> awaited_;  ///< operands of the statement at hand that groups have to do with
-  bool shifts_ = false;                     ///< it reads at other sites
-  std::vector<Group*> order_;               ///< of those that run now
-  std::vector<Group*> beside_;              ///< side by side
+  Groups room_;                              ///< an empty list, whose memory the next one to run takes
+  Statement statement_;                      ///< of one that does not wait
+  std::vector<const jit::Field*> awaited_;   ///< operands of the statement at hand that groups have to do with
+  bool shifts_ = false;                      ///< it reads at other sites
+  std::vector<Group*> order_;                ///< of those that run now
+  std::size_t chains_ = 0;                   ///< of them
+  std::map<std::size_t, jit::Turns> turns_;  ///< how they are best run, by what they look like
+  std::vector<Group*> beside_;               ///< side by side
   std::vector<jit::Launch> parts_;
   std::vector<double> results_;
   QueueCounters counters_;

@@ -425,12 +425,14 @@ TEST_CASE("a kernel in trips and rounds costs what it costs component by compone
     CHECK(in_trips.operations == plain.operations);
     CHECK(in_trips.bytes == plain.bytes);
     CHECK(in_trips.bytes_of_part == plain.bytes_of_part);
+    CHECK(in_trips.stored == plain.stored);
   }
 }
 
 TEST_CASE("costs count operands once, neighbours of the other checkerboard apart, fma as two") {
   const KernelCost plain = cost(axpy(16, 3, false));
   CHECK(plain.bytes == 3 * 3 * 8);
+  CHECK(plain.stored == 3 * 8);
   CHECK(plain.bytes_of_part == plain.bytes);
   CHECK(plain.flops == 6);
   CHECK(plain.reads_written);
@@ -445,6 +447,7 @@ TEST_CASE("costs count operands once, neighbours of the other checkerboard apart
   b.finish();
   CHECK(cost(kernel).bytes == 8);
   CHECK(cost(kernel).bytes_of_part == 12);
+  CHECK(cost(kernel).stored == 4);
   CHECK(cost(kernel).flops == 1);
   CHECK(cost(kernel).structured);
   CHECK_FALSE(cost(kernel).shares_neighbours);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "jit/memory/memory.hpp"
@@ -666,6 +667,48 @@ TEST_CASE("statements that share links and read at other sites stay kernels of t
     if (computations > 1 && jit::Runtime::instance().interleaves() && tests::job_ranks() == 1)
       CHECK(counters().beside - before.beside == 2 * kSides);
   }
+}
+
+TEST_CASE("computations carried on all at once, some at once and one after the other have the same bits") {
+  create_lattice({8, 4, 4, 8});
+  const LatticeComplexD u = random_field();
+  constexpr std::size_t kSides = 6;
+  std::vector<LatticeComplexD> in, expected, got(kSides);
+  LatticeComplexD expected_of_two;
+  std::vector<double> norms;
+  for (std::size_t i = 0; i < kSides; ++i) in.push_back(random_field());
+  const auto hop = [&](const LatticeComplexD& psi) { return u * shift(psi, FORWARD, Nd - 1) - in[0] * psi; };
+  {
+    const Fuse off(false);
+    for (const LatticeComplexD& psi : in) {
+      LatticeComplexD once = hop(psi), twice = hop(once);
+      expected.push_back(hop(twice));
+      norms.push_back(toDouble(norm2(expected.back())));
+    }
+    expected_of_two = hop(expected[kSides - 1]) + expected[0];
+  }
+  const Fuse on(true);
+  jit::run_deferred();
+  const Alongside many(kSides);
+  std::set<std::int64_t> beside;
+  for (int times = 0; times < 100 && !beside.contains(0); ++times) {
+    const auto before = counters();
+    std::vector<PendingSum<Double>> sums;
+    for (std::size_t i = 0; i < kSides; ++i) {
+      LatticeComplexD once = hop(in[i]), twice = hop(once);
+      got[i] = hop(twice);
+      sums.push_back(pending_sum(localNorm2(got[i]), all));
+    }
+    LatticeComplexD of_two = hop(got[kSides - 1]) + got[0];  // carries on two of them
+    for (std::size_t i = 0; i < kSides; ++i) {
+      CHECK(toDouble(sums[i].get()) == norms[i]);
+      CHECK(distance(got[i], expected[i]) == 0);
+    }
+    CHECK(distance(of_two, expected_of_two) == 0);
+    beside.insert(counters().beside - before.beside);
+  }
+  if (jit::Runtime::instance().interleaves() && tests::job_ranks() == 1 && jit::env().tune != jit::Env::Tune::off)
+    CHECK(beside.contains(0));
 }
 
 TEST_CASE("what is read at other sites is computed before, piece by piece or not") {
