@@ -89,6 +89,22 @@ class PtxCheck(unittest.TestCase):
             self.assertRegex(output, f"wrong: {name}_2: .*{words}")
         self.assertEqual(output.count("wrong: "), len(wrong))
 
+    def test_what_a_thread_does_is_counted_and_its_time_estimated(self):
+        lines = ("ld.param.u64 \t%rd1, [kernel_1_param_0];", "mov.u32 \t%r1, %tid.x;", "mad.lo.s32 \t%r2, %r1, %r1, %r1;",
+                 "@%p1 bra \t$L__BB0_2;", "ld.global.nc.v4.f32 \t{%f1, %f2, %f3, %f4}, [%rd1];", "ld.global.cs.nc.v2.b16 \t{%rs1, %rs2}, [%rd1];",
+                 "fma.rn.f32 \t%f5, %f1, %f2, %f3;", "neg.f32 \t%f6, %f5;", "mul.rn.f64 \t%fd1, %fd2, %fd3;", "cvt.f64.f32 \t%fd2, %f1;",
+                 "ld.shared.f64 \t%fd4, [%r1];", "st.global.f64 \t[%rd3], %fd1;", "add.s64 \t%rd2, %rd1, 8;")
+        called = ".func helper()\n{\n\tfma.rn.f64 \t%fd1, %fd1, %fd1, %fd1;\n}\n"
+        self.kernel("sum_1", text=ENTRY.replace("\tret;", "".join(f"\t{line}\n" for line in lines) + "\tret;") + called)
+        status, output, errors = self.check("--arch", "sm_90", "--estimate", "kernels")
+        self.assertEqual((status, errors), (0, ""))
+        for kind in ("2 loads", "1 stores", "2 f32", "1 f64", "2 moves", "2 integer", "1 parameters", "1 local and shared", "2 control"):
+            self.assertIn(kind, output)
+        self.assertIn("20 bytes loaded, 8 stored", output)
+        # 14 instructions, of which the one on doubles counts twice: 15 / (132 * 128 * 1.98e9) s; 28 bytes at 4.8e12 per second.
+        self.assertIn("H200 0.4 ps to issue, 5.8 to move", output)
+        self.assertNotIn("estimated", self.check("kernels")[1])
+
     def test_limits_are_errors_only_if_asked_for(self):
         self.kernel("small_1", 128)
         self.kernel("large_2", 255, spills=48)
