@@ -1,5 +1,6 @@
 #include "lib/solver/pending.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace qcd {
@@ -24,17 +25,20 @@ SolveResult Solve::run() {
 }
 
 std::vector<SolveResult> Solve::run_all(std::vector<Solve>& solves, int together) {
-  const QDP::Alongside many(together);
+  QDP::Alongside many(together);
   std::vector<SolveResult> results(solves.size());
   std::vector<std::size_t> running;
   std::size_t begun = 0;
   do {
     while (std::ssize(running) < together && begun < solves.size()) running.push_back(begun++);
-    std::erase_if(running, [&](std::size_t i) {
-      if (solves[i].advance()) return false;
-      results[i] = solves[i].take();
-      return true;
-    });
+    const auto end_of_round = running.begin() + many.next_round(static_cast<int>(running.size()));
+    running.erase(std::remove_if(running.begin(), end_of_round,
+                                 [&](std::size_t i) {
+                                   if (solves[i].advance()) return false;
+                                   results[i] = solves[i].take();
+                                   return true;
+                                 }),
+                  end_of_round);
   } while (!running.empty() || begun < solves.size());
   return results;
 }

@@ -49,7 +49,7 @@ class Solve {
 
   /// To its end, alone.
   SolveResult run();
-  /// All of them in turn, `together` at a time; the results in their order. Throws what one of them throws.
+  /// All of them in turn, at most `together` at a time; the results in their order. Throws what one of them throws.
   static std::vector<SolveResult> run_all(std::vector<Solve>& solves, int together);
 
  private:

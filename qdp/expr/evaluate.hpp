@@ -74,6 +74,9 @@ void finish(PendingSum& sum);
 
 /// How many computations are carried on in turn from now on (queue.hpp). Throws nothing that the statements throw which wait.
 void alongside(int computations) noexcept;
+class Rounds;
+std::shared_ptr<Rounds> rounds(int computations);
+int next_round(Rounds& rounds, int under_way);
 
 struct HostProgram;
 /// A place of a program that applies an operation of the table to host scalars of certain shapes. It remembers how that is done.

@@ -86,10 +86,16 @@ template <class R> class PendingSum {
 /// While it lives, this many computations are carried on in turn: their statements wait for each other, as many more as those of one.
 class Alongside {
  public:
-  explicit Alongside(int computations) { detail::alongside(computations); }
+  explicit Alongside(int computations) : rounds_(detail::rounds(computations)) { detail::alongside(computations); }
   ~Alongside() { detail::alongside(1); }
   Alongside(const Alongside&) = delete;
   Alongside& operator=(const Alongside&) = delete;
+
+  /// Asked before each round of steps: how many of those under way are to take one, the first ones. All, or fewer where that is faster.
+  int next_round(int under_way) { return detail::next_round(*rounds_, under_way); }
+
+ private:
+  std::shared_ptr<detail::Rounds> rounds_;
 };
 /// sum(x, s) of at most 24 components, of the values that the fields have now.
 template <class X> requires detail::LatticeLike<X>

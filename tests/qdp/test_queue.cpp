@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -709,6 +711,28 @@ TEST_CASE("computations carried on all at once, some at once and one after the o
   }
   if (jit::Runtime::instance().interleaves() && tests::job_ranks() == 1 && jit::env().tune != jit::Env::Tune::off)
     CHECK(beside.contains(0));
+}
+
+TEST_CASE("rounds: as many take a step together as is fastest, and at least one") {
+  create_lattice({4, 4, 4, 4});
+  const bool chooses = tests::job_ranks() == 1 && jit::Runtime::instance().interleaves() && jit::env().fuse &&
+                       jit::env().tune != jit::Env::Tune::off;
+  const auto spend = [](std::chrono::microseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  for (const int fastest : {1, 2, 4}) {
+    Alongside many(4);
+    int now = 4;
+    for (int round = 0; round < 200; ++round) {
+      now = many.next_round(4);
+      for (int i = 0; i < now; ++i) spend(std::chrono::microseconds(now == fastest ? 10 : 40));
+    }
+    CHECK(now == (chooses ? fastest : 4));
+    CHECK(many.next_round(1) == 1);
+    CHECK(many.next_round(3) == (chooses ? std::min(fastest, 3) : 3));
+  }
 }
 
 TEST_CASE("what is read at other sites is computed before, piece by piece or not") {

@@ -1,0 +1,47 @@
+#include "qdp/expr/rounds.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "jit/comm/communicator.hpp"
+#include "jit/runtime.hpp"
+#include "jit/support/env.hpp"
+#include "jit/support/lock.hpp"
+#include "qdp/expr/evaluate.hpp"
+
+namespace QDP::detail {
+namespace {
+constexpr int kRounds = 6;  // of a sample: whole iterations that ask for one, two or three sums
+}
+
+Rounds::Rounds(int computations) {
+  if (computations > 1 && jit::env().fuse && jit::env().tune != jit::Env::Tune::off &&
+      jit::process_communicator().size() == 1 && jit::Runtime::instance().interleaves())
+    turns_.emplace(static_cast<std::size_t>(computations));
+}
+
+int Rounds::next(int under_way) {
+  if (!turns_) return under_way;
+  const auto at_once = [&] { return static_cast<int>(turns_->at_once()); };
+  if (!turns_->trying() || under_way < at_once()) {
+    rounds_ = 0;
+    return std::min(at_once(), under_way);
+  }
+  const Clock::time_point now = Clock::now();
+  if (rounds_ == kRounds) {
+    turns_->record(std::chrono::duration<double>(now - begin_).count() / at_once());
+    rounds_ = 0;
+    return next(under_way);
+  }
+  if (rounds_++ == 0) begin_ = now;
+  return at_once();
+}
+
+std::shared_ptr<Rounds> rounds(int computations) {
+  const jit::RuntimeLock lock;
+  return std::make_shared<Rounds>(computations);
+}
+
+int next_round(Rounds& rounds, int under_way) { return rounds.next(under_way); }
+
+}  // namespace QDP::detail
