@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "jit/tune/median.hpp"
+
 namespace jit {
 
 Tuner::Tuner(const TuningSpace& space, const TuningProgress& progress) : rounds_(space.rounds()), best_(space.start) {
@@ -14,11 +16,7 @@ Tuner::Tuner(const TuningSpace& space, const TuningProgress& progress) : rounds_
   enter_round();
 }
 
-double Tuner::Candidate::median() const {
-  std::vector<double> sorted = seconds;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[sorted.size() / 2];
-}
+double Tuner::Candidate::median() const { return jit::median(seconds); }
 
 double Tuner::Candidate::fastest() const { return *std::min_element(seconds.begin(), seconds.end()); }
 

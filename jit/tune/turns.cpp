@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "jit/tune/median.hpp"
+
 namespace jit {
-namespace {
-
-double median(std::vector<double> seconds) {
-  std::ranges::sort(seconds);
-  return seconds[seconds.size() / 2];
-}
-
-}  // namespace
 
 Turns::Turns(std::size_t computations) {
   candidates_.push_back({.at_once = computations});

@@ -16,6 +16,7 @@
 #include "jit/support/error.hpp"
 #include "qdp/expr/exchange.hpp"
 #include "qdp/expr/kernels.hpp"
+#include "qdp/expr/rounds.hpp"
 #include "qdp/layout/lattice_state.hpp"
 
 namespace QDP::detail {
@@ -483,12 +484,9 @@ void Queue::find_chains(const Groups& groups) {
   }
 }
 
-/// How many of the computations at hand are best carried on in turn; nullptr: all of them, whatever the time. Ranks do not ask, which
-/// might decide differently.
+/// How many of the computations at hand are best carried on in turn; nullptr: all of them, whatever the time.
 jit::Turns* Queue::turns() {
-  if (chains_ < 2 || order_[0]->sites() < kFewSites || !jit::Runtime::instance().interleaves() ||
-      jit::env().tune == jit::Env::Tune::off || jit::process_communicator().size() > 1)
-    return nullptr;
+  if (chains_ < 2 || order_[0]->sites() < kFewSites || !Rounds::choose()) return nullptr;
   std::size_t hash = chains_;
   for (const Group* const group : order_) group->describe(hash);
   if (turns_.size() >= kMostTurns && !turns_.contains(hash)) turns_.clear();
@@ -499,7 +497,8 @@ std::exception_ptr Queue::run_in_order(const Groups& groups) {
   for (const auto& group : groups) group->drop_dead_stores(counters_);
   find_chains(groups);
   jit::Turns* const turns = this->turns();
-  if (turns == nullptr || !turns->trying()) return run_in_order(turns == nullptr ? chains_ : turns->at_once());
+  if (turns == nullptr) return run_in_order(chains_);
+  if (!turns->trying()) return run_in_order(turns->at_once());
   const jit::Runtime& runtime = jit::Runtime::instance();
   const auto compilations = runtime.compilations(), trials = runtime.trials();
   const auto start = std::chrono::steady_clock::now();

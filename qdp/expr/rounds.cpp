@@ -14,10 +14,13 @@ namespace {
 constexpr int kRounds = 6;  // of a sample: whole iterations that ask for one, two or three sums
 }
 
+bool Rounds::choose() {
+  return jit::env().fuse && jit::env().tune != jit::Env::Tune::off && jit::process_communicator().size() == 1 &&
+         jit::Runtime::instance().interleaves();
+}
+
 Rounds::Rounds(int computations) {
-  if (computations > 1 && jit::env().fuse && jit::env().tune != jit::Env::Tune::off &&
-      jit::process_communicator().size() == 1 && jit::Runtime::instance().interleaves())
-    turns_.emplace(static_cast<std::size_t>(computations));
+  if (computations > 1 && choose()) turns_.emplace(static_cast<std::size_t>(computations));
 }
 
 int Rounds::next(int under_way) {

@@ -13,6 +13,9 @@ namespace QDP::detail {
 /// together.
 class Rounds {
  public:
+  /// Whether times may decide. Ranks might decide differently.
+  static bool choose();
+
   explicit Rounds(int computations);
   /// Before each round: how many of those under way are to take a step in it, the first ones. At least one, if any is.
   int next(int under_way);

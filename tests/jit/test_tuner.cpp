@@ -369,7 +369,7 @@ TEST_CASE("computations carried on in turn: the fastest number at once is found,
         const std::size_t now = turns.at_once();
         const bool cold = std::exchange(before, now) != now;
         const double outlier = ++runs[now] == 3 ? 50 : 0;  // somebody else's
-        turns.record((now == fastest ? 1 : 2) + outlier + (cold ? (now == fastest ? 100 : 0) : 0));
+        turns.record((now == fastest ? 1 : 2) + outlier + (cold && now == fastest ? 100 : 0));
       }
       CHECK(!turns.trying());
       CHECK(turns.at_once() == fastest);
