@@ -672,7 +672,7 @@ TEST_CASE("statements that share links and read at other sites stay kernels of t
 }
 
 TEST_CASE("computations carried on all at once, some at once and one after the other have the same bits") {
-  create_lattice({8, 4, 4, 8});
+  create_lattice({16, 8, 4, 4});
   const LatticeComplexD u = random_field();
   constexpr std::size_t kSides = 6;
   std::vector<LatticeComplexD> in, expected, got(kSides);
