@@ -1,10 +1,8 @@
 #include "jit/device/cpu_device.hpp"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,45 +13,6 @@
 
 namespace jit {
 namespace {
-
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
-
-/// Large blocks come straight from the system: aligned to huge pages, untouched (so that the thread that writes a page
-/// first has it near), and given back for certain when freed.
-bool is_large(std::size_t bytes) { return bytes >= kHugePage; }
-
-std::size_t whole_pages(std::size_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return (bytes + page - 1) / page * page;
-}
-
-/// Where the next block begins behind a boundary of pages, in bytes. A kernel walks along a dozen fields at once: if all began
-/// at such a boundary, the same sites of all would fall into the same few sets of a cache, and drive each other out. These
-/// places lie evenly among the sets of caches with ways of 4 KiB to 128 KiB, whether there are eight blocks or 64.
-std::size_t next_offset() {
-  constexpr std::size_t kLine = 64, kPlaces = 2048, kStep = 1163;
-  static std::atomic<std::size_t> place{0};
-  return place.fetch_add(kStep, std::memory_order_relaxed) % kPlaces * kLine;
-}
-
-void* map_huge(std::size_t bytes) {
-  const std::size_t offset = next_offset();
-  const std::size_t wanted = whole_pages(offset + bytes), reserved = wanted + kHugePage;
-  void* raw = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED) return nullptr;
-  const auto start = reinterpret_cast<std::uintptr_t>(raw);
-  const std::uintptr_t aligned = (start + kHugePage - 1) / kHugePage * kHugePage;
-  if (aligned > start) munmap(raw, aligned - start);
-  if (aligned < start + kHugePage) munmap(reinterpret_cast<void*>(aligned + wanted), start + kHugePage - aligned);
-  madvise(reinterpret_cast<void*>(aligned), wanted, MADV_HUGEPAGE);
-  return reinterpret_cast<void*>(aligned + offset);
-}
-
-void unmap_huge(void* address, std::size_t bytes) {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  const std::size_t offset = at % kHugePage;
-  munmap(reinterpret_cast<void*>(at - offset), whole_pages(offset + bytes));
-}
 
 std::uint64_t number_in(const char* path) {
   std::ifstream file(path);
@@ -110,15 +69,22 @@ std::unique_ptr<Target> CpuDevice::make_target() { return make_cpu_target(); }
 int CpuDevice::lanes() const { return native_lanes(); }
 
 void* CpuDevice::allocate(std::size_t bytes) {
-  if (is_large(bytes)) return map_huge(bytes);
+  if (HugePages::suit(bytes)) return pages_.allocate(bytes);
   return std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 void CpuDevice::free(void* address, std::size_t bytes) noexcept {
-  if (is_large(bytes))
-    unmap_huge(address, bytes);
+  if (HugePages::suit(bytes))
+    pages_.free(address, bytes);
   else
     std::free(address);
+}
+
+void* CpuDevice::exchange(std::span<const OldBlock> old, std::size_t bytes, std::size_t keep) {
+  for (const OldBlock& block : old) HugePages::suit(block.bytes) ? pages_.take(block) : std::free(block.address);
+  void* const block = allocate(bytes);
+  pages_.keep_at_most(keep);
+  return block;
 }
 
 void CpuDevice::clear(void* address, std::size_t bytes) { std::memset(address, 0, bytes); }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "jit/device/device.hpp"
+#include "jit/device/huge_pages.hpp"
 #include "jit/device/thread_pool.hpp"
 
 namespace jit {
@@ -20,6 +21,9 @@ class CpuDevice : public Device {
 
   void* allocate(std::size_t bytes) override;
   void free(void* address, std::size_t bytes) noexcept override;
+  void* exchange(std::span<const OldBlock> old, std::size_t bytes, std::size_t keep) override;
+  std::size_t kept_bytes() const override { return pages_.kept_bytes(); }
+  void give_back() noexcept override { pages_.give_back(); }
   std::size_t capacity() const override { return capacity_; }
   void clear(void* address, std::size_t bytes) override;
   void copy_within(void* to, const void* from, std::size_t bytes) override;
@@ -48,6 +52,7 @@ class CpuDevice : public Device {
   void reduce(const DeviceLaunch& launch, LaunchArguments arguments);
 
   ThreadPool pool_;
+  HugePages pages_;
   std::size_t capacity_;
   std::vector<SumAccumulator> sums_;  // [piece][thread][reduction]
 };

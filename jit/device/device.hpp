@@ -53,6 +53,11 @@ struct DeviceLaunch {
   std::uint64_t* finished = nullptr;  ///< receives a Device::Mark of the kernel's end, before results are read
 };
 
+struct OldBlock {
+  void* address;
+  std::size_t bytes;
+};
+
 /// Where pools (memory.hpp) take their blocks from.
 class BlockSource {
  public:
@@ -60,6 +65,14 @@ class BlockSource {
   /// Memory at an address divisible by Device::kAlignment, not touched; nullptr when there is none left. bytes > 0.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void free(void* address, std::size_t bytes) noexcept = 0;
+  /// Frees `old` and allocates, where it can of the memory that becomes free. Up to `keep` bytes may stay for the next time.
+  virtual void* exchange(std::span<const OldBlock> old, std::size_t bytes, [[maybe_unused]] std::size_t keep) {
+    for (const OldBlock& block : old) free(block.address, block.bytes);
+    return allocate(bytes);
+  }
+  /// What has stayed.
+  virtual std::size_t kept_bytes() const { return 0; }
+  virtual void give_back() noexcept {}
   /// Bytes of memory that this process may use.
   virtual std::size_t capacity() const = 0;
 };

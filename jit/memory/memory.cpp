@@ -99,8 +99,9 @@ void* Memory::take(std::size_t size) {
   // more than ever lived together.
   const std::size_t most = device_.host_accessible() ? peak_ : 2 * peak_;
   const std::size_t bound = std::min(limit_, std::max({most, live_ + size, kAlwaysKept}));
-  while (kept_ > 0 && live_ + size + kept_ > bound) release_oldest();
-  void* block = blocks_.allocate(size);
+  old_.clear();
+  while (kept_ > 0 && live_ + size + kept_ + blocks_.kept_bytes() > bound) old_.push_back(take_oldest());
+  void* block = blocks_.exchange(old_, size, bound - std::min(bound, live_ + size + kept_));
   if (block == nullptr && kept_ > 0) {
     release_kept();
     block = blocks_.allocate(size);
@@ -121,17 +122,17 @@ void Memory::free(void* address, std::size_t bytes) noexcept {
   }
 }
 
-void Memory::release_oldest() noexcept {
+OldBlock Memory::take_oldest() {
   std::vector<Kept>* oldest = nullptr;
-  std::size_t size = 0;
+  OldBlock block = {};
   for (auto& [bytes, bin] : bins_)
     if (!bin.empty() && (oldest == nullptr || bin.front().stamp < oldest->front().stamp)) {
       oldest = &bin;
-      size = bytes;
+      block = {bin.front().address, bytes};
     }
-  blocks_.free(oldest->front().address, size);
   oldest->erase(oldest->begin());
-  kept_ -= size;
+  kept_ -= block.bytes;
+  return block;
 }
 
 void Memory::release_kept() noexcept {
@@ -140,6 +141,7 @@ void Memory::release_kept() noexcept {
     bin.clear();
   }
   kept_ = 0;
+  blocks_.give_back();
 }
 
 bool Memory::make_room(bool again) {

@@ -83,7 +83,7 @@ class Memory {
   std::size_t spare_bytes() const;
   bool give_up_one();
   void* take(std::size_t size);
-  void release_oldest() noexcept;
+  OldBlock take_oldest();
   [[noreturn]] void fail(std::size_t bytes) const;
 
   Device& device_;
@@ -94,6 +94,7 @@ class Memory {
   std::int64_t live_blocks_ = 0;
   std::uint64_t clock_ = 0;
   std::unordered_map<std::size_t, std::vector<Kept>> bins_;  // by size; each oldest first
+  std::vector<OldBlock> old_;                                // room for those that make way for another
 };
 
 /// A block of a pool that goes back at the end of a scope unless it is kept.

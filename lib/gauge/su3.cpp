@@ -333,17 +333,22 @@ long reunitarize(GaugeField& u) {
   return projected;
 }
 
-void check_unitarity(const LatticeColorMatrix& u, const char* when) {
+UnitarityCheck::UnitarityCheck(const LatticeColorMatrix& u)
+    : defect_(su3_defect(u)), squares_(pending_sum(localNorm2(defect_), all)) {}
+
+void UnitarityCheck::require(const char* when) const {
   // A sum, not a maximum: one NaN must not get lost in comparisons. Below the square of the tolerance no link exceeds
   // it.
-  const double squares = toDouble(norm2(su3_defect(u)));
+  const double squares = toDouble(squares_.get());
   if (squares <= unitarity_tolerance() * unitarity_tolerance()) return;
-  const double worst = std::isfinite(squares) ? toDouble(globalMax(su3_defect(u))) : squares;
+  const double worst = std::isfinite(squares) ? toDouble(globalMax(defect_)) : squares;
   if (worst <= unitarity_tolerance()) return;
   std::ostringstream text;
   text << when << ": expected links in SU(" << Nc << ") to " << unitarity_tolerance() << ", got a defect of " << worst
        << ". The step size is too large, or a field holds values that are not finite.";
   throw NumericsError(text.str());
 }
+
+void check_unitarity(const LatticeColorMatrix& u, const char* when) { UnitarityCheck(u).require(when); }
 
 }  // namespace qcd

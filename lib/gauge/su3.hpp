@@ -51,6 +51,20 @@ double unitarity_tolerance();
 /// saved field changes nothing. Returns how many links were projected.
 long reunitarize(GaugeField& u);
 
+/// Whether links are in the group, to be asked for after statements that change them: what has been found of several fields comes from
+/// the kernels that compute them.
+class UnitarityCheck {
+ public:
+  /// Of the values that u has now.
+  explicit UnitarityCheck(const QDP::LatticeColorMatrix& u);
+  /// As check_unitarity().
+  void require(const char* when) const;
+
+ private:
+  QDP::LatticeReal defect_;
+  QDP::PendingSum<QDP::Double> squares_;
+};
+
 /// Throws NumericsError if a link of `u` is further from the group than unitarity_tolerance() or not finite; `when`
 /// names the moment for the message.
 void check_unitarity(const QDP::LatticeColorMatrix& u, const char* when);

@@ -4,16 +4,23 @@ namespace qcd {
 
 using namespace QDP;
 
-void write_force_monitor(const Log& log, const GaugeField& f, const multi1d<Real>& step_factor) {
+ForceMonitor::ForceMonitor(const GaugeField& f) : size_(Nd) {
+  for (int mu = 0; mu < Nd; ++mu) {
+    size_[mu] = sqrt(Real(2) * localNorm2(f[mu]));
+    squares_.push_back(pending_sum(localNorm2(size_[mu]), all));
+    sums_.push_back(pending_sum(size_[mu], all));
+  }
+}
+
+void ForceMonitor::write(const Log& log, const multi1d<Real>& step_factor) const {
   const Double sites = static_cast<double>(Layout::vol());
   multi1d<Real> squares(Nd), averages(Nd), largest(Nd), largest_step(Nd);
   Real square = zero, average = zero, maximum = zero, maximum_step = zero;
   for (int mu = 0; mu < Nd; ++mu) {
-    LatticeReal size;
-    size = sqrt(Real(2) * localNorm2(f[mu]));
-    squares[mu] = norm2(size) / sites;
-    averages[mu] = sum(size) / sites;
-    largest[mu] = globalMax(size);
+    const auto direction = static_cast<std::size_t>(mu);
+    squares[mu] = squares_[direction].get() / sites;
+    averages[mu] = sums_[direction].get() / sites;
+    largest[mu] = globalMax(size_[mu]);
     largest_step[mu] = step_factor[mu] * largest[mu];
 
     square += squares[mu] / Real(Nd);

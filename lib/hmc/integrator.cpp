@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 namespace qcd {
 
@@ -21,36 +22,42 @@ multi1d<Real> step_sizes(double dt, const StepContext& context) {
   return sizes;
 }
 
-/// f = sum of the monomials' forces at `u`, each logged.
-void total_force(GaugeField& f, const GaugeField& u, const KickMonomials& monomials, const StepContext& context) {
+/// `use` is called with f = sum of the monomials' forces at `u`, each of which is logged. What is done with f there can be done while it is
+/// computed: nobody needs it afterwards.
+template <class Use>
+void with_total_force(const GaugeField& u, const KickMonomials& monomials, const StepContext& context, const Use& use) {
   const Log& log = context.log;
   const auto outer = log.group("AbsHamiltonianForce");
   log.write("num_terms", static_cast<int>(monomials.size()));
   const auto list = log.group("ForcesByMonomial");
-  f.resize(Nd);
-  GaugeField one;
-  bool first = true;
-  for (const auto& [id, monomial] : monomials) {
+  GaugeField f(Nd), one;
+  if (monomials.empty()) {
+    for (int mu = 0; mu < Nd; ++mu) f[mu] = zero;
+    use(f);
+  }
+  for (std::size_t i = 0; i < monomials.size(); ++i) {
+    const auto& [id, monomial] = monomials[i];
     const auto elem = log.group("elem");
     log.write("monomial_id", id);
     const auto tag = log.group(monomial->log_tag());
-    GaugeField& target = first ? f : one;
+    GaugeField& target = i == 0 ? f : one;
     context.single_forces ? monomial->force_in_single(target, u, log) : monomial->force(target, u, log);
-    if (context.monitor_forces && log.active()) write_force_monitor(log, target, context.factor);
-    if (!first)
+    std::optional<ForceMonitor> monitor;
+    if (context.monitor_forces && log.active()) monitor.emplace(target);
+    if (i > 0)
       for (int mu = 0; mu < Nd; ++mu) f[mu] += one[mu];
-    first = false;
+    if (i + 1 == monomials.size()) {
+      use(f);
+      f.resize(0);
+      one.resize(0);
+    }
+    if (monitor) monitor->write(log, context.factor);
   }
-  if (first)
-    for (int mu = 0; mu < Nd; ++mu) f[mu] = zero;
 }
 
-/// total_force, and the observer told of it. `lag`: how far the links' time is ahead of the momenta's.
-void observed_force(GaugeField& f, const GaugeField& u, const GaugeField& p, double lag, const TimeScale& scale,
-                    const StepContext& context) {
-  if (!context.observer) return total_force(f, u, scale.monomials, context);
-  const auto begin = std::chrono::steady_clock::now();
-  total_force(f, u, scale.monomials, context);
+/// Tells the observer of the force f.
+void observe(const GaugeField& f, const GaugeField& p, double lag, const TimeScale& scale, const StepContext& context,
+             std::chrono::steady_clock::time_point begin) {
   double squares = 0, power = 0;
   for (int mu = 0; mu < Nd; ++mu) {
     const double factor = toDouble(context.factor[mu]);
@@ -61,16 +68,18 @@ void observed_force(GaugeField& f, const GaugeField& u, const GaugeField& p, dou
   context.observer->force(scale.level, squares, power + lag * squares, seconds.count());
 }
 
-/// P <- taproj(P + dt F(u)).
+/// P <- taproj(P + dt F(u)). `lag`: how far the links' time is ahead of the momenta's.
 void kick(GaugeField& p, const GaugeField& u, double dt, const TimeScale& scale, const StepContext& context,
           double lag = 0) {
   const auto group = context.log.group("leapP");
   const multi1d<Real> step = step_sizes(dt, context);
   context.log.write("dt", Real(dt));
   context.log.write("dt_actual_per_dir", step);
-  GaugeField f;
-  observed_force(f, u, p, lag, scale, context);
-  for (int mu = 0; mu < Nd; ++mu) p[mu] = taproj(p[mu] + step[mu] * f[mu]);
+  const auto begin = std::chrono::steady_clock::now();
+  with_total_force(u, scale.monomials, context, [&](const GaugeField& f) {
+    if (context.observer) observe(f, p, lag, scale, context, begin);
+    for (int mu = 0; mu < Nd; ++mu) p[mu] = taproj(p[mu] + step[mu] * f[mu]);
+  });
 }
 
 /// U <- exp(dt P) U, checked and projected back to the group.
@@ -79,11 +88,13 @@ void drift(GaugeField& u, const GaugeField& p, double dt, const StepContext& con
   const multi1d<Real> step = step_sizes(dt, context);
   context.log.write("dt", Real(dt));
   context.log.write("dt_actual_per_dir", step);
+  std::vector<UnitarityCheck> checks;
   for (int mu = 0; mu < Nd; ++mu) {
     u[mu] = su3_exp(step[mu] * p[mu]) * u[mu];
-    check_unitarity(u[mu], "link update of molecular dynamics");
+    checks.emplace_back(u[mu]);
     u[mu] = su3_unitarize(u[mu]);
   }
+  for (const UnitarityCheck& check : checks) check.require("link update of molecular dynamics");
   if (context.observer) context.observer->drift(dt);
 }
 

@@ -334,7 +334,7 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
     return assign_now(*dest, shape, domain, rhs);
   }
   const LatticeState& lattice = lattice_of(*dest);
-  if (groups_.size() >= most_groups_ || !find_awaited(rhs))
+  if (!find_awaited(rhs))
     run();
   else if (dest->is_awaited() || !awaited_.empty())
     if (Group* const group = group_for(lattice, domain, dest.get()); group && group->try_to_add(&dest, shape, rhs)) {
@@ -342,6 +342,7 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
       ++counters_.statements;
       return true;
     }
+  if (groups_.size() >= most_groups_) run();
   std::unique_ptr<Group> own = new_group();
   own->begin(lattice, domain);
   own->add(&dest, rhs);
@@ -575,6 +576,7 @@ bool Queue::add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind,
     group->end(kind, result);
     return true;
   }
+  if (groups_.size() >= most_groups_) run();
   std::unique_ptr<Group> own = new_group();
   own->begin(lattice, domain);
   own->add(nullptr, rhs);
@@ -595,7 +597,7 @@ bool Queue::reduce_later(const Node& rhs, const jit::Domain& domain, Reduce kind
                          const std::shared_ptr<PendingSum>& result) {
   // Not where ranks would have to combine it: a look on one rank alone would do that there.
   if (!statements_wait() || jit::process_communicator().size() > 1) return false;
-  if (groups_.size() >= most_groups_ || !find_awaited(rhs)) run();
+  if (!find_awaited(rhs)) run();
   return find_awaited(rhs) && add_sum(rhs, domain, kind, result);
 }
 

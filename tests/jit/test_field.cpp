@@ -2,14 +2,21 @@
 #include "jit/memory/field.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "jit/device/cpu_device.hpp"
+#include "jit/device/huge_pages.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/memory/relayout.hpp"
@@ -445,6 +452,142 @@ TEST_CASE("what is held stays within the most that lived at once") {
   }
   CHECK(memory.peak_bytes() == 8 * unit);
   for (void* block : others) memory.free(block, 3 * unit / 2);
+}
+
+namespace {
+
+/// Bytes of addresses that this process has.
+std::size_t mapped_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// A word in each page, of which no other block has the same.
+void fill(void* block, std::size_t bytes, std::uint64_t tag) {
+  for (std::size_t at = 0; at + 8 <= bytes; at += 4096) std::memcpy(static_cast<char*>(block) + at, &tag, 8);
+}
+
+bool holds(const void* block, std::size_t bytes, std::uint64_t tag) {
+  for (std::size_t at = 0; at + 8 <= bytes; at += 4096)
+    if (std::memcmp(static_cast<const char*>(block) + at, &tag, 8) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "blocks of many sizes come and go: nobody's contents change, nothing is held beyond the most that lived, all goes back") {
+  constexpr std::size_t kMost = std::size_t{64} << 20;  // always allowed
+  const std::size_t sizes[] = {1000, 70'000, 2'100'000, 3'150'000, 9'437'184, 12'582'912, 17'000'000};
+  std::mt19937 random(5);
+  const auto any = [&](std::size_t n) { return std::size_t{random()} % n; };
+  struct Live {
+    void* address;
+    std::size_t bytes;
+    std::uint64_t tag;
+  };
+  std::size_t before = 0;
+  for (int round = 0; round < 3; ++round) {
+    {
+      CpuDevice device;
+      Memory memory(device);
+      std::vector<Live> live;
+      std::uint64_t tag = 0;
+      for (int step = 0; step < 1500; ++step) {
+        // Times with many blocks and with few: at the ends of both most is taken from what was kept.
+        if (live.size() < (step / 100 % 2 == 0 ? 12 : 3) || (!live.empty() && any(3) == 0)) {
+          const std::size_t bytes = sizes[any(std::size(sizes))];
+          live.push_back({memory.allocate(bytes), bytes, ++tag});
+          CHECK(reinterpret_cast<std::uintptr_t>(live.back().address) % Device::kAlignment == 0);
+          fill(live.back().address, bytes, tag);
+        } else {
+          std::swap(live[any(live.size())], live.back());
+          REQUIRE(holds(live.back().address, live.back().bytes, live.back().tag));
+          memory.free(live.back().address, live.back().bytes);
+          live.pop_back();
+        }
+        REQUIRE(memory.live_bytes() + memory.kept_bytes() + device.kept_bytes() <=
+                std::max(memory.peak_bytes(), kMost));
+      }
+      for (const Live& block : live) {
+        CHECK(holds(block.address, block.bytes, block.tag));
+        memory.free(block.address, block.bytes);
+      }
+      memory.release_kept();
+      CHECK(device.kept_bytes() == 0);
+    }
+    if (round == 0) before = mapped_bytes();
+  }
+  CHECK(mapped_bytes() < before + (std::size_t{8} << 20));
+}
+
+TEST_CASE("a block has the pages of those that made way for it") {
+  constexpr std::size_t kPage = std::size_t{2} << 20;
+  HugePages pages;
+  const std::size_t bytes = 5 * kPage + 1000;
+  void* const old = pages.allocate(bytes);
+  fill(old, bytes, 77);
+  pages.take({old, bytes});
+  if (pages.kept_bytes() == 0) {
+    MESSAGE("SKIP: this process runs on several NUMA domains");
+    return;
+  }
+  CHECK(pages.kept_bytes() == 5 * kPage);
+  void* const block = pages.allocate(3 * kPage + 5000);
+  CHECK(pages.kept_bytes() == 2 * kPage);
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < 3 * kPage + 5000; ++at)
+    kept += static_cast<const unsigned char*>(block)[at] == 77 ? 1 : 0;
+  CHECK(kept >= 3 * kPage / 4096 - 32);  // but for what lies before the block
+  pages.keep_at_most(3 * kPage);
+  CHECK(pages.kept_bytes() == 2 * kPage);
+  pages.keep_at_most(kPage + 1);
+  CHECK(pages.kept_bytes() == kPage);
+  void* const next = pages.allocate(4 * kPage);  // of one kept and three new ones
+  CHECK(pages.kept_bytes() == 0);
+  fill(next, 4 * kPage, 78);
+  CHECK(holds(next, 4 * kPage, 78));
+  pages.free(block, 3 * kPage + 5000);
+  CHECK(holds(next, 4 * kPage, 78));
+  pages.free(next, 4 * kPage);
+}
+
+TEST_CASE("pages move while other threads ask the system for memory") {
+  constexpr std::size_t kPage = std::size_t{2} << 20;
+  std::atomic<bool> stop{false};
+  std::int64_t wrong = 0, rounds = 0;
+  std::thread other([&] {
+    std::array<void*, 8> mine{};  // each stays for some rounds
+    for (; !stop; ++rounds)
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        if (mine[i] != nullptr) {
+          unsigned char present = 0;  // 0: not there
+          mincore(mine[i], 1, &present);
+          wrong += (present & 1) != 0 && *static_cast<std::size_t*>(mine[i]) == i ? 0 : 1;
+          munmap(mine[i], kPage);
+        }
+        mine[i] = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        *static_cast<std::size_t*>(mine[i]) = i;
+      }
+    for (void* one : mine)
+      if (one != nullptr) munmap(one, kPage);
+  });
+  HugePages pages;
+  std::size_t bytes = 3 * kPage;
+  void* block = pages.allocate(bytes);
+  for (int i = 0; i < 3000; ++i) {
+    pages.take({block, bytes});
+    bytes = kPage * static_cast<std::size_t>(2 + i % 3);
+    block = pages.allocate(bytes);
+    pages.keep_at_most(2 * kPage);
+    *static_cast<int*>(block) = i;
+  }
+  pages.free(block, bytes);
+  stop = true;
+  other.join();
+  CHECK(wrong == 0);
+  MESSAGE(8 * rounds, " mappings of another thread");
 }
 
 TEST_CASE("blocks take whole lines, from a page on whole pages, and that much of the limit") {

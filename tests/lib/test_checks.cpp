@@ -325,7 +325,7 @@ TEST_CASE("force norms of a force that is known") {
   }
   XMLBufferWriter xml;
   push(xml, "out");
-  write_force_monitor(Log{&xml}, f, factor);
+  ForceMonitor(f).write(Log{&xml}, factor);
   pop(xml);
   tests::Output out(xml.str());
   const auto list = [&](const char* name) {

@@ -134,6 +134,16 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a check of links is of the values that they had when it began") {
+  tests::use_lattice({2, 2, 2, 2});
+  LatticeColorMatrix off = Real(1.2) * phase(0), on = phase(0);
+  const UnitarityCheck bad(off), good(on);
+  off = su3_unitarize(off);
+  on = Real(2) * on;
+  CHECK_THROWS_WITH_AS(bad.require("update 8"), doctest::Contains("update 8"), NumericsError);
+  CHECK_NOTHROW(good.require("update 8"));
+}
+
 TEST_CASE("links off the group or not finite are reported with the moment they were found") {
   tests::use_lattice({2, 2, 2, 2});
   CHECK_NOTHROW(check_unitarity(phase(0), "test"));

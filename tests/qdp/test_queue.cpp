@@ -671,6 +671,31 @@ TEST_CASE("statements that share links and read at other sites stay kernels of t
   }
 }
 
+TEST_CASE("what continues a statement joins it, however many others wait") {
+  create_lattice({4, 4, 4, 4});
+  const Fuse on(true);
+  std::vector<LatticeComplexD> in, out(12), next(12);
+  for (std::size_t i = 0; i < out.size(); ++i) in.push_back(random_field());
+  jit::run_deferred();
+  const auto before = counters();
+  std::vector<PendingSum<Double>> sums;
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = 2.0 * in[i];  // the first of these have run when the last comes
+  for (std::size_t i = out.size(); i-- > 8;) next[i] = out[i] * in[i];
+  for (std::size_t i = out.size(); i-- > 8;) sums.push_back(pending_sum(localNorm2(next[i]), all));
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    CHECK(toDouble(sums[i].get()) == toDouble(norm2(LatticeComplexD(2.0 * in[11 - i] * in[11 - i]))));
+  if (tests::job_ranks() == 1) CHECK(counters().fused - before.fused >= 12);
+  // As many as may wait, each of which goes on.
+  jit::run_deferred();
+  const auto then = counters();
+  for (std::size_t i = 0; i < 8; ++i) out[i] = 3.0 * in[i];
+  for (std::size_t i = 0; i < 8; ++i) next[i] = out[i] * in[i];
+  jit::run_deferred();
+  CHECK(counters().programs - then.programs == 8);
+  CHECK(counters().fused - then.fused == 16);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(distance(next[i], LatticeComplexD(3.0 * in[i] * in[i])) == 0);
+}
+
 TEST_CASE("computations carried on all at once, some at once and one after the other have the same bits") {
   create_lattice({16, 8, 4, 4});
   const LatticeComplexD u = random_field();
