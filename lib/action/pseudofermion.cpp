@@ -96,10 +96,16 @@ void add_normal_derivative(LinksOf<P>& g, const FermionOperator<P>& m, const P& 
   m.add_derivative(g, y, x, weight);
 }
 
+GaugeField widened(GaugeField g) { return g; }
+template <class Links>
+GaugeField widened(const Links& g) {
+  return converted_links<GaugeField>(g);
+}
+
 /// The force that follows from a derivative with respect to the links of `quark`.
 template <class F, class Links>
-GaugeField force_of(const QuarkOperator<F>& quark, const Links& g) {
-  GaugeField wide = converted_links<GaugeField>(g);
+GaugeField force_of(const QuarkOperator<F>& quark, Links g) {
+  GaugeField wide = widened(std::move(g));
   return quark.state().force(wide);
 }
 
@@ -108,24 +114,24 @@ GaugeField force_of(const QuarkOperator<F>& quark, const Links& g) {
 class SumOfDerivatives {
  public:
   template <class Links>
-  void add(const LinkState& state, const Links& g) {
+  void add(const LinkState& state, Links g) {
     const auto known = std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.state == &state; });
-    Term& term = known != terms_.end() ? *known : terms_.emplace_back(Term{&state, no_derivative()});
-    for (int mu = 0; mu < Nd; ++mu) term.g[mu] += g[mu];
+    (known != terms_.end() ? *known : terms_.emplace_back(Term{&state, {}})).sum.add(widened(std::move(g)));
   }
+  /// Ends them.
   GaugeField force() {
-    GaugeField f = no_derivative();
+    GaugeFieldSum f;
     for (Term& term : terms_) {
-      const GaugeField one = term.state->force(term.g);
-      for (int mu = 0; mu < Nd; ++mu) f[mu] += one[mu];
+      GaugeField g = std::move(term.sum).value();
+      f.add(term.state->force(g));
     }
-    return f;
+    return std::move(f).value();
   }
 
  private:
   struct Term {
     const LinkState* state;
-    GaugeField g;
+    GaugeFieldSum sum;
   };
   std::vector<Term> terms_;
 };
@@ -189,7 +195,7 @@ void TwoFlavorMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Lo
 
   auto g = no_derivative<LinksOf<P>>();
   add_normal_derivative(g, operator_in<P>(quark), x, -1);
-  f = force_of(quark, g);
+  f = force_of(quark, std::move(g));
 }
 
 template <class F>
@@ -256,8 +262,8 @@ void RatioMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Log& l
     auto g = no_derivative<LinksOf<P>>(), g_denominator = g;
     add_normal_derivative(g, operator_in<P>(numerator), x, -1);
     operator_in<P>(denominator).add_derivative(g_denominator, phi, x, +1);
-    derivatives.add(numerator.state(), g);
-    derivatives.add(denominator.state(), g_denominator);
+    derivatives.add(numerator.state(), std::move(g));
+    derivatives.add(denominator.state(), std::move(g_denominator));
   }
   f = derivatives.force();
 }
@@ -397,7 +403,7 @@ void RationalMonomial<F>::force_in(GaugeField& f, const GaugeField& u, const Log
     for (std::size_t k = 0; k < x.size(); ++k) add_normal_derivative(g, operator_in<P>(quark), x[k], -s.residues[k]);
   }
   log.write("n_count", counts);
-  f = force_of(quark, g);
+  f = force_of(quark, std::move(g));
 }
 
 template <class F>
@@ -445,13 +451,14 @@ Double SumMonomial::action(const GaugeField& u, const Log& log) {
 }
 
 void SumMonomial::add_forces(GaugeField& f, const GaugeField& u, const Log& log, Force force) {
-  f = no_derivative();
-  GaugeField one;
+  GaugeFieldSum sum;
   for (const auto& term : terms_) {
     const auto group = log.group(term->log_tag());
+    GaugeField one;
     ((*term).*force)(one, u, log);
-    for (int mu = 0; mu < Nd; ++mu) f[mu] += one[mu];
+    sum.add(std::move(one));
   }
+  f = std::move(sum).value();
 }
 
 void SumMonomial::copy_fields_from(const Monomial& other) {

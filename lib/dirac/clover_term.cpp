@@ -140,12 +140,18 @@ const auto spin_diagonal = siteFunction<1, LatticePropagator>("spin_diagonal", [
 
 using SpinColorExpr = QDPExpr<LatticePropagator::Site, LatticePropagator>;
 
-/// All planes, with nothing inserted.
-Insertions planes() {
-  Insertions planes;
+/// mu, nu of all planes.
+std::vector<std::pair<int, int>> planes() {
+  std::vector<std::pair<int, int>> planes;
   for (int mu = 0; mu < Nd; ++mu)
-    for (int nu = mu + 1; nu < Nd; ++nu) planes.push_back({mu, nu, LatticeColorMatrix(zero)});
+    for (int nu = mu + 1; nu < Nd; ++nu) planes.emplace_back(mu, nu);
   return planes;
+}
+
+Insertions nothing_inserted() {
+  Insertions none;
+  for (const auto& [mu, nu] : planes()) none.push_back({mu, nu, LatticeColorMatrix(zero)});
+  return none;
 }
 
 /// gamma_mu gamma_nu, mu < nu.
@@ -166,7 +172,7 @@ CloverTerm<F>::CloverTerm(const GaugeField& v, double a, PlaneCoefficient c, dou
     : c_(std::move(c)), mu_(twist) {
   if (Nd != 4) throw ShapeError("clover term: expected four dimensions, got " + std::to_string(Nd));
   SpinColorExpr t = spin_diagonal(LatticeColorMatrix(Real(a)));
-  for (const auto& [mu, nu, none] : planes())
+  for (const auto& [mu, nu] : planes())
     t = t + Real(-0.5 * c_(mu, nu)) * (gammas(mu, nu) * spin_diagonal(field_strength(v, mu, nu)));
   term_ = pack<Packed>(t);
   const auto square = pack<Packed>(unpack(term_) * unpack(term_) + Real(mu_ * mu_));
@@ -202,7 +208,7 @@ long CloverTerm<F>::negative_eigenvalues(const Subset& sites) const {
 // d Re(y^+ A x) = -c/2 Re tr(dF tr_spin(gamma_mu gamma_nu x y^+)).
 template <class F>
 void CloverTerm<F>::add_insertions(Insertions& l, const F& y, const F& x, double weight, const Subset& sites) const {
-  if (l.empty()) l = planes();
+  if (l.empty()) l = nothing_inserted();
   for (auto& [mu, nu, here] : l)
     here[sites] += RealOf<F>(-0.5 * weight * c_(mu, nu)) * traceSpin(outerProduct(gammas(mu, nu) * x, y));
 }
@@ -211,7 +217,7 @@ void CloverTerm<F>::add_insertions(Insertions& l, const F& y, const F& x, double
 template <class F>
 Insertions CloverTerm<F>::log_det_insertions(const Subset& sites, double weight) const {
   const LatticePropagator w = mu_ == 0 ? +unpack(inverse_) : unpack(inverse_) * unpack(term_);
-  Insertions l = planes();
+  Insertions l = nothing_inserted();
   for (auto& [mu, nu, here] : l) here[sites] = Real(-0.25 * weight * c_(mu, nu)) * traceSpin(gammas(mu, nu) * w);
   return l;
 }

@@ -16,13 +16,13 @@ namespace {
 /// result = sum of compute(term, field).
 template <class Terms, class Compute>
 void accumulate(GaugeField& result, const Terms& terms, const Compute& compute) {
-  result.resize(Nd);
-  result = zero;
-  GaugeField part(Nd);
+  GaugeFieldSum sum;
   for (const auto& term : terms) {
+    GaugeField part;
     compute(*term, part);
-    for (int mu = 0; mu < Nd; ++mu) result[mu] += part[mu];
+    sum.add(std::move(part));
   }
+  result = std::move(sum).value();
 }
 
 }  // namespace

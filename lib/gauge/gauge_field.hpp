@@ -5,7 +5,10 @@
 
 #include "qdp.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace qcd {
 
@@ -28,5 +31,36 @@ inline void require_gauge_field(const GaugeField& u, const char* where) {
                        std::to_string(present.vol()) + " sites, got one on another lattice of " +
                        std::to_string(link.lattice().vol()) + " sites; make that the present one with Layout::Scope");
 }
+
+/// A sum of gauge fields that comes in parts: the first part of a direction is stored, not added to nought.
+class GaugeFieldSum {
+ public:
+  template <class Part>
+  void add(int mu, const Part& part) {
+    if (begun_[static_cast<std::size_t>(mu)])
+      sum_[mu] += part;
+    else
+      sum_[mu] = part;
+    begun_[static_cast<std::size_t>(mu)] = true;
+  }
+  void add(GaugeField part) {
+    if (std::find(begun_.begin(), begun_.end(), true) == begun_.end()) {
+      sum_ = std::move(part);
+      begun_.assign(QDP::Nd, true);
+    } else {
+      for (int mu = 0; mu < QDP::Nd; ++mu) add(mu, part[mu]);
+    }
+  }
+  /// Ends it. Nought where nothing was added.
+  GaugeField value() && {
+    for (int mu = 0; mu < QDP::Nd; ++mu)
+      if (!begun_[static_cast<std::size_t>(mu)]) sum_[mu] = QDP::zero;
+    return std::move(sum_);
+  }
+
+ private:
+  GaugeField sum_ = GaugeField(QDP::Nd);
+  std::vector<bool> begun_ = std::vector<bool>(QDP::Nd, false);
+};
 
 }  // namespace qcd

@@ -70,7 +70,7 @@ ColorMatrixExpr path_derivative(const GaugeField& u, const Path& path, int k, co
 
 /// The sum of f(s) over one or two staples.
 template <class Staples, class F>
-ColorMatrixExpr sum_of(const Staples& plane, const F& f) {
+ColorMatrixExpr sum_of_staples(const Staples& plane, const F& f) {
   return plane.size() == 2 ? f(plane[0]) + f(plane[1]) : +f(plane[0]);
 }
 
@@ -124,22 +124,43 @@ std::size_t FatLinks::add(Tree& tree, int mu, std::map<Path, double> paths) {
   return tree.known[key] = tree.nodes.size() - 1;
 }
 
-LatticeColorMatrix FatLinks::value(const Node& node, int mu, const GaugeField& u,
-                                   const std::vector<LatticeColorMatrix>& values) {
-  LatticeColorMatrix v = u[mu];
-  if (node.is_link()) return v;
-  v = Real(node.link) * u[mu];
-  for (const auto& plane : node.planes)
-    v += sum_of(plane, [&](const Staple& s) { return Real(s.weight) * staple(u, s.step, values[s.inner], mu); });
-  for (const auto& [path, weight] : node.paths) v += Real(weight) * path_product(u, path);
-  return v;
-}
+/// The sums of a tree, as far as they are wanted; one that is a link is that link.
+class FatLinks::Values {
+ public:
+  Values(const Tree& tree, std::size_t count, int mu, const GaugeField& u) : tree_(tree), mu_(mu), u_(u) {
+    while (sums_.size() < count) {
+      const Node& node = tree.nodes[sums_.size()];
+      sums_.push_back(node.is_link() ? LatticeColorMatrix() : sum_of_terms(node));
+    }
+  }
+  const LatticeColorMatrix& operator[](std::size_t n) const { return tree_.nodes[n].is_link() ? u_[mu_] : sums_[n]; }
+  /// Ends them.
+  LatticeColorMatrix last() && { return tree_.nodes[sums_.size() - 1].is_link() ? u_[mu_] : std::move(sums_.back()); }
 
-std::vector<LatticeColorMatrix> FatLinks::values(const Tree& tree, std::size_t count, int mu, const GaugeField& u) {
-  std::vector<LatticeColorMatrix> first;
-  while (first.size() < count) first.push_back(value(tree.nodes[first.size()], mu, u, first));
-  return first;
-}
+ private:
+  LatticeColorMatrix sum_of_terms(const Node& node) const {
+    LatticeColorMatrix sum;
+    bool begun = false;
+    const auto add = [&](const auto& term) {
+      if (begun)
+        sum += term;
+      else
+        sum = term;
+      begun = true;
+    };
+    if (node.link != 0) add(Real(node.link) * u_[mu_]);
+    for (const auto& plane : node.planes)
+      add(sum_of_staples(plane,
+                         [&](const Staple& s) { return Real(s.weight) * staple(u_, s.step, (*this)[s.inner], mu_); }));
+    for (const auto& [path, weight] : node.paths) add(Real(weight) * path_product(u_, path));
+    return sum;
+  }
+
+  const Tree& tree_;
+  int mu_;
+  const GaugeField& u_;
+  std::vector<LatticeColorMatrix> sums_;
+};
 
 GaugeField FatLinks::apply(const GaugeField& u) const {
   require_gauge_field(u, "FatLinks::apply");
@@ -149,7 +170,7 @@ GaugeField FatLinks::apply(const GaugeField& u) const {
     if (tree.nodes.empty())
       v[mu] = zero;
     else
-      v[mu] = values(tree, tree.nodes.size(), mu, u).back();
+      v[mu] = Values(tree, tree.nodes.size(), mu, u).last();
   }
   return v;
 }
@@ -157,37 +178,40 @@ GaugeField FatLinks::apply(const GaugeField& u) const {
 void FatLinks::pull_back(GaugeField& g, const GaugeField& u) const {
   require_gauge_field(g, "FatLinks::pull_back");
   require_gauge_field(u, "FatLinks::pull_back");
-  GaugeField total(Nd);
-  for (int mu = 0; mu < Nd; ++mu) total[mu] = zero;
+  GaugeFieldSum total;
   for (int mu = 0; mu < Nd; ++mu) add_derivative(total, trees_[static_cast<std::size_t>(mu)], mu, g[mu], u);
-  g = total;
+  g = std::move(total).value();
 }
 
-void FatLinks::add_derivative(GaugeField& to, const Tree& tree, int mu, const LatticeColorMatrix& g,
+void FatLinks::add_derivative(GaugeFieldSum& to, const Tree& tree, int mu, const LatticeColorMatrix& g,
                               const GaugeField& u) {
   const std::vector<Node>& nodes = tree.nodes;
   if (nodes.empty()) return;
-  const std::vector<LatticeColorMatrix> inner = values(tree, nodes.size() - 1, mu, u);
-  // The derivatives with respect to the nodes; those of a node are complete when all nodes above it are done.
+  const Values inner(tree, nodes.size() - 1, mu, u);
+  // The derivatives with respect to the nodes but the last; those of a node are complete when all nodes above it are done.
   std::vector<std::optional<LatticeColorMatrix>> by_node(nodes.size());
-  by_node.back() = g;
+  const auto add_to_node = [&](std::size_t n, const ColorMatrixExpr& part) {
+    if (by_node[n])
+      *by_node[n] += part;
+    else
+      by_node[n].emplace(part);
+  };
   for (std::size_t n = nodes.size(); n-- > 0;) {
     const Node& node = nodes[n];
-    const LatticeColorMatrix& gn = *by_node[n];
-    if (node.link != 0) to[mu] += Real(node.link) * gn;
+    const LatticeColorMatrix& gn = n + 1 == nodes.size() ? g : *by_node[n];
+    if (node.link != 0) to.add(mu, Real(node.link) * gn);
     for (const auto& plane : node.planes) {
-      to[plane[0].step.mu] += sum_of(
-          plane, [&](const Staple& s) { return Real(s.weight) * side_derivative(u, s.step, inner[s.inner], gn, mu); });
-      for (const Staple& s : plane)
-        if (!by_node[s.inner]) by_node[s.inner] = LatticeColorMatrix(zero);
+      to.add(plane[0].step.mu, sum_of_staples(plane, [&](const Staple& s) {
+               return Real(s.weight) * side_derivative(u, s.step, inner[s.inner], gn, mu);
+             }));
       const auto to_inner = [&](const Staple& s) { return Real(s.weight) * inner_derivative(u, s.step, gn, mu); };
       if (plane.size() == 2 && plane[0].inner == plane[1].inner)
-        *by_node[plane[0].inner] += sum_of(plane, to_inner);
+        add_to_node(plane[0].inner, sum_of_staples(plane, to_inner));
       else
-        for (const Staple& s : plane) *by_node[s.inner] += to_inner(s);
+        for (const Staple& s : plane) add_to_node(s.inner, to_inner(s));
     }
     for (const auto& [path, weight] : node.paths)
-      for (int k = 0; k < path.length(); ++k) to[path[k].mu] += Real(weight) * path_derivative(u, path, k, gn);
+      for (int k = 0; k < path.length(); ++k) to.add(path[k].mu, Real(weight) * path_derivative(u, path, k, gn));
     by_node[n].reset();
   }
 }

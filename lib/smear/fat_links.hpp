@@ -48,10 +48,8 @@ class FatLinks : public LinkMap {
   };
 
   static std::size_t add(Tree& tree, int mu, std::map<Path, double> paths);
-  static QDP::LatticeColorMatrix value(const Node& node, int mu, const GaugeField& u,
-                                       const std::vector<QDP::LatticeColorMatrix>& values);
-  static std::vector<QDP::LatticeColorMatrix> values(const Tree& tree, std::size_t count, int mu, const GaugeField& u);
-  static void add_derivative(GaugeField& to, const Tree& tree, int mu, const QDP::LatticeColorMatrix& g,
+  class Values;
+  static void add_derivative(GaugeFieldSum& to, const Tree& tree, int mu, const QDP::LatticeColorMatrix& g,
                              const GaugeField& u);
 
   std::vector<std::map<Path, double>> paths_;  ///< [Nd], those with a weight
