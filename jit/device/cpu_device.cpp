@@ -81,7 +81,10 @@ void CpuDevice::free(void* address, std::size_t bytes) noexcept {
 }
 
 void* CpuDevice::exchange(std::span<const OldBlock> old, std::size_t bytes, std::size_t keep) {
-  for (const OldBlock& block : old) HugePages::suit(block.bytes) ? pages_.take(block) : std::free(block.address);
+  // Asked only now: a rank has its share of the processors by its communicator.
+  if (!old.empty() && !pages_may_move_) pages_may_move_ = on_one_numa_domain(processors_of(pool_.threads()));
+  for (const OldBlock& block : old)
+    HugePages::suit(block.bytes) && *pages_may_move_ ? pages_.take(block) : free(block.address, block.bytes);
   void* const block = allocate(bytes);
   pages_.keep_at_most(keep);
   return block;

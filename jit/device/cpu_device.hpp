@@ -1,6 +1,7 @@
 // The CPU as a device: host memory, a pool of threads.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "jit/device/device.hpp"
@@ -43,7 +44,10 @@ class CpuDevice : public Device {
   bool marks_are_free() const override { return true; }
 
   int threads() const override { return pool_.threads(); }
-  void set_threads(int n) override { pool_.resize(n); }
+  void set_threads(int n) override {
+    pool_.resize(n);
+    pages_may_move_.reset();
+  }
   void parallel_for(std::span<const Range> ranges,
                     const std::function<void(std::int64_t, std::int64_t)>& body) override;
 
@@ -53,6 +57,7 @@ class CpuDevice : public Device {
 
   ThreadPool pool_;
   HugePages pages_;
+  std::optional<bool> pages_may_move_;  ///< from one block to another; once known
   std::size_t capacity_;
   std::vector<SumAccumulator> sums_;  // [piece][thread][reduction]
 };

@@ -1,6 +1,5 @@
 #include "jit/device/huge_pages.hpp"
 
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@ namespace jit {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-// Blocks of which pages are kept: more have never been at hand.
+// Blocks of which pages are kept.
 constexpr std::size_t kMostKept = 64;
 
 std::size_t whole_pages(std::size_t bytes) {
@@ -30,23 +29,6 @@ std::size_t next_offset() {
   constexpr std::size_t kLine = 64, kPlaces = 2048, kStep = 1163;
   static std::atomic<std::size_t> place{0};
   return place.fetch_add(kStep, std::memory_order_relaxed) % kPlaces * kLine;
-}
-
-/// Whether all processors that this process may use are as near to one memory as to another. Where they are not, pages of one thread's
-/// share would come to another's.
-bool on_one_numa_domain() {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  if (sched_getaffinity(0, sizeof(usable), &usable) != 0) return false;
-  std::set<std::string> domains;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &usable)) continue;
-    std::error_code none;
-    for (const auto& entry :
-         std::filesystem::directory_iterator("/sys/devices/system/cpu/cpu" + std::to_string(cpu), none))
-      if (const std::string name = entry.path().filename(); name.starts_with("node")) domains.insert(name);
-  }
-  return domains.size() <= 1;
 }
 
 /// Untouched pages; nullptr.
@@ -64,7 +46,16 @@ std::byte* map_pages(std::size_t bytes) {
 
 }  // namespace
 
-HugePages::HugePages() : may_move_(on_one_numa_domain()) { kept_.reserve(kMostKept); }
+bool on_one_numa_domain(const std::vector<int>& processors) {
+  std::set<std::string> domains;
+  for (const int cpu : processors) {
+    std::error_code none;
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/sys/devices/system/cpu/cpu" + std::to_string(cpu), none))
+      if (const std::string name = entry.path().filename(); name.starts_with("node")) domains.insert(name);
+  }
+  return !processors.empty() && domains.size() <= 1;
+}
 
 bool HugePages::suit(std::size_t bytes) { return bytes >= kHugePage; }
 
@@ -95,7 +86,6 @@ void* HugePages::allocate(std::size_t bytes) {
       unmap({begin, static_cast<std::size_t>(left.begin - begin)});
       unmap({left.begin + kHugePage, left.bytes - kHugePage});
       give_back();
-      may_move_ = false;
       return allocate(bytes);
     }
     for (Mapping* const m : {&from, &left}) m->begin += kHugePage, m->bytes -= kHugePage;
@@ -109,8 +99,12 @@ void HugePages::free(void* address, std::size_t bytes) noexcept { unmap(mapping_
 
 void HugePages::take(const OldBlock& block) noexcept {
   const Mapping all = mapping_of(block.address, block.bytes);
-  const std::size_t huge = may_move_ && kept_.size() < kMostKept ? all.bytes / kHugePage * kHugePage : 0;
-  if (huge > 0) kept_.push_back({all.begin, huge});
+  std::size_t huge = kept_.size() < kMostKept ? all.bytes / kHugePage * kHugePage : 0;
+  try {
+    if (huge > 0) kept_.push_back({all.begin, huge});
+  } catch (...) {  // no memory for the list
+    huge = 0;
+  }
   kept_bytes_ += huge;
   unmap({all.begin + huge, all.bytes - huge});
 }

@@ -13,10 +13,14 @@
 
 namespace jit {
 
+/// Whether all these processors are as near to one memory as to another. Where they are not, pages of one thread's share would come to
+/// another's.
+bool on_one_numa_domain(const std::vector<int>& processors);
+
 /// One thread at a time.
 class HugePages {
  public:
-  HugePages();
+  HugePages() = default;
   ~HugePages() { give_back(); }
   HugePages(const HugePages&) = delete;
   HugePages& operator=(const HugePages&) = delete;
@@ -42,7 +46,6 @@ class HugePages {
   static Mapping mapping_of(void* address, std::size_t bytes);
   static void unmap(const Mapping& pages) noexcept;
 
-  bool may_move_;              ///< pages, from one block to another
   std::vector<Mapping> kept_;  ///< whole huge pages
   std::size_t kept_bytes_ = 0;
 };

@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -59,6 +60,16 @@ struct alignas(64) WorkerState {
 };
 
 }  // namespace
+
+std::vector<int> processors_of(int threads) {
+  std::vector<cpu_set_t> masks = openmp_masks(threads);
+  if (masks.empty()) sched_getaffinity(0, sizeof(cpu_set_t), &masks.emplace_back());
+  std::vector<int> processors;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (std::ranges::any_of(masks, [&](const cpu_set_t& mask) { return CPU_ISSET(cpu, &mask); }))
+      processors.push_back(cpu);
+  return processors;
+}
 
 int openmp_place(int thread, int threads, int places, int first, bool spread) {
   int place = thread;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace jit {
 
@@ -31,6 +32,8 @@ constexpr Share share(std::int64_t begin, std::int64_t end, int thread, int thre
 /// The place (number in OMP_PLACES) of thread `thread` of `threads` under OMP_PROC_BIND=spread or close, when thread 0 is
 /// at place `first` of `places`: as OpenMP 5.0, section 2.6.2, has it.
 int openmp_place(int thread, int threads, int places, int first, bool spread);
+/// The processors that a pool of so many threads may use.
+std::vector<int> processors_of(int threads);
 
 class ThreadPool {
  public:

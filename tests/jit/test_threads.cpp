@@ -3,6 +3,7 @@
 #include "jit/device/thread_pool.hpp"
 
 #include <doctest/doctest.h>
+#include <omp.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "jit/device/cpu_device.hpp"
+#include "jit/device/huge_pages.hpp"
 #include "jit/support/cores.hpp"
 #include "jit/support/error.hpp"
 
@@ -132,6 +134,19 @@ TEST_CASE("threads go to the places that OpenMP would give them") {
   CHECK(places_of(3, 8, 0, true) == std::vector{0, 3, 6});
   CHECK(places_of(5, 2, 0, false) == std::vector{0, 0, 0, 1, 1});
   CHECK(places_of(5, 2, 0, true) == std::vector{0, 0, 0, 1, 1});
+}
+
+TEST_CASE("the processors of a pool are some of those that this process may use; nothing is known of none") {
+  cpu_set_t usable;
+  REQUIRE(sched_getaffinity(0, sizeof(usable), &usable) == 0);
+  for (const int threads : {1, 2, 5}) {
+    const std::vector<int> processors = processors_of(threads);
+    CHECK(!processors.empty());
+    for (const int cpu : processors) CHECK(CPU_ISSET(cpu, &usable));
+    if (omp_get_num_places() == 0) CHECK(processors.size() == static_cast<std::size_t>(CPU_COUNT(&usable)));
+    CHECK(on_one_numa_domain({processors[0]}));
+  }
+  CHECK(!on_one_numa_domain({}));
 }
 
 TEST_CASE("the first exception of a task reaches the caller and the pool goes on") {
