@@ -116,22 +116,22 @@ class SumOfDerivatives {
   template <class Links>
   void add(const LinkState& state, Links g) {
     const auto known = std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.state == &state; });
-    (known != terms_.end() ? *known : terms_.emplace_back(Term{&state, {}})).sum.add(widened(std::move(g)));
+    (known != terms_.end() ? *known : terms_.emplace_back(Term{&state, {}})).g.add(widened(std::move(g)));
   }
   /// Ends them.
   GaugeField force() {
-    GaugeFieldSum f;
+    GaugeFieldTotal f;
     for (Term& term : terms_) {
-      GaugeField g = std::move(term.sum).value();
+      GaugeField g = term.g.take();
       f.add(term.state->force(g));
     }
-    return std::move(f).value();
+    return f.take();
   }
 
  private:
   struct Term {
     const LinkState* state;
-    GaugeFieldSum sum;
+    GaugeFieldTotal g;
   };
   std::vector<Term> terms_;
 };
@@ -451,14 +451,14 @@ Double SumMonomial::action(const GaugeField& u, const Log& log) {
 }
 
 void SumMonomial::add_forces(GaugeField& f, const GaugeField& u, const Log& log, Force force) {
-  GaugeFieldSum sum;
+  GaugeFieldTotal total;
   for (const auto& term : terms_) {
     const auto group = log.group(term->log_tag());
     GaugeField one;
     ((*term).*force)(one, u, log);
-    sum.add(std::move(one));
+    total.add(std::move(one));
   }
-  f = std::move(sum).value();
+  f = total.take();
 }
 
 void SumMonomial::copy_fields_from(const Monomial& other) {

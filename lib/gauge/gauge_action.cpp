@@ -16,13 +16,13 @@ namespace {
 /// result = sum of compute(term, field).
 template <class Terms, class Compute>
 void accumulate(GaugeField& result, const Terms& terms, const Compute& compute) {
-  GaugeFieldSum sum;
+  GaugeFieldTotal total;
   for (const auto& term : terms) {
     GaugeField part;
     compute(*term, part);
-    sum.add(std::move(part));
+    total.add(std::move(part));
   }
-  result = std::move(sum).value();
+  result = total.take();
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "qdp.h"
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,35 +32,45 @@ inline void require_gauge_field(const GaugeField& u, const char* where) {
                        std::to_string(link.lattice().vol()) + " sites; make that the present one with Layout::Scope");
 }
 
-/// A sum of gauge fields that comes in parts: the first part of a direction is stored, not added to nought.
-class GaugeFieldSum {
+/// A sum that comes in parts: the first is stored, not added to nought.
+class ColorMatrixTotal {
  public:
   template <class Part>
-  void add(int mu, const Part& part) {
-    if (begun_[static_cast<std::size_t>(mu)])
-      sum_[mu] += part;
+  void add(Part&& part) {
+    if (sum_)
+      *sum_ += part;
     else
-      sum_[mu] = part;
-    begun_[static_cast<std::size_t>(mu)] = true;
+      sum_.emplace(std::forward<Part>(part));
   }
-  void add(GaugeField part) {
-    if (std::find(begun_.begin(), begun_.end(), true) == begun_.end()) {
-      sum_ = std::move(part);
-      begun_.assign(QDP::Nd, true);
-    } else {
-      for (int mu = 0; mu < QDP::Nd; ++mu) add(mu, part[mu]);
-    }
-  }
-  /// Ends it. Nought where nothing was added.
-  GaugeField value() && {
-    for (int mu = 0; mu < QDP::Nd; ++mu)
-      if (!begun_[static_cast<std::size_t>(mu)]) sum_[mu] = QDP::zero;
-    return std::move(sum_);
+  /// What there is; something has been added.
+  const QDP::LatticeColorMatrix& value() const { return *sum_; }
+  /// Ends it. Nought if nothing was added.
+  QDP::LatticeColorMatrix take() {
+    if (!sum_) sum_.emplace(QDP::zero);
+    QDP::LatticeColorMatrix sum = std::move(*sum_);
+    sum_.reset();
+    return sum;
   }
 
  private:
-  GaugeField sum_ = GaugeField(QDP::Nd);
-  std::vector<bool> begun_ = std::vector<bool>(QDP::Nd, false);
+  std::optional<QDP::LatticeColorMatrix> sum_;
+};
+
+/// The same of every direction.
+class GaugeFieldTotal {
+ public:
+  ColorMatrixTotal& operator[](int mu) { return totals_[static_cast<std::size_t>(mu)]; }
+  void add(GaugeField part) {
+    for (int mu = 0; mu < QDP::Nd; ++mu) (*this)[mu].add(std::move(part[mu]));
+  }
+  GaugeField take() {
+    GaugeField sum(QDP::Nd);
+    for (int mu = 0; mu < QDP::Nd; ++mu) sum[mu] = (*this)[mu].take();
+    return sum;
+  }
+
+ private:
+  std::vector<ColorMatrixTotal> totals_ = std::vector<ColorMatrixTotal>(QDP::Nd);
 };
 
 }  // namespace qcd

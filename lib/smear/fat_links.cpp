@@ -139,21 +139,13 @@ class FatLinks::Values {
 
  private:
   LatticeColorMatrix sum_of_terms(const Node& node) const {
-    LatticeColorMatrix sum;
-    bool begun = false;
-    const auto add = [&](const auto& term) {
-      if (begun)
-        sum += term;
-      else
-        sum = term;
-      begun = true;
-    };
-    if (node.link != 0) add(Real(node.link) * u_[mu_]);
+    ColorMatrixTotal sum;
+    if (node.link != 0) sum.add(Real(node.link) * u_[mu_]);
     for (const auto& plane : node.planes)
-      add(sum_of_staples(plane,
-                         [&](const Staple& s) { return Real(s.weight) * staple(u_, s.step, (*this)[s.inner], mu_); }));
-    for (const auto& [path, weight] : node.paths) add(Real(weight) * path_product(u_, path));
-    return sum;
+      sum.add(sum_of_staples(
+          plane, [&](const Staple& s) { return Real(s.weight) * staple(u_, s.step, (*this)[s.inner], mu_); }));
+    for (const auto& [path, weight] : node.paths) sum.add(Real(weight) * path_product(u_, path));
+    return sum.take();
   }
 
   const Tree& tree_;
@@ -178,41 +170,34 @@ GaugeField FatLinks::apply(const GaugeField& u) const {
 void FatLinks::pull_back(GaugeField& g, const GaugeField& u) const {
   require_gauge_field(g, "FatLinks::pull_back");
   require_gauge_field(u, "FatLinks::pull_back");
-  GaugeFieldSum total;
+  GaugeFieldTotal total;
   for (int mu = 0; mu < Nd; ++mu) add_derivative(total, trees_[static_cast<std::size_t>(mu)], mu, g[mu], u);
-  g = std::move(total).value();
+  g = total.take();
 }
 
-void FatLinks::add_derivative(GaugeFieldSum& to, const Tree& tree, int mu, const LatticeColorMatrix& g,
+void FatLinks::add_derivative(GaugeFieldTotal& to, const Tree& tree, int mu, const LatticeColorMatrix& g,
                               const GaugeField& u) {
   const std::vector<Node>& nodes = tree.nodes;
   if (nodes.empty()) return;
   const Values inner(tree, nodes.size() - 1, mu, u);
   // The derivatives with respect to the nodes but the last; those of a node are complete when all nodes above it are done.
-  std::vector<std::optional<LatticeColorMatrix>> by_node(nodes.size());
-  const auto add_to_node = [&](std::size_t n, const ColorMatrixExpr& part) {
-    if (by_node[n])
-      *by_node[n] += part;
-    else
-      by_node[n].emplace(part);
-  };
+  std::vector<ColorMatrixTotal> by_node(nodes.size());
   for (std::size_t n = nodes.size(); n-- > 0;) {
     const Node& node = nodes[n];
-    const LatticeColorMatrix& gn = n + 1 == nodes.size() ? g : *by_node[n];
-    if (node.link != 0) to.add(mu, Real(node.link) * gn);
+    const LatticeColorMatrix& gn = n + 1 == nodes.size() ? g : by_node[n].value();
+    if (node.link != 0) to[mu].add(Real(node.link) * gn);
     for (const auto& plane : node.planes) {
-      to.add(plane[0].step.mu, sum_of_staples(plane, [&](const Staple& s) {
-               return Real(s.weight) * side_derivative(u, s.step, inner[s.inner], gn, mu);
-             }));
+      to[plane[0].step.mu].add(sum_of_staples(
+          plane, [&](const Staple& s) { return Real(s.weight) * side_derivative(u, s.step, inner[s.inner], gn, mu); }));
       const auto to_inner = [&](const Staple& s) { return Real(s.weight) * inner_derivative(u, s.step, gn, mu); };
       if (plane.size() == 2 && plane[0].inner == plane[1].inner)
-        add_to_node(plane[0].inner, sum_of_staples(plane, to_inner));
+        by_node[plane[0].inner].add(sum_of_staples(plane, to_inner));
       else
-        for (const Staple& s : plane) add_to_node(s.inner, to_inner(s));
+        for (const Staple& s : plane) by_node[s.inner].add(to_inner(s));
     }
     for (const auto& [path, weight] : node.paths)
-      for (int k = 0; k < path.length(); ++k) to.add(path[k].mu, Real(weight) * path_derivative(u, path, k, gn));
-    by_node[n].reset();
+      for (int k = 0; k < path.length(); ++k) to[path[k].mu].add(Real(weight) * path_derivative(u, path, k, gn));
+    by_node[n] = {};
   }
 }
 

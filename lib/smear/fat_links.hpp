@@ -49,7 +49,7 @@ class FatLinks : public LinkMap {
 
   static std::size_t add(Tree& tree, int mu, std::map<Path, double> paths);
   class Values;
-  static void add_derivative(GaugeFieldSum& to, const Tree& tree, int mu, const QDP::LatticeColorMatrix& g,
+  static void add_derivative(GaugeFieldTotal& to, const Tree& tree, int mu, const QDP::LatticeColorMatrix& g,
                              const GaugeField& u);
 
   std::vector<std::map<Path, double>> paths_;  ///< [Nd], those with a weight

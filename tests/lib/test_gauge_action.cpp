@@ -271,6 +271,28 @@ TEST_CASE("the parallelograms of an action are all that there are, each once") {
   CHECK(loops == walks);
 }
 
+TEST_CASE("totals: nought of no part, the part of one, the sum of more; fields and directions mixed") {
+  tests::use_lattice({4, 2, 2, 2});
+  GaugeField a(Nd), b(Nd);
+  for (GaugeField* const field : {&a, &b})
+    for (LatticeColorMatrix& links : *field) gaussian(links);
+  const auto distance = [](const LatticeColorMatrix& x, const LatticeColorMatrix& y) {
+    return toDouble(norm2(LatticeColorMatrix(x - y)));
+  };
+  GaugeFieldTotal none;
+  for (const LatticeColorMatrix& links : none.take()) CHECK(toDouble(norm2(links)) == 0);
+  GaugeFieldTotal total;
+  total[1].add(Real(2) * a[1]);
+  CHECK(distance(total[1].value(), LatticeColorMatrix(Real(2) * a[1])) == 0);
+  total.add(b);
+  total[1].add(a[0]);
+  CHECK(distance(total[0].value(), b[0]) == 0);
+  const GaugeField sum = total.take();
+  CHECK(distance(sum[0], b[0]) == 0);
+  CHECK(distance(sum[1], LatticeColorMatrix(Real(2) * a[1] + b[1] + a[0])) < base_tol(1e-24));
+  for (const LatticeColorMatrix& links : total.take()) CHECK(toDouble(norm2(links)) == 0);  // it has ended
+}
+
 TEST_CASE("the gauge action of Chroma's WEAK_FIELD start") {
   TESSERA_NEEDS_QCD("Chroma's numbers");
   tests::use_lattice({4, 4, 4, 4});
