@@ -96,16 +96,10 @@ void add_normal_derivative(LinksOf<P>& g, const FermionOperator<P>& m, const P& 
   m.add_derivative(g, y, x, weight);
 }
 
-GaugeField widened(GaugeField g) { return g; }
-template <class Links>
-GaugeField widened(const Links& g) {
-  return converted_links<GaugeField>(g);
-}
-
 /// The force that follows from a derivative with respect to the links of `quark`.
 template <class F, class Links>
 GaugeField force_of(const QuarkOperator<F>& quark, Links g) {
-  GaugeField wide = widened(std::move(g));
+  GaugeField wide = converted_links<GaugeField>(std::move(g));
   return quark.state().force(wide);
 }
 
@@ -116,7 +110,8 @@ class SumOfDerivatives {
   template <class Links>
   void add(const LinkState& state, Links g) {
     const auto known = std::find_if(terms_.begin(), terms_.end(), [&](const Term& t) { return t.state == &state; });
-    (known != terms_.end() ? *known : terms_.emplace_back(Term{&state, {}})).g.add(widened(std::move(g)));
+    (known != terms_.end() ? *known : terms_.emplace_back(Term{&state, {}}))
+        .g.add(converted_links<GaugeField>(std::move(g)));
   }
   /// Ends them.
   GaugeField force() {

@@ -47,12 +47,7 @@ class CloverOperator : public WilsonOperator<F> {
   class Derivative;
 
   /// The links in the precision of the program.
-  decltype(auto) base_links() const {
-    if constexpr (std::is_same_v<LinksOf<F>, GaugeField>)
-      return (v_);
-    else
-      return converted_links<GaugeField>(v_);
-  }
+  decltype(auto) base_links() const { return converted_links<GaugeField>(v_); }
   /// g += derivative of what the insertions stand for.
   void add_derivative(LinksOf<F>& g, const Insertions& insertions) const;
 

@@ -30,27 +30,19 @@ void with_total_force(const GaugeField& u, const KickMonomials& monomials, const
   const auto outer = log.group("AbsHamiltonianForce");
   log.write("num_terms", static_cast<int>(monomials.size()));
   const auto list = log.group("ForcesByMonomial");
-  GaugeField f(Nd), one;
-  if (monomials.empty()) {
-    for (int mu = 0; mu < Nd; ++mu) f[mu] = zero;
-    use(f);
-  }
+  GaugeFieldTotal f;
+  if (monomials.empty()) use(f.take());
   for (std::size_t i = 0; i < monomials.size(); ++i) {
     const auto& [id, monomial] = monomials[i];
     const auto elem = log.group("elem");
     log.write("monomial_id", id);
     const auto tag = log.group(monomial->log_tag());
-    GaugeField& target = i == 0 ? f : one;
-    context.single_forces ? monomial->force_in_single(target, u, log) : monomial->force(target, u, log);
+    GaugeField one;
+    context.single_forces ? monomial->force_in_single(one, u, log) : monomial->force(one, u, log);
     std::optional<ForceMonitor> monitor;
-    if (context.monitor_forces && log.active()) monitor.emplace(target);
-    if (i > 0)
-      for (int mu = 0; mu < Nd; ++mu) f[mu] += one[mu];
-    if (i + 1 == monomials.size()) {
-      use(f);
-      f.resize(0);
-      one.resize(0);
-    }
+    if (context.monitor_forces && log.active()) monitor.emplace(one);
+    f.add(std::move(one));
+    if (i + 1 == monomials.size()) use(f.take());
     if (monitor) monitor->write(log, context.factor);
   }
 }

@@ -3,6 +3,9 @@
 
 #include "lib/gauge/gauge_field.hpp"
 
+#include <type_traits>
+#include <utility>
+
 namespace qcd {
 
 /// Links, scalars and precisions that go with a fermion field F.
@@ -59,12 +62,19 @@ auto i_gamma_5(const Psi& psi) {
   return QDP::timesI(QDP::Gamma(QDP::Ns * QDP::Ns - 1) * psi);
 }
 
-/// The same links in another precision.
-template <class To, class From>
-To converted_links(const From& u) {
+/// The same links in another precision; themselves if they have it.
+template <class To, class From> requires(!std::is_same_v<To, From>) To converted_links(const From& u) {
   To v(u.size());
   for (int mu = 0; mu < u.size(); ++mu) v[mu] = u[mu];
   return v;
+}
+template <class To>
+const To& converted_links(const To& u) {
+  return u;
+}
+template <class To>
+To converted_links(To&& u) {
+  return std::move(u);
 }
 
 }  // namespace qcd
