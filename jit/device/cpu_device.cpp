@@ -34,15 +34,6 @@ KernelFunction function_of(const DeviceLaunch& launch) {
   return reinterpret_cast<KernelFunction>(const_cast<void*>(launch.code));
 }
 
-/// This thread's share of each range.
-void run_shares(KernelFunction function, const LaunchArguments& arguments, std::span<const Range> ranges, int thread,
-                int threads) {
-  for (const Range& range : ranges) {
-    const Share part = share(range.begin, range.end, thread, threads);
-    if (part.begin < part.end) function(&arguments, part.begin, part.end);
-  }
-}
-
 LaunchArguments arguments_of(const DeviceLaunch& launch, SumAccumulator* sums) {
   return {.fields = launch.fields.data(),
           .tables = launch.tables.data(),
@@ -107,63 +98,38 @@ void CpuDevice::copy_rows_to_host(void* host, const void* device, std::size_t pi
   for (int row = 0; row < rows; ++row, to += bytes, from += pitch) std::memcpy(to, from, bytes);
 }
 
-bool CpuDevice::launch(const DeviceLaunch& launch) {
-  const LaunchArguments arguments = arguments_of(launch, nullptr);
-  if (!launch.kernel->reductions.empty())
-    reduce(launch, arguments);
-  else
-    run(launch, arguments);
-  if (launch.finished != nullptr) *launch.finished = mark();
-  return true;
-}
-
-void CpuDevice::run(const DeviceLaunch& launch, const LaunchArguments& arguments) {
-  const KernelFunction function = function_of(launch);
-  const std::array<Range, 2> ranges = halves(launch.middle, launch.begin, launch.end);
-  if (!launch.parallel || pool_.threads() == 1)
-    run_shares(function, arguments, ranges, 0, 1);
-  else
-    pool_.run([&](int thread) { run_shares(function, arguments, ranges, thread, pool_.threads()); });
-}
-
-/// Each thread has its own accumulators, of limited capacity: an enormous domain is run in pieces.
-void CpuDevice::reduce(const DeviceLaunch& launch, LaunchArguments arguments) {
-  const auto& reductions = launch.kernel->reductions;
-  const int threads = launch.parallel ? pool_.threads() : 1;
-  const std::int64_t piece = kMaxAdditions / launch.kernel->trips;
-  const auto pieces =
-      static_cast<std::size_t>(std::max<std::int64_t>(1, (launch.end - launch.begin + piece - 1) / piece));
-  const std::size_t rows = pieces * static_cast<std::size_t>(threads), width = reductions.size();
-  if (sums_.size() < rows * width) sums_.resize(rows * width);
-  for (std::size_t i = 0; i < rows * width; ++i) reset(sums_[i], reductions[i % width].kind);
-
-  const KernelFunction function = function_of(launch);
-  for (std::size_t p = 0; p < pieces; ++p) {
-    const std::int64_t begin = launch.begin + static_cast<std::int64_t>(p) * piece;
-    const std::array<Range, 2> ranges = halves(launch.middle, begin, std::min(begin + piece, launch.end));
-    const auto work = [&](int thread) {
-      LaunchArguments mine = arguments;
-      mine.sums = sums_.data() + (p * static_cast<std::size_t>(threads) + static_cast<std::size_t>(thread)) * width;
-      run_shares(function, mine, ranges, thread, threads);
-    };
-    threads == 1 ? work(0) : pool_.run(work);
-  }
-  for (std::size_t r = 0; r < width; ++r) {
-    ReductionValue& result = launch.results[r] = ReductionValue(reductions[r].kind);
-    for (std::size_t row = 0; row < rows; ++row) result.add(sums_[row * width + r]);
-  }
-}
-
 namespace {
 
-// What one launch brings into a cache of the second level, of which each thread has 256 KiB at least, before the next one.
-constexpr std::int64_t kBytesPerPiece = 64 << 10, kMostGroupsPerPiece = 16;
+// What a thread takes at once. Where the other checkerboard or launches side by side read the same, so much that they find it in a cache
+// of the second level, of which each thread has 256 KiB at least; else more, as a call costs something.
+constexpr std::int64_t kBytesPerPiece = 64 << 10, kBytesPerStream = 512 << 10;
 
-std::int64_t groups_per_piece(const DeviceLaunch& launch) {
+std::int64_t bytes_per_group(const ir::Kernel& kernel) {
   std::int64_t bytes = 0;
-  for (const ir::Leaf& leaf : launch.kernel->leaves)
-    bytes += std::int64_t{leaf.components} * ir::bytes(leaf.word) * launch.kernel->lanes;
-  return std::clamp<std::int64_t>(kBytesPerPiece / std::max<std::int64_t>(bytes, 1), 1, kMostGroupsPerPiece);
+  for (const ir::Leaf& leaf : kernel.leaves)
+    bytes += std::int64_t{leaf.components} * ir::bytes(leaf.word) * kernel.lanes;
+  return std::max<std::int64_t>(bytes, 1);
+}
+
+bool reads_other_sites(const ir::Kernel& kernel) { return kernel.slots.size() > 1; }
+
+/// Of zeros of both signs an extremum is the one that a thread meets first: the same in every run only if its groups are.
+bool has_extrema(const ir::Kernel& kernel) {
+  return std::ranges::any_of(kernel.reductions,
+                             [](const ir::Reduction& r) { return r.kind != ir::Reduction::Kind::sum; });
+}
+
+Pieces::How pieces_of(std::span<const DeviceLaunch> launches, const std::array<Range, 2>& halves) {
+  const bool two = std::ranges::all_of(halves, [](const Range& half) { return half.begin < half.end; });
+  std::int64_t most = 1;
+  bool reuses = launches.size() > 1, extrema = false;
+  for (const DeviceLaunch& launch : launches) {
+    most = std::max(most, bytes_per_group(*launch.kernel));
+    reuses |= two && reads_other_sites(*launch.kernel);
+    extrema |= has_extrema(*launch.kernel);
+  }
+  const std::int64_t size = (reuses ? kBytesPerPiece : kBytesPerStream) / most;
+  return {.size = std::max<std::int64_t>(size, 1), .both = reuses, .may_move = !extrema};
 }
 
 }  // namespace
@@ -172,39 +138,55 @@ bool CpuDevice::interleaves(const DeviceLaunch& launch) const {
   return launch.end - launch.begin <= kMaxAdditions / launch.kernel->trips;
 }
 
+/// `sums`: [thread][launch][reduction].
+void CpuDevice::run(std::span<const DeviceLaunch> launches, Range groups, SumAccumulator* sums, int threads) {
+  std::size_t width = 0;
+  for (const DeviceLaunch& launch : launches) width += launch.kernel->reductions.size();
+  const std::array<Range, 2> halves = jit::halves(launches[0].middle, groups.begin, groups.end);
+  pieces_.divide(halves, threads, pieces_of(launches, halves));
+  const auto work = [&](int thread) {
+    SumAccumulator* mine = sums + static_cast<std::size_t>(thread) * width;
+    if (launches.size() == 1) {
+      const KernelFunction function = function_of(launches[0]);
+      const LaunchArguments arguments = arguments_of(launches[0], mine);
+      return pieces_.take(thread, [&](std::int64_t begin, std::int64_t end) { function(&arguments, begin, end); });
+    }
+    std::vector<LaunchArguments> arguments;
+    for (const DeviceLaunch& launch : launches) {
+      arguments.push_back(arguments_of(launch, mine));
+      mine += launch.kernel->reductions.size();
+    }
+    pieces_.take(thread, [&](std::int64_t begin, std::int64_t end) {
+      for (std::size_t i = 0; i < launches.size(); ++i) function_of(launches[i])(&arguments[i], begin, end);
+    });
+  };
+  threads == 1 ? work(0) : pool_.run(work);
+}
+
+/// Each thread has its own accumulators, of limited capacity: an enormous domain, of one launch then, is run in parts.
 void CpuDevice::launch_interleaved(std::span<const DeviceLaunch> launches) {
+  const DeviceLaunch& first = launches[0];
   std::size_t width = 0;  // accumulators of one thread
-  std::int64_t piece = kMostGroupsPerPiece;
   bool parallel = false;
   for (const DeviceLaunch& launch : launches) {
     width += launch.kernel->reductions.size();
-    piece = std::min(piece, groups_per_piece(launch));
     parallel |= launch.parallel;
   }
   const int threads = parallel ? pool_.threads() : 1;
-  const std::size_t rows = static_cast<std::size_t>(threads);
+  const std::int64_t groups = first.end - first.begin, most = kMaxAdditions / first.kernel->trips;
+  const std::int64_t parts = width == 0 ? 1 : std::max<std::int64_t>(1, (groups + most - 1) / most);
+  const std::size_t rows = static_cast<std::size_t>(parts) * static_cast<std::size_t>(threads);
   if (sums_.size() < rows * width) sums_.resize(rows * width);
   std::size_t at = 0;
-  for (int thread = 0; thread < threads; ++thread)
+  for (std::size_t row = 0; row < rows; ++row)
     for (const DeviceLaunch& launch : launches)
       for (const ir::Reduction& reduction : launch.kernel->reductions) reset(sums_[at++], reduction.kind);
 
-  const std::array<Range, 2> ranges = halves(launches[0].middle, launches[0].begin, launches[0].end);
-  const auto work = [&](int thread) {
-    std::vector<LaunchArguments> arguments;
-    SumAccumulator* sums = sums_.data() + static_cast<std::size_t>(thread) * width;
-    for (const DeviceLaunch& launch : launches) {
-      arguments.push_back(arguments_of(launch, sums));
-      sums += launch.kernel->reductions.size();
-    }
-    for (const Range& range : ranges) {
-      const Share part = share(range.begin, range.end, thread, threads);
-      for (std::int64_t begin = part.begin; begin < part.end; begin += piece)
-        for (std::size_t i = 0; i < launches.size(); ++i)
-          function_of(launches[i])(&arguments[i], begin, std::min(begin + piece, part.end));
-    }
-  };
-  threads == 1 ? work(0) : pool_.run(work);
+  SumAccumulator* sums = sums_.data();
+  for (std::int64_t part = 0; part < parts; ++part, sums += static_cast<std::size_t>(threads) * width) {
+    const std::int64_t begin = first.begin + part * most;
+    run(launches, {begin, parts == 1 ? first.end : std::min(begin + most, first.end)}, sums, threads);
+  }
 
   at = 0;
   for (const DeviceLaunch& launch : launches)

@@ -6,6 +6,7 @@
 
 #include "jit/device/device.hpp"
 #include "jit/device/huge_pages.hpp"
+#include "jit/device/pieces.hpp"
 #include "jit/device/thread_pool.hpp"
 
 namespace jit {
@@ -34,7 +35,11 @@ class CpuDevice : public Device {
   void copy_rows_to_device(void* device, std::size_t pitch, const void* host, std::size_t bytes, int rows) override;
   void copy_rows_to_host(void* host, const void* device, std::size_t pitch, std::size_t bytes, int rows) override;
 
-  bool launch(const DeviceLaunch& launch) override;
+  bool launch(const DeviceLaunch& launch) override {
+    launch_interleaved({&launch, 1});
+    if (launch.finished != nullptr) *launch.finished = mark();
+    return true;
+  }
   bool interleaves(const DeviceLaunch& launch) const override;
   void launch_interleaved(std::span<const DeviceLaunch> launches) override;
   void synchronize() override {}
@@ -52,14 +57,14 @@ class CpuDevice : public Device {
                     const std::function<void(std::int64_t, std::int64_t)>& body) override;
 
  private:
-  void run(const DeviceLaunch& launch, const LaunchArguments& arguments);
-  void reduce(const DeviceLaunch& launch, LaunchArguments arguments);
+  void run(std::span<const DeviceLaunch> launches, Range groups, SumAccumulator* sums, int threads);
 
   ThreadPool pool_;
+  Pieces pieces_;
   HugePages pages_;
   std::optional<bool> pages_may_move_;  ///< from one block to another; once known
   std::size_t capacity_;
-  std::vector<SumAccumulator> sums_;  // [piece][thread][reduction]
+  std::vector<SumAccumulator> sums_;  // [part][thread][reduction]
 };
 
 }  // namespace jit

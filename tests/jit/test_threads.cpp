@@ -23,6 +23,7 @@
 
 #include "jit/device/cpu_device.hpp"
 #include "jit/device/huge_pages.hpp"
+#include "jit/device/pieces.hpp"
 #include "jit/support/cores.hpp"
 #include "jit/support/error.hpp"
 
@@ -86,6 +87,90 @@ TEST_CASE("shares cover a range once, in order, and differ by at most one") {
       }
       CHECK(next == 10 + n);
     }
+}
+
+namespace {
+
+/// Waits for it up to 20 s.
+template <class Condition>
+bool comes_true(Condition&& condition) {
+  for (int i = 0; i < 20000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return condition();
+}
+
+std::string words(const Pieces::How& how) {
+  return std::to_string(how.size) + (how.both ? " both" : "") + (how.may_move ? " may move" : "");
+}
+
+const std::array<std::array<Range, 2>, 5> kHalves = {{{{{0, 1000}, {1000, 2000}}},
+                                                      {{{5, 5}, {5, 300}}},
+                                                      {{{7, 90}, {90, 1090}}},
+                                                      {{{0, 3}, {3, 3}}},
+                                                      {{{4, 4}, {4, 4}}}}};
+
+}  // namespace
+
+TEST_CASE("pieces cover both halves once, whoever takes them") {
+  for (const int threads : {1, 2, 3, 40}) {
+    ThreadPool pool(threads);
+    Pieces pieces;
+    for (const auto& halves : kHalves)
+      for (const Pieces::How how : {Pieces::How{1}, Pieces::How{7, true}, Pieces::How{7, false, false},
+                                    Pieces::How{64, true, false}, Pieces::How{100000, true}}) {
+        CAPTURE(threads);
+        CAPTURE(words(how));
+        for (int launch = 0; launch < 3; ++launch) {  // what is left of the one before does not matter
+          std::vector<std::atomic<int>> done(2000);
+          std::atomic<bool> too_large{false};
+          pieces.divide(halves, threads, how);
+          pool.run([&](int thread) {
+            pieces.take(thread, [&](std::int64_t begin, std::int64_t end) {
+              if (end - begin > how.size) too_large = true;
+              for (std::int64_t i = begin; i < end; ++i) ++done[static_cast<std::size_t>(i)];
+            });
+          });
+          CHECK(!too_large);
+          for (std::int64_t i = 0; i < 2000; ++i) {
+            const bool inside =
+                (i >= halves[0].begin && i < halves[0].end) || (i >= halves[1].begin && i < halves[1].end);
+            REQUIRE(done[static_cast<std::size_t>(i)] == (inside ? 1 : 0));
+          }
+        }
+      }
+  }
+}
+
+TEST_CASE(
+    "a thread has its own share first, in order and both halves in turn; others go on with what a thread does not begin") {
+  const std::array<Range, 2> halves = {Range{0, 40}, Range{40, 80}};
+  Pieces pieces;
+  std::vector<std::int64_t> begun;
+  const auto note = [&](std::int64_t begin, std::int64_t) { begun.push_back(begin); };
+  pieces.divide(halves, 2, {.size = 10, .both = true, .may_move = false});
+  pieces.take(1, note);
+  CHECK(begun == std::vector<std::int64_t>{20, 60, 30, 70});
+  begun.clear();
+  pieces.divide(halves, 2, {.size = 10, .both = false, .may_move = false});
+  pieces.take(0, note);
+  CHECK(begun == std::vector<std::int64_t>{0, 10, 40, 50});
+
+  // The caller is held up in its first piece until all others are done.
+  ThreadPool pool(2);
+  std::atomic<int> done{0}, moved{0};
+  std::atomic<bool> in_time{true};
+  pieces.divide(halves, 2, {.size = 5});
+  pool.run([&](int thread) {
+    pieces.take(thread, [&](std::int64_t begin, std::int64_t) {
+      if (begin == 0)
+        in_time = comes_true([&] { return done == 15; });
+      else
+        moved += thread == 1 && begin % 40 < 20;
+      ++done;
+    });
+  });
+  CHECK(in_time);
+  CHECK(done == 16);
+  CHECK(moved == 7);
 }
 
 TEST_CASE("a task runs once on every thread, at the same time, and its writes are seen afterwards") {
