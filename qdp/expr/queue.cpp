@@ -305,19 +305,36 @@ bool Queue::stands_beside(const Group& group, const jit::Field* dest) const {
   return shifts_ && group.shifts() && !(dest != nullptr && group.has(*dest)) && !reads_what(group);
 }
 
-/// The group that a statement with the awaited operands should join; nullptr: none.
-Queue::Group* Queue::group_for(const LatticeState& lattice, const jit::Domain& domain, const jit::Field* dest) const {
-  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
-    Group& g = **group;
-    const bool shares = (dest != nullptr && g.has(*dest)) ||
-                        std::ranges::any_of(awaited_, [&](const jit::Field* f) { return g.has(*f); });
-    if (!shares) continue;
-    if (g.goes_over(lattice, domain) && !g.is_full() && !stands_beside(g, dest)) return &g;
-    const bool comes_before = (dest != nullptr && g.has(*dest)) ||
-                              std::ranges::any_of(awaited_, [&](const jit::Field* f) { return g.stores(*f); });
-    if (comes_before) return nullptr;
+/// Writes a statement with the awaited operands into a group. The last one that has to come before it takes it, or a later one that shares
+/// fields; or else an earlier one that has to come before it and before no other, and waits behind all then: `g = zero` until `g += ...`,
+/// whatever is computed in between for the second. nullptr: none takes it, and nothing has happened.
+template <class HasRoom>
+Queue::Group* Queue::join(const LatticeState& lattice, const jit::Domain& domain,
+                          const std::shared_ptr<jit::Field>* dest, Shape shape, const Node& rhs, HasRoom&& has_room) {
+  bool depends = false;  // on one of those behind
+  for (std::size_t i = groups_.size(); i-- > 0;) {
+    Group& g = *groups_[i];
+    const bool writes = dest != nullptr && g.has(**dest);
+    const bool comes_before =
+        writes || std::ranges::any_of(awaited_, [&](const jit::Field* f) { return g.stores(*f); });
+    const bool shares = comes_before || std::ranges::any_of(awaited_, [&](const jit::Field* f) { return g.has(*f); });
+    const bool suits =
+        shares && g.goes_over(lattice, domain) && !stands_beside(g, dest ? dest->get() : nullptr) && has_room(g);
+    if (suits && (!depends || (comes_before && may_wait_longer(i))) && g.try_to_add(dest, shape, rhs)) {
+      if (depends)
+        std::rotate(groups_.begin() + std::ptrdiff_t(i), groups_.begin() + std::ptrdiff_t(i) + 1, groups_.end());
+      return &g;
+    }
+    depends |= comes_before;
   }
   return nullptr;
+}
+
+/// Whether none of those behind it needs it first.
+bool Queue::may_wait_longer(std::size_t number) const {
+  const Group& group = *groups_[number];
+  return !group.has_messages() && std::none_of(groups_.begin() + std::ptrdiff_t(number) + 1, groups_.end(),
+                                               [&](const auto& later) { return group.comes_before(*later); });
 }
 
 namespace {
@@ -337,7 +354,7 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
   if (!find_awaited(rhs))
     run();
   else if (dest->is_awaited() || !awaited_.empty())
-    if (Group* const group = group_for(lattice, domain, dest.get()); group && group->try_to_add(&dest, shape, rhs)) {
+    if (Group* const group = join(lattice, domain, &dest, shape, rhs, [](const Group& g) { return !g.is_full(); })) {
       group->end(shape);
       ++counters_.statements;
       return true;
@@ -571,8 +588,8 @@ void Queue::run_before(const Node& value) {
 bool Queue::add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind,
                     const std::shared_ptr<PendingSum>& result) {
   const LatticeState& lattice = lattice_of(rhs);
-  Group* group = group_for(lattice, domain, nullptr);
-  if (group != nullptr && group->has_room_for(*result) && group->try_to_add(nullptr, {}, rhs)) {
+  const auto has_room = [&](const Group& g) { return g.has_room_for(*result); };
+  if (Group* const group = join(lattice, domain, nullptr, {}, rhs, has_room)) {
     group->end(kind, result);
     return true;
   }

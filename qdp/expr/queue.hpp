@@ -2,7 +2,8 @@
 // nobody will read is not stored.
 //
 // Those that will be one kernel are a group. A statement joins the last group that has to come before it, if their values can
-// be computed side by side at each site; or else a later one that shares fields with it; or it opens a new group behind all. So
+// be computed side by side at each site; or else a later one that shares fields with it; or an earlier one that no other depends on, and
+// that may as well wait until the statement's operands are there; or it opens a new group behind all. So
 // `x += a * p;  r -= a * q;  c = norm2(r);  p = r + b * p;` are two kernels, r with its norm, and x with p.
 //
 // Statements that read at other sites, as hopping terms do, stay kernels of their own if they share no more than fields that
@@ -46,6 +47,8 @@ struct QueueCounters {
 
 class Queue {
  public:
+  /// That wait, of one computation.
+  static constexpr std::size_t kMostGroups = 16;
   /// The process's.
   static Queue& instance();
 
@@ -144,7 +147,10 @@ class Queue {
 
   bool assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain, const Node& rhs);
   bool find_awaited(const Node& root);
-  Group* group_for(const LatticeState& lattice, const jit::Domain& domain, const jit::Field* dest) const;
+  template <class HasRoom>
+  Group* join(const LatticeState& lattice, const jit::Domain& domain, const std::shared_ptr<jit::Field>* dest,
+              Shape shape, const Node& rhs, HasRoom&& has_room);
+  bool may_wait_longer(std::size_t number) const;
   std::unique_ptr<Group> new_group();
   bool reads_what(const Group& group) const;
   bool stands_beside(const Group& group, const jit::Field* dest) const;
@@ -159,7 +165,6 @@ class Queue {
   void run_side_by_side();
   bool send(Group& group);
 
-  static constexpr std::size_t kMostGroups = 8;
   std::size_t most_groups_ = kMostGroups;
   Groups groups_;  ///< in the order in which they have to run
   Groups spare_;

@@ -674,26 +674,63 @@ TEST_CASE("statements that share links and read at other sites stay kernels of t
 TEST_CASE("what continues a statement joins it, however many others wait") {
   create_lattice({4, 4, 4, 4});
   const Fuse on(true);
-  std::vector<LatticeComplexD> in, out(12), next(12);
+  constexpr std::size_t kMost = detail::Queue::kMostGroups, kMore = kMost + 4;
+  std::vector<LatticeComplexD> in, out(kMore), next(kMore);
   for (std::size_t i = 0; i < out.size(); ++i) in.push_back(random_field());
   jit::run_deferred();
   const auto before = counters();
   std::vector<PendingSum<Double>> sums;
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = 2.0 * in[i];  // the first of these have run when the last comes
-  for (std::size_t i = out.size(); i-- > 8;) next[i] = out[i] * in[i];
-  for (std::size_t i = out.size(); i-- > 8;) sums.push_back(pending_sum(localNorm2(next[i]), all));
-  for (std::size_t i = 0; i < sums.size(); ++i)
-    CHECK(toDouble(sums[i].get()) == toDouble(norm2(LatticeComplexD(2.0 * in[11 - i] * in[11 - i]))));
+  for (std::size_t i = out.size(); i-- > kMost;) next[i] = out[i] * in[i];
+  for (std::size_t i = out.size(); i-- > kMost;) sums.push_back(pending_sum(localNorm2(next[i]), all));
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const LatticeComplexD& first = in[kMore - 1 - i];
+    CHECK(toDouble(sums[i].get()) == toDouble(norm2(LatticeComplexD(2.0 * first * first))));
+  }
   if (tests::job_ranks() == 1) CHECK(counters().fused - before.fused >= 12);
   // As many as may wait, each of which goes on.
   jit::run_deferred();
   const auto then = counters();
-  for (std::size_t i = 0; i < 8; ++i) out[i] = 3.0 * in[i];
-  for (std::size_t i = 0; i < 8; ++i) next[i] = out[i] * in[i];
+  for (std::size_t i = 0; i < kMost; ++i) out[i] = 3.0 * in[i];
+  for (std::size_t i = 0; i < kMost; ++i) next[i] = out[i] * in[i];
   jit::run_deferred();
-  CHECK(counters().programs - then.programs == 8);
-  CHECK(counters().fused - then.fused == 16);
-  for (std::size_t i = 0; i < 8; ++i) CHECK(distance(next[i], LatticeComplexD(3.0 * in[i] * in[i])) == 0);
+  CHECK(counters().programs - then.programs == kMost);
+  CHECK(counters().fused - then.fused == 2 * kMost);
+  for (std::size_t i = 0; i < kMost; ++i) CHECK(distance(next[i], LatticeComplexD(3.0 * in[i] * in[i])) == 0);
+}
+
+TEST_CASE("a first part waits for what is added to it, whatever is computed for that in between") {
+  create_lattice({4, 4, 4, 4});
+  const LatticeComplexD a = random_field(), b = random_field();
+  const auto begins_with = [&](bool nought, bool seen_between) {
+    LatticeComplexD sum, once, twice, seen;
+    nought ? sum = zero : sum = 2.0 * b;
+    once = shift(a, FORWARD, 0);
+    if (seen_between) seen = shift(sum, FORWARD, 1);
+    twice = shift(once * a, BACKWARD, 0);
+    sum += shift(twice, FORWARD, 1) * once;
+    if (seen_between) sum += seen;
+    return sum;
+  };
+  for (const bool nought : {true, false})
+    for (const bool seen_between : {false, true}) {
+      CAPTURE(nought);
+      CAPTURE(seen_between);
+      LatticeComplexD expected;
+      {
+        const Fuse off(false);
+        expected = begins_with(nought, seen_between);
+      }
+      const Fuse on(true);
+      jit::run_deferred();
+      const auto before = counters();
+      const LatticeComplexD got = begins_with(nought, seen_between);
+      jit::run_deferred();
+      // What is read in between is computed before.
+      if (tests::job_ranks() == 1) CHECK(counters().programs - before.programs == 1);
+      if (tests::job_ranks() == 1) CHECK(counters().fused - before.fused == 2);
+      CHECK(distance(got, expected) == 0);
+    }
 }
 
 TEST_CASE("computations carried on all at once, some at once and one after the other have the same bits") {
