@@ -119,7 +119,7 @@ bool has_extrema(const ir::Kernel& kernel) {
                              [](const ir::Reduction& r) { return r.kind != ir::Reduction::Kind::sum; });
 }
 
-Pieces::How pieces_of(std::span<const DeviceLaunch> launches, const std::array<Range, 2>& halves) {
+Pieces::How pieces_of(std::span<const DeviceLaunch> launches, const std::array<Range, 2>& halves, int threads) {
   const bool two = std::ranges::all_of(halves, [](const Range& half) { return half.begin < half.end; });
   std::int64_t most = 1;
   bool reuses = launches.size() > 1, extrema = false;
@@ -128,8 +128,11 @@ Pieces::How pieces_of(std::span<const DeviceLaunch> launches, const std::array<R
     reuses |= two && reads_other_sites(*launch.kernel);
     extrema |= has_extrema(*launch.kernel);
   }
-  const std::int64_t size = (reuses ? kBytesPerPiece : kBytesPerStream) / most;
-  return {.size = std::max<std::int64_t>(size, 1), .both = reuses, .may_move = !extrema};
+  const bool may_move = threads > 1 && !extrema;
+  const std::int64_t whole = halves[1].end - halves[0].begin, size = reuses     ? kBytesPerPiece / most
+                                                                     : may_move ? kBytesPerStream / most
+                                                                                : whole;
+  return {.size = std::max<std::int64_t>(size, 1), .both = reuses, .may_move = may_move};
 }
 
 }  // namespace
@@ -143,7 +146,7 @@ void CpuDevice::run(std::span<const DeviceLaunch> launches, Range groups, SumAcc
   std::size_t width = 0;
   for (const DeviceLaunch& launch : launches) width += launch.kernel->reductions.size();
   const std::array<Range, 2> halves = jit::halves(launches[0].middle, groups.begin, groups.end);
-  pieces_.divide(halves, threads, pieces_of(launches, halves));
+  pieces_.divide(halves, threads, pieces_of(launches, halves, threads));
   const auto work = [&](int thread) {
     SumAccumulator* mine = sums + static_cast<std::size_t>(thread) * width;
     if (launches.size() == 1) {

@@ -17,6 +17,9 @@ namespace jit {
 
 class Pieces {
  public:
+  /// They are told apart by so many numbers, which a day of small kernels uses up many times.
+  static constexpr std::uint64_t kLaunches = std::uint64_t{1} << 24;
+
   struct How {
     std::int64_t size = 1;  ///< groups of a piece
     /// A piece is of both halves, so that sites of one checkerboard find their neighbours in the cache, which those of the other have
@@ -24,7 +27,10 @@ class Pieces {
     bool both = false;
     bool may_move = true;  ///< from one thread's share to another thread
   };
-  /// Must not be called while threads take pieces. Costs the same for any number of threads.
+  /// `launches`: that were divided before, for tests.
+  explicit Pieces(std::uint64_t launches = 0) : launch_(launches % kLaunches * kLaunch) {}
+
+  /// Must not be called while threads take pieces. Costs the same for any number of threads, but for one time in kLaunches.
   void divide(const std::array<Range, 2>& halves, int threads, How how) {
     if (capacity_ < threads) {
       taken_ = std::make_unique<Taken[]>(static_cast<std::size_t>(threads));
@@ -32,6 +38,11 @@ class Pieces {
     }
     halves_ = halves, how_ = how, threads_ = threads;
     launch_ += kLaunch;
+    if (launch_ == 0) {  // the numbers have been used up
+      for (int i = 0; i < capacity_; ++i)
+        taken_[static_cast<std::size_t>(i)].pieces.store(0, std::memory_order_relaxed);
+      launch_ = kLaunch;
+    }
     // If shares are one piece, there is nothing to look for at others.
     const std::int64_t longest = std::max(halves[0].end - halves[0].begin, halves[1].end - halves[1].begin);
     owners_ = how.may_move && longest > how.size * threads ? std::min(threads, kMostOwners) : 1;
@@ -45,7 +56,7 @@ class Pieces {
 
  private:
   struct alignas(64) Taken {
-    std::atomic<std::uint64_t> pieces{0};  ///< of the launch whose number it begins with
+    std::atomic<std::uint64_t> pieces{0};  ///< of the launch whose number its upper bits are
   };
   static constexpr std::uint64_t kLaunch = std::uint64_t{1} << 40;
   // Threads whose shares one looks at: many looks would take longer than a piece.

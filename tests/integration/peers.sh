@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# scripts/peers with an installed Tessera that stands for QDP++, too, and a Grid that pretends: its programs compile, run, and time each case.
+# scripts/peers with an installed Tessera that stands for QDP++ and Chroma, too, and a Grid that pretends: its programs compile, run, and
+# time each case; a Chroma that finds another energy violation is not compared.
 # peers.sh SCRIPT PREFIX FOLDER [sanitizers]
 set -euo pipefail
 script=$1 prefix=$2 folder=$3
@@ -18,10 +19,19 @@ chmod +x "$2"
 END
 chmod +x "$folder/grid/bin/grid-config" "$folder/compiler"
 
-"$script" --tessera "$prefix" --qdpxx "$prefix" --grid "$folder/grid" --lattice 4 4 4 4 --rounds 1 --seconds 0.01 --flags="-O1 $*" | tee "$folder/table"
+"$script" --tessera "$prefix" --qdpxx "$prefix" --grid "$folder/grid" --chroma "$prefix/bin/hmc" --lattice 4 4 4 4 --rounds 1 --seconds 0.01 --flags="-O1 $*" | tee "$folder/table"
 for row in hop axpy norm2 inner_product; do
   for precision in single double; do
-    grep -q "^| $row | 4x4x4x4 | $precision | 1 | [0-9.]* .s | 0.00 | [0-9.]* .s | 0.00 | [0-9.]* |  |  |  |$" "$folder/table"
+    grep -q "^| $row | 4x4x4x4 | $precision | 1 | [0-9.]* .s | 0.00 | [0-9.]* .s | 0.00 | [0-9.]* |  |  |  |  |  |  |$" "$folder/table"
   done
 done
-grep -q "^| cg | 4x4x4x4 | double | 1 | [0-9.]* .s | 0.00 |  |  |  | 1 s | 0.00 | [0-9.]* |$" "$folder/table"
+grep -q "^| cg | 4x4x4x4 | double | 1 | [0-9.]* .s | 0.00 |  |  |  | 1 s | 0.00 | [0-9.]* |  |  |  |$" "$folder/table"
+grep -q "^| trajectory | 4x4x4x4 | double | 1 | [0-9.]* m\?s | 0.00 |  |  |  |  |  |  | [0-9.]* m\?s | 0.00 | [0-9.]* |$" "$folder/table"
+
+cat >"$folder/chroma" <<END
+#!/bin/sh
+echo "<hmc><deltaH>1.5</deltaH></hmc>" >"\$6"
+END
+chmod +x "$folder/chroma"
+if "$script" --tessera "$prefix" --chroma "$folder/chroma" --lattice 4 4 4 4 --rounds 1 2>"$folder/errors"; then exit 1; fi
+grep -q "expected the energy violation 1.5 of the other program, got" "$folder/errors"
