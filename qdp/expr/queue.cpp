@@ -166,17 +166,26 @@ void Queue::Group::execute(Shape dest) {
   program.drop_spread();
 }
 
-/// What this queue alone still holds will not be read by anybody else.
-void Queue::Group::drop_dead_stores(QueueCounters& counters) {
+/// Nobody will read what only those hold that run now, if none behind this one needs it.
+void Queue::Group::drop_dead_stores(const Groups& all, std::size_t number, QueueCounters& counters) {
   wanted_ = static_cast<std::size_t>(
       std::ranges::count_if(sums, [](const auto& sum) { return sum.use_count() != 1; }));  // or nobody can ask for it
+  const auto is_wanted = [&](const std::shared_ptr<jit::Field>& field) {
+    long holders = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i]->has(*field)) continue;
+      if (i > number && !all[i]->is_empty()) return true;
+      ++holders;
+    }
+    return field.use_count() > holders;
+  };
   for (const int i : program.items()) {
     const Record& r = program.records()[static_cast<std::size_t>(i)];
     if (!is_stored(r)) continue;
-    if (program.owner(field_of(r)).use_count() == 1)
-      program.drop_store(i);
-    else
+    if (is_wanted(program.owner(field_of(r))))
       ++wanted_;
+    else
+      program.drop_store(i);
   }
   counters.dropped += static_cast<std::int64_t>(shapes.size() - wanted_);
 }
@@ -512,7 +521,8 @@ jit::Turns* Queue::turns() {
 }
 
 std::exception_ptr Queue::run_in_order(const Groups& groups) {
-  for (const auto& group : groups) group->drop_dead_stores(counters_);
+  // From the last: what only those read that are left out is left out, too.
+  for (std::size_t i = groups.size(); i-- > 0;) groups[i]->drop_dead_stores(groups, i, counters_);
   find_chains(groups);
   jit::Turns* const turns = this->turns();
   if (turns == nullptr) return run_in_order(chains_);

@@ -115,8 +115,8 @@ class Queue {
     std::size_t number_of_results() const;
     void succeeded(std::span<const double> results, QueueCounters& counters);
     void run_by_itself(QueueCounters& counters);
-    /// Leaves out what nobody will read.
-    void drop_dead_stores(QueueCounters& counters);
+    /// Leaves out what nobody will read. `all`: that run now, of which this is one; those behind it have done so.
+    void drop_dead_stores(const std::vector<std::unique_ptr<Group>>& all, std::size_t number, QueueCounters& counters);
     /// After a failure: the destinations that nothing was stored in, and sums, have none.
     void lose_the_rest(const std::exception_ptr& failure, const std::string& reason) noexcept;
     void clear();

@@ -243,6 +243,28 @@ TEST_CASE("what nobody can read any more is not stored, and not computed") {
   CHECK(distance(d, b) == 0);
 }
 
+TEST_CASE("what is read only for what nobody can read any more is not computed, either, and cannot fail") {
+  create_lattice({4, 4, 4, 4});
+  const LatticeComplexD a = random_field();
+  const Fuse on(true);
+  jit::run_deferred();
+  const auto before = counters();
+  LatticeComplexD kept;
+  {
+    LatticeComplexD once, twice, thrice, in_parts;
+    in_parts[even] = a;
+    in_parts[odd] = 2.0 * a;
+    once = shift(a, FORWARD, 0);
+    kept = shift(once, FORWARD, 1);
+    twice = shift(kept, FORWARD, 0);
+    thrice = shift(twice, FORWARD, 1);
+  }
+  jit::run_deferred();
+  if (tests::job_ranks() == 1) CHECK(counters().statements - before.statements == 6);
+  if (tests::job_ranks() == 1) CHECK(counters().dropped - before.dropped == 4);
+  CHECK(distance(kept, LatticeComplexD(shift(LatticeComplexD(shift(a, FORWARD, 0)), FORWARD, 1))) == 0);
+}
+
 TEST_CASE("sixteen statements, 32 fields and as many results as a sum may have go into one kernel, and no more") {
   create_lattice({4, 4, 4, 4});
   const LatticeComplexD a = random_field();
