@@ -47,7 +47,7 @@ check_example() {  # NAME
     compare "$name" sim_eager
     # How many end their search is a matter of time; of those, sums and maxima of small fields try fewer sites.
     finished=$(grep -c 'tuned: ' "sim_eager/$name.txt" || true)
-    tuned=$(grep -c 'tuned: .*sites 4 ' "sim_eager/$name.txt" || true)
+    tuned=$(grep -c 'tuned: .*sites 4[ ,]' "sim_eager/$name.txt" || true)
     [ "$finished" -ge 12 ] && [ $((4 * tuned)) -ge $((3 * finished)) ] ||
       { echo "$name: only $tuned of $finished kernels have tried four sites per thread"; exit 1; }
   fi
