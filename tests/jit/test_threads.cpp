@@ -140,6 +140,18 @@ TEST_CASE("pieces cover both halves once, whoever takes them") {
   }
 }
 
+TEST_CASE("launches go on when the numbers that tell them apart have been used up") {
+  Pieces pieces(Pieces::kLaunches - 3);
+  for (int launch = 0; launch < 8; ++launch) {
+    CAPTURE(launch);
+    std::int64_t done = 0;
+    const auto count = [&](std::int64_t begin, std::int64_t end) { done += end - begin; };
+    pieces.divide({Range{0, 40}, Range{40, 80}}, 2, {.size = 3});
+    for (const int thread : {1, 0}) pieces.take(thread, count);
+    CHECK(done == 80);
+  }
+}
+
 TEST_CASE(
     "a thread has its own share first, in order and both halves in turn; others go on with what a thread does not begin") {
   const std::array<Range, 2> halves = {Range{0, 40}, Range{40, 80}};
