@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# hmc and measure give the same bits on any grid of ranks, with any number of threads, on the simulated GPU, and statement by statement; a run that was
-# saved by four ranks goes on on one and on eight. What may differ is the list of scripts/same-results, nothing else.
+# hmc and measure give the same bits on any grid of ranks, with any number of threads, on the simulated GPU, statement by statement, with
+# other lanes and links of 12 or 18 numbers; a run that was saved by four ranks goes on on one and on eight. What may differ is the list
+# of scripts/same-results, nothing else.
 # Usage: same_on_ranks.sh PROGRAMS MPIRUN SOURCE FOLDER [all]
-# Without "all" the examples with quarks run on some of the grids.
+# Without "all" four of the examples, those with quarks on some of the grids.
 set -euo pipefail
 programs=$(realpath "$1") mpirun=$2 source=$(realpath "$3") folder=$4 wanted=${5:-some}
 [ -n "$mpirun" ] || { echo "SKIP: MPI was not there when the tests were configured"; exit 77; }
@@ -36,15 +37,18 @@ compare() {  # NAME GRIDS DEVICES COMMAND...: with one rank and one thread
     TESSERA_DEVICE=sim TESSERA_SIM_DELAY=0 run "$name/sim_${grid// /}" "$grid" "$@"
     OMP_NUM_THREADS=2 run "$name/threads_${grid// /}" "$grid" "$@"
     TESSERA_FUSE=0 TESSERA_TWO_ROWS=1 run "$name/unfused_${grid// /}" "$grid" "$@"
-    for place in sim threads unfused; do same "$name/alone" "$name/${place}_${grid// /}"; done
-    runs=$((runs + 3))
+    TESSERA_LANES=4 TESSERA_TWO_ROWS=0 run "$name/lanes_${grid// /}" "$grid" "$@"
+    for place in sim threads unfused lanes; do same "$name/alone" "$name/${place}_${grid// /}"; done
+    runs=$((runs + 4))
   done <<<"$devices"
   echo "$name: the same, $((SECONDS - began)) s"
 }
 
 # 4 x 4 x 4 x 8: boxes that fill lanes, and boxes that do not.
 every=$'1 1 1 2\n2 1 1 1\n2 2 1 1\n2 2 2 1\n2 2 2 2\n1 1 1 4'
-for name in quickstart nf2_wilson nf2_clover_hasenbusch stout_staggered_2+1; do
+examples="quickstart nf2_wilson nf2_clover_hasenbusch stout_staggered_2+1"
+[ "$wanted" = some ] || examples=$(cd "$source/examples/hmc" && basename -s .xml ./*.xml)
+for name in $examples; do
   # The second and last update may be rejected. One step on each time scale.
   sed -e 's#<nrow>[^<]*<#<nrow>4 4 4 8<#' -e 's#<NUpdatesThisRun>[^<]*<#<NUpdatesThisRun>2<#' \
       -e 's#<NWarmUpUpdates>[^<]*<#<NWarmUpUpdates>1<#' -e 's#<NProductionUpdates>[^<]*<#<NProductionUpdates>1<#' \
