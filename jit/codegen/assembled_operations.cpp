@@ -16,10 +16,12 @@
 
 namespace jit {
 
-void OperationAssembler::use_address(View& view, const Place& p) {
+void OperationAssembler::use_address(View& view, const Place& p, int step) {
   use_slot(view, std::size_t(p.slot));
-  for (const AddressKey& key : {standing(key_of(p)), key_of(p)})
+  for (const AddressKey& key : {standing(key_of(p)), key_of(p)}) {
     if (!view.addresses.contains(key)) view.addresses[key] = new_cell();
+    uses_cell(view.addresses[key], ir::runs(kernel_) > 1 ? kNever : step);  // in each trip
+  }
   if (p.shifted_by >= 0 && !shift_cells_.contains(p.shifted_by)) shift_cells_[p.shifted_by] = new_cell();
 }
 
@@ -30,36 +32,39 @@ void OperationAssembler::use_slot(View& view, std::size_t s) {
     if (table_cells_[s] < 0) table_cells_[s] = new_cell();
   }
   view.groups[s] = new_cell();
-  if (halves_ > 1) view.halves[s] = new_cell();
+  if (halves_ > 1) view.halves[s] = new_cell(), view.blocks[s] = new_cell();
 }
 
 void OperationAssembler::plan_memory() {
   for (std::size_t i = 0; i < kernel_.leaves.size(); ++i) field_cells_.push_back(new_cell());
   const auto slots = kernel_.slots.size();
   table_cells_.assign(slots, -1);
-  for (View* view : {&here_, &ahead_}) view->groups.assign(slots, -1), view->halves.assign(slots, -1);
+  for (View* view : {&here_, &ahead_})
+    for (auto* cells : {&view->groups, &view->halves, &view->blocks}) cells->assign(slots, -1);
   use_slot(here_, 0);
   truth_cells_.assign(kernel_.nodes.size(), -1);
-  for_steps([&](const Step& s, int) {
-    if (s.kind == Step::Kind::store) return use_address(here_, kernel_.stores[std::size_t(s.number)].place);
-    if (s.kind != Step::Kind::node || is_alias(s.number)) return;
+  if (!kernel_.reductions.empty()) sums_cell_ = new_cell(), lane_sums_cell_ = new_cell();
+  for_steps([&](const Step& s, int now) {
+    if (s.kind == Step::Kind::store) return use_address(here_, kernel_.stores[std::size_t(s.number)].place, now);
+    if (s.kind == Step::Kind::reduction) return uses_cell(lane_sums_cell_, now);
+    if (is_alias(s.number)) return;
     const Node& n = node(s.number);
     if (n.op == Op::load) {
-      use_address(here_, n.place);
+      use_address(here_, n.place, std::max(now, last_use(word_of(s.number))));
       if (is_gathered(n.place))
         gathers_.try_emplace({n.place.slot, n.place.leaf});
       else if (prefetch_ > 0)
-        use_address(ahead_, n.place);
+        use_address(ahead_, n.place, now);
     }
     if (n.op == Op::permute) {
       use_slot(here_, std::size_t(n.integer));
-      const int v = lanes_of(std::size_t(n.integer), ir::bytes(n.type));
-      if (word_of(v).home.kind == Home::Kind::none) word_of(v).home = {Home::Kind::cell, new_cell(), 0};
+      Word& lanes = word_of(lanes_of(std::size_t(n.integer), ir::bytes(n.type)));
+      if (lanes.home.kind == Home::Kind::none) lanes.home = {Home::Kind::cell, new_cell(), 0};
+      uses_cell(lanes.home.cell, last_use(lanes));
     }
     if (n.type == Type::b1) truth_cells_[std::size_t(s.number)] = new_cell();
   });
   if (kernel_.listed) groups_cell_ = new_cell(), masks_cell_ = new_cell(), mask_cell_ = new_cell();
-  if (!kernel_.reductions.empty()) sums_cell_ = new_cell(), lane_sums_cell_ = new_cell();
   if (ir::runs(kernel_) > 1) run_cell_ = new_cell(), trip_cell_ = new_cell(), round_cell_ = new_cell();
   vectors_at_ = (8 * cells_ + 63) / 64 * 64;
   positions_at_.assign(slots, -1);
@@ -435,8 +440,8 @@ void OperationAssembler::elementary(int i, const Node& n) {
   for (int k = 0; k < count; ++k) used(given[std::size_t(k)]);
   evict_all();
   for (int k = 0; k < count; ++k) vmovaps(vec(k, width_), stack(arguments_of_calls_at_[std::size_t(k)]));
-  call_by_name(vector_function_name(isa_, n.op, n.type));
   forget_cells();
+  call_by_name(vector_function_name(isa_, n.op, n.type));
   if (kernel_.listed && avx512_) kmovw(k7, word_mask(mask_cell_));
   free_ &= ~1u;
   put(i, 0);
@@ -511,15 +516,24 @@ void OperationAssembler::integer(int i, const Node& n) {
     }
     case Op::shl:
     case Op::shr: {  // counts are taken modulo the width
-      const int b = root(n.b);
-      const Xmm x = vec(fetch(a), word_of(a).bytes), count = vec(fetch(b), word_of(b).bytes);
+      const int b = root(n.b), most = i64 ? 63 : 31;
+      const bool left = n.op == Op::shl, is_constant = node(b).op == Op::constant;
+      const Xmm x = vec(fetch(a), word_of(a).bytes), count = is_constant ? x : vec(fetch(b), word_of(b).bytes);
       const int r = take();
       const Xmm& d = vec(r, word_of(i).bytes);
-      vandps(d, count, in_pool(constant(i64 ? 63 : 31, ir::bytes(n.type))));
-      if (n.op == Op::shl)
-        i64 ? vpsllvq(d, x, d) : vpsllvd(d, x, d);
-      else
-        i64 ? vpsravq(d, x, d) : vpsravd(d, x, d);
+      if (is_constant) {
+        const auto by = std::uint8_t(node(b).integer & most);
+        if (left)
+          i64 ? vpsllq(d, x, by) : vpslld(d, x, by);
+        else
+          i64 ? vpsraq(d, x, by) : vpsrad(d, x, by);
+      } else {
+        vandps(d, count, in_pool(constant(std::uint64_t(most), ir::bytes(n.type))));
+        if (left)
+          i64 ? vpsllvq(d, x, d) : vpsllvd(d, x, d);
+        else
+          i64 ? vpsravq(d, x, d) : vpsravd(d, x, d);
+      }
       used(a), used(b);
       return put(i, r);
     }

@@ -31,7 +31,7 @@ class OperationAssembler : protected VectorRegisters {
   };
   /// Frames as seen from one step, and the addresses of fields in them: cells.
   struct View {
-    std::vector<int> groups, halves;  ///< [slots]; -1: not used
+    std::vector<int> groups, halves, blocks;  ///< [slots]; -1: not used. A block of half a group: 2 group + half
     std::map<AddressKey, int> addresses;
   };
   AddressKey key_of(const Place& p) const {
@@ -42,7 +42,8 @@ class OperationAssembler : protected VectorRegisters {
     key.stride = key.leap = 0;
     return key;
   }
-  void use_address(View& view, const Place& p);
+  /// `step`: the last one that uses it.
+  void use_address(View& view, const Place& p, int step);
   void use_slot(View& view, std::size_t s);
   void plan_memory();
   bool is_gathered(const Place& p) const { return kernel_.slots[std::size_t(p.slot)].gathered; }

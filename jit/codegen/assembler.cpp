@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -127,7 +128,7 @@ class KernelAssembler : private OperationAssembler {
     const ir::Reduction& reduction = kernel_.reductions[r];
     const int v = root(reduction.value), bytes = word_of(v).bytes;
     const Xmm value = vec(fetch(v), bytes);
-    const Reg64 sums = cached(sums_cell_), lane_sums = cached(lane_sums_cell_);
+    const Reg64 lane_sums = cached(lane_sums_cell_), sums = cached(sums_cell_);
     if (reduction.kind != ir::Reduction::Kind::sum) {
       const bool max = reduction.kind == ir::Reduction::Kind::max;
       const Xbyak::Address present = ptr[lane_sums + member(r, offsetof(SumAccumulator, extremum))];
@@ -283,43 +284,58 @@ class KernelAssembler : private OperationAssembler {
     ret();
   }
 
-  /// The frames of one step, and the addresses of fields in them; and those of a step ahead.
+  /// What the frames of one step are, and the addresses of fields in them; and those of a step ahead. Little of it is computed here.
   void head() {
-    mov(rax, kStep);
-    if (halves_ > 1) {
-      mov(rcx, kStep);
-      and_(ecx, 1);
-      mov(cell(here_.halves[0]), rcx);
-      sar(rax, 1);
-    }
     if (kernel_.listed) listed_group();
-    mov(cell(here_.groups[0]), rax);
+    when_asked(cells_of_step(here_), {}, [this] {
+      if (halves_ > 1) {
+        const Reg64 half = defined(here_.halves[0]);
+        mov(half, kStep);
+        and_(half, 1);
+      }
+      const Reg64 group = defined(here_.groups[0]);
+      mov(group, kernel_.listed ? rax : kStep);
+      if (halves_ > 1 && !kernel_.listed) sar(group, 1);
+    });
+    if (kernel_.listed) cached(here_.groups[0]);  // while rax has it
     frames(here_);
-    if (!kernel_.reductions.empty()) {
-      mov(rax, cell(sums_cell_));
-      if (halves_ > 1) {
-        imul(rcx, cell(here_.halves[0]), lanes_ * int(sizeof(double)));
-        add(rax, rcx);
-      }
-      mov(cell(lane_sums_cell_), rax);
-    }
-    if (ahead_.groups[0] >= 0) {
-      lea(rax, ptr[kStep + prefetch_]);
-      if (halves_ > 1) {
-        mov(rcx, rax);
-        and_(ecx, 1);
-        mov(cell(ahead_.halves[0]), rcx);
-        sar(rax, 1);
-      }
-      mov(cell(ahead_.groups[0]), rax);
-      frames(ahead_);
-    }
-    forget_cells();
+    if (!kernel_.reductions.empty())
+      when_asked({lane_sums_cell_}, halves_ > 1 ? std::vector{here_.halves[0]} : std::vector<int>{}, [this] {
+        if (halves_ > 1) {
+          const Reg64 half = cached(here_.halves[0]);
+          const Reg64 sums = defined(lane_sums_cell_);
+          imul(sums, half, lanes_ * int(sizeof(double)));
+          add(sums, cell(sums_cell_));
+        } else {
+          mov(defined(lane_sums_cell_), cell(sums_cell_));
+        }
+      });
+    if (ahead_.groups[0] < 0) return;
+    when_asked(cells_of_step(ahead_), {}, [this] {
+      const Reg64 group = defined(ahead_.groups[0]);
+      lea(group, ptr[kStep + prefetch_]);
+      if (halves_ == 1) return;
+      const Reg64 half = defined(ahead_.halves[0]);
+      mov(half, group);
+      and_(half, 1);
+      sar(group, 1);
+    });
+    frames(ahead_);
+  }
+  std::vector<int> cells_of_step(const View& view) const {
+    return halves_ > 1 ? std::vector{view.groups[0], view.halves[0]} : std::vector{view.groups[0]};
   }
 
   void frames(const View& view) {
-    for (std::size_t s = 1; s < kernel_.slots.size(); ++s)
-      if (view.groups[s] >= 0) kernel_.slots[s].gathered ? positions(s) : frame(view, s);
+    for (std::size_t s = 0; s < kernel_.slots.size(); ++s) {
+      if (view.groups[s] < 0) continue;
+      if (s > 0) kernel_.slots[s].gathered ? positions(s) : frame(view, s);
+      if (halves_ > 1)
+        when_asked({view.blocks[s]}, {view.groups[s], view.halves[s]}, [this, &view, s] {
+          const Reg64 group = cached(view.groups[s]), half = cached(view.halves[s]);
+          lea(defined(view.blocks[s]), ptr[half + group * 2]);
+        });
+    }
     if (&view == &here_)
       for (const auto& [where, chunks] : gathers_) offsets(std::size_t(where.first), std::size_t(where.second), chunks);
     for (const auto& [key, to] : view.addresses)
@@ -331,8 +347,14 @@ class KernelAssembler : private OperationAssembler {
       if (key != standing(key)) walk(view, key, to);
   }
 
-  /// From the entry of a list in rax to the group there, and the mask; half in rcx.
+  /// The group of an entry of the list, in rax, and the mask.
   void listed_group() {
+    mov(rax, kStep);
+    if (halves_ > 1) {
+      mov(rcx, kStep);
+      and_(ecx, 1);
+      sar(rax, 1);
+    }
     mov(rdx, cell(masks_cell_));
     mov(rdx, qword[rdx + rax * 8]);
     mov(rsi, cell(groups_cell_));
@@ -359,27 +381,32 @@ class KernelAssembler : private OperationAssembler {
   void frame(const View& view, std::size_t s) {
     const ir::Slot& slot = kernel_.slots[s];
     const auto parent = std::size_t(slot.parent);
-    mov(rcx, cell(table_cells_[s]));
-    mov(rdx, cell(view.groups[parent]));
-    movsxd(rax, dword[rcx + rdx * 4]);
-    mov(rcx, rax);
-    sar(rcx, 1);
-    mov(cell(view.groups[s]), rcx);
-    and_(eax, 1);
-    if (halves_ > 1) {
-      mov(rcx, cell(view.halves[parent]));
-      if (!slot.exchange.beyond(lanes_).is_none()) xor_(rcx, rax);
-      mov(cell(view.halves[s]), rcx);
-    }
-    if (&view != &here_) return;
-    for (const int size : {4, 8}) {
-      const Word& lanes = word_of(lanes_of(s, size));
-      if (lanes.home.kind == Home::Kind::none) continue;
-      imul(rdx, rax, width_);
-      lea(rcx, in_pool(lane_table(slot.exchange.within(lanes_), size)));
-      add(rcx, rdx);
-      mov(cell(lanes.home.cell), rcx);
-    }
+    std::vector<int> cells = {view.groups[s]}, reads = {view.groups[parent]};
+    if (halves_ > 1) cells.push_back(view.halves[s]), reads.push_back(view.halves[parent]);
+    std::vector<std::pair<int, int>> lanes;  // size of a word, cell
+    if (&view == &here_)
+      for (const int size : {4, 8})
+        if (const Home& home = word_of(lanes_of(s, size)).home; home.kind != Home::Kind::none)
+          lanes.emplace_back(size, home.cell), cells.push_back(home.cell);
+    when_asked(cells, reads, [this, &view, &slot, s, parent, lanes] {
+      const Reg64 from = cached(view.groups[parent]), table = cached(table_cells_[s]);
+      movsxd(rax, dword[table + from * 4]);
+      const Reg64 group = defined(view.groups[s]);
+      mov(group, rax);
+      sar(group, 1);
+      if (halves_ > 1 || !lanes.empty()) and_(eax, 1);
+      if (halves_ > 1) {
+        const Reg64 of_parent = cached(view.halves[parent]), half = defined(view.halves[s]);
+        mov(half, of_parent);
+        if (!slot.exchange.beyond(lanes_).is_none()) xor_(half, rax);
+      }
+      if (!lanes.empty()) shl(rax, std::countr_zero(unsigned(width_)));
+      for (const auto& [size, to] : lanes) {
+        const Reg64 entry = defined(to);
+        lea(entry, in_pool(lane_table(slot.exchange.within(lanes_), size)));
+        add(entry, rax);
+      }
+    });
   }
 
   /// Where the sites of a gathered slot are, four bytes for each lane.
@@ -387,10 +414,10 @@ class KernelAssembler : private OperationAssembler {
     const auto parent = std::size_t(kernel_.slots[s].parent);
     const int bytes = 4 * lanes_;
     const Xmm &d = vec(0, bytes), &index = vec(1, bytes), &mask = vec(2, bytes);
-    mov(rcx, cell(table_cells_[s]));
     if (kernel_.slots[parent].gathered) {
+      const Reg64 table = cached(table_cells_[s]);
       vmovaps(index, stack(positions_at_[parent]));
-      const Xbyak::Address entries = ptr[rcx + index * 4];
+      const Xbyak::Address entries = ptr[table + index * 4];
       if (avx512_) {
         kxnorw(k1, k1, k1);
         vpgatherdd(d | k1, entries);
@@ -398,13 +425,9 @@ class KernelAssembler : private OperationAssembler {
         vpcmpeqd(mask, mask, mask);
         vpgatherdd(d, entries, mask);
       }
-    } else {
-      imul(rax, cell(here_.groups[parent]), kernel_.lanes);
-      if (halves_ > 1) {
-        imul(rdx, cell(here_.halves[parent]), lanes_);
-        add(rax, rdx);
-      }
-      vmovups(d, ptr[rcx + rax * 4]);
+    } else {  // a step has lanes_ sites
+      imul(rax, cached(halves_ > 1 ? here_.blocks[parent] : here_.groups[parent]), lanes_);
+      vmovups(d, ptr[cached(table_cells_[s]) + rax * 4]);
     }
     vmovaps(stack(positions_at_[s]), d);
   }
@@ -430,26 +453,29 @@ class KernelAssembler : private OperationAssembler {
     const int size = ir::bytes(leaf.word), lanes = block_lanes(kernel_.lanes, leaf.word),
               block_bytes = leaf.components * lanes * size;
     const auto slot = std::size_t(key.slot);
-    if (kernel_.slots[slot].gathered) {  // the rest is in the offsets of each lane
-      xor_(eax, eax);
-    } else {
-      mov(rax, cell(view.groups[slot]));
-      if (halves_ > 1 && lanes == lanes_) {  // a block is half a group
-        add(rax, rax);
-        add(rax, cell(view.halves[slot]));
+    const bool halved = halves_ > 1 && lanes == lanes_;     // a block is half a group
+    const bool sees_half = halves_ > 1 && lanes != lanes_;  // a block is a group; this step sees half of its lanes
+    const bool gathered = kernel_.slots[slot].gathered;     // the rest is in the offsets of each lane
+    std::vector<int> reads;
+    if (!gathered) reads.push_back(halved ? view.blocks[slot] : view.groups[slot]);
+    if (!gathered && sees_half) reads.push_back(view.halves[slot]);
+    when_asked({to}, reads, [=, this, &view, &leaf] {
+      const Reg64 from = gathered ? rax : cached(reads[0]), result = defined(to);
+      if (gathered) {
+        mov(result, cell(field_cells_[std::size_t(key.leaf)]));
+      } else {
+        imul(result, from, block_bytes);
+        if (sees_half) {
+          imul(rax, cached(view.halves[slot]), lanes_ * size);
+          add(result, rax);
+        }
+        add(result, cell(field_cells_[std::size_t(key.leaf)]));
       }
-      imul(rax, rax, block_bytes);
-      if (halves_ > 1 && lanes != lanes_) {  // a block is a group; this step sees half of its lanes
-        imul(rcx, cell(view.halves[slot]), lanes_ * size);
-        add(rax, rcx);
+      if (key.shifted_by >= 0) {
+        imul(rax, cell(shift_cells_.at(key.shifted_by)), int(component_bytes(leaf)));
+        add(result, rax);
       }
-    }
-    add(rax, cell(field_cells_[std::size_t(key.leaf)]));
-    if (key.shifted_by >= 0) {
-      imul(rcx, cell(shift_cells_.at(key.shifted_by)), int(component_bytes(leaf)));
-      add(rax, rcx);
-    }
-    mov(cell(to), rax);
+    });
   }
 
   void walk(const View& view, const AddressKey& key, int to) {
@@ -478,13 +504,14 @@ class KernelAssembler : private OperationAssembler {
       for (const Step& step : order_.each)
         if (step.kind == Step::Kind::node && node(step.number).op == Op::load && !ir::walks(node(step.number).place))
           prefetch(node(step.number).place);
+    compute_all();
+    forget_cells();
     xor_(eax, eax);
     for (int c : {run_cell_, trip_cell_, round_cell_}) mov(cell(c), rax);
     Xbyak::Label trip;
     L(trip);
     walk(here_);
     walk(ahead_);
-    forget_cells();
     in_trips_ = true;
     run(order_.each);
     mov(rax, cell(trip_cell_));

@@ -145,6 +145,7 @@ class KernelValues {
   }
 
   int next_use(const Word& w) const { return w.next < w.end ? uses_[std::size_t(w.next)] : kNever; }
+  int last_use(const Word& w) const { return w.next < w.end ? uses_[std::size_t(w.end) - 1] : -1; }
   /// Uses up to the present step are over.
   void pass_uses(Word& w) const {
     while (w.next < w.end && uses_[std::size_t(w.next)] <= now_) ++w.next;

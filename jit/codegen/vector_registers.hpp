@@ -1,6 +1,6 @@
 // The assembler's registers and memory: which value is where.
 //
-// Registers are given to the values that are needed soonest (Belady's rule). A value without a register is read again from its home:
+// Vector registers are given to the values that are needed soonest (Belady's rule). A value without a register is read again from its home:
 // the field or the constant that it came from, or a slot of the stack that it was put into.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <string>
@@ -97,7 +98,9 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
     std::string bytes;
   };
 
-  // ---- general registers: addresses that were read lately ------------------------------------------------------------
+  // ---- general registers: addresses, and what they are computed from -------------------------------------------------
+  //
+  // A cell is computed where it is first asked for, and written to memory if it must make room before its last use.
 
   static constexpr int kCached[] = {Xbyak::Operand::RCX, Xbyak::Operand::RDX, Xbyak::Operand::RSI, Xbyak::Operand::RDI,
                                     Xbyak::Operand::R8,  Xbyak::Operand::R9,  Xbyak::Operand::R10, Xbyak::Operand::R11,
@@ -105,25 +108,43 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
   static constexpr int kCacheSize = int(std::size(kCached));
   struct CachedCell {
     int cell = -1;
+    bool is_new = false;  ///< memory does not have it
     std::int64_t used = 0;
   };
 
+  /// `compute` defines these cells when one of them is asked for. It may use rax, and of the registers of the cells that it asks for those
+  /// of the last three: what it defines and asks for takes the place of others.
+  void when_asked(const std::vector<int>& cells, const std::vector<int>& reads, std::function<void()> compute) {
+    computations_.push_back({cells, reads, std::move(compute)});
+    for (const int c : cells) pending_[c] = int(computations_.size()) - 1;
+    for (const int c : reads) ++readers_[c];
+  }
+  /// Registers a use of a cell by the instructions of a step.
+  void uses_cell(int c, int step) {
+    if (c >= int(last_use_.size())) last_use_.resize(std::size_t(c) + 1, -1);
+    last_use_[std::size_t(c)] = std::max(last_use_[std::size_t(c)], step);
+  }
   Reg64 cached(int c) {
-    int oldest = 0;
-    for (int i = 0; i < kCacheSize; ++i) {
-      CachedCell& entry = cache_[std::size_t(i)];
-      if (entry.cell == c) {
-        entry.used = ++clock_;
+    if (const auto wanted = pending_.find(c); wanted != pending_.end()) compute(wanted->second);
+    for (int i = 0; i < kCacheSize; ++i)
+      if (cache_[std::size_t(i)].cell == c) {
+        cache_[std::size_t(i)].used = ++clock_;
         return Reg64(kCached[i]);
       }
-      if (entry.used < cache_[std::size_t(oldest)].used) oldest = i;
-    }
-    cache_[std::size_t(oldest)] = {c, ++clock_};
-    const Reg64 r(kCached[oldest]);
+    const Reg64 r = register_for({.cell = c, .used = ++clock_});
     mov(r, cell(c));
     return r;
   }
-  void forget_cells() { cache_.fill({}); }
+  /// A register that becomes this cell.
+  Reg64 defined(int c) { return register_for({.cell = c, .is_new = true, .used = ++clock_}); }
+  void compute_all() {
+    while (!pending_.empty()) compute(pending_.begin()->second);
+  }
+  /// From here on memory has all cells; registers may be written over.
+  void forget_cells() {
+    for (int i = 0; i < kCacheSize; ++i) put_away(i);
+    cache_.fill({});
+  }
 
   // ---- vector registers ----------------------------------------------------------------------------------------------
 
@@ -264,6 +285,37 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
   std::array<int, 32> owner_ = {};
 
  private:
+  struct Computation {
+    std::vector<int> cells, reads;
+    std::function<void()> emit;
+  };
+  void compute(int number) {
+    const Computation& wanted = computations_[std::size_t(number)];
+    for (const int c : wanted.cells) pending_.erase(c);
+    wanted.emit();
+    for (const int c : wanted.reads) --readers_[c];
+  }
+  Reg64 register_for(const CachedCell& entry) {
+    const auto oldest = std::ranges::min_element(cache_, {}, &CachedCell::used);
+    const int i = int(oldest - cache_.begin());
+    put_away(i);
+    *oldest = entry;
+    return Reg64(kCached[i]);
+  }
+  bool is_needed(int c) const {
+    const auto readers = readers_.find(c);
+    return (readers != readers_.end() && readers->second > 0) ||
+           (c < int(last_use_.size()) && last_use_[std::size_t(c)] >= now_);
+  }
+  void put_away(int i) {
+    CachedCell& entry = cache_[std::size_t(i)];
+    if (entry.is_new && is_needed(entry.cell)) mov(cell(entry.cell), Reg64(kCached[i]));
+    entry.is_new = false;
+  }
+
+  std::deque<Computation> computations_;
+  std::map<int, int> pending_, readers_;  ///< by cell: which computation defines it; how many that are to come read it
+  std::vector<int> last_use_;             ///< by cell: number of the step
   int vectors_ = 0;
   std::vector<int> slots_, freed_;  ///< of the stack, free; and free after the present step
   std::int64_t clock_ = 0;

@@ -38,8 +38,8 @@ constexpr int kBearableSpill = 32;
 // Of a thread; s sites take about s times those of one (jit/codegen/README.md).
 constexpr int kMostRegisters = 256;
 
-// What a thread's nearest caches hold, at least: less than that is read without waiting.
-constexpr double kNearPerThread = 1 << 20;
+// What is believed of a core's own cache: less than that is read without waiting.
+constexpr double kLeastNear = 256 << 10, kMostNear = 1 << 20;
 // What is read too fast for it to matter how much it is.
 constexpr double kSmallPerThread = 4 << 20;
 // What is believed of the cache that the system reports, which a guest shares with others. Small lattices need no more, and to measure
@@ -108,6 +108,15 @@ namespace {
 constexpr const char* kReading = "reading 1";
 const char* fma_of(ir::Type word) { return word == ir::Type::f32 ? "fma f32 2" : "fma f64 2"; }
 
+/// Of the nearest caches, for each thread; a processor that does not tell has the most of this.
+double near_per_thread() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0)
+    return std::clamp(static_cast<double>(bytes), kLeastNear, kMostNear);
+#endif
+  return kMostNear;
+}
+
 double believed_cache() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
   return std::clamp(static_cast<double>(sysconf(_SC_LEVEL3_CACHE_SIZE)), 0.0, kMostBelieved);
@@ -158,7 +167,7 @@ void Variants::measure_machine(ir::Type word) {
 
 /// As far as can be told without measuring.
 bool Variants::may_exceed_caches(double bytes) const {
-  return bytes > kNearPerThread * device_.threads() && bytes > believed_cache();
+  return bytes > near_per_thread() * device_.threads() && bytes > believed_cache();
 }
 
 bool Variants::exceeds_caches(double bytes) {
@@ -193,7 +202,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   }
   const bool assembles = compiler().assembles(kernel.ir, start);
   start.optimised = assembles && !env().assembler.value_or(true);
-  const bool is_near = bytes <= kNearPerThread * device_.threads();
+  const bool is_near = bytes <= near_per_thread() * device_.threads();
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
   const bool may_prefetch = !kernel.ir.listed, may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;

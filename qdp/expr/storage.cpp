@@ -93,8 +93,9 @@ struct Halves {
 
   /// q + kOffset behind 2^23, where floats are integers that end their bits. No conversion: GPUs have few units for those.
   Value lifted(Value word, bool upper) const {
-    const Value half = of(ir::Op::and_, upper ? of(ir::Op::shr, word, whole(16)) : word, whole(0xFFFF));
-    return number(of(ir::Op::xor_, half, whole((kBias + kMantissa) << kMantissa | 0x8000)));
+    constexpr std::int64_t kBehind = (kBias + kMantissa) << kMantissa | 0x8000;
+    if (upper) return number(of(ir::Op::add, of(ir::Op::shr, word, whole(16)), whole(kBehind)));
+    return number(of(ir::Op::xor_, of(ir::Op::and_, word, whole(0xFFFF)), whole(kBehind)));
   }
   std::vector<Value> unpack(std::span<const Value> words, int components, Value scale) const {
     const Value base = a.b.mul(scale, real(-(0x1p23 + kOffset)));

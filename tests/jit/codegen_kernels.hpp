@@ -89,6 +89,11 @@ inline Kernel all_operations(Type t, int lanes, bool elementary = true, bool quo
     if (!quotients && jit::ir::is_int(t) && (op == Op::div || op == Op::rem)) continue;
     const Value v = apply(k, op, compares(op) ? Type::b1 : t, a, arity(op) > 1 ? b : -1, arity(op) > 2 ? c : -1);
     compares(op) ? store(k, 3, truths++, v) : store(k, 2, results++, v);
+    if (op == Op::shl || op == Op::shr)
+      for (const int count : {0, 5, 40, -1}) {
+        const Value by = push(k, {.op = Op::constant, .type = t, .integer = count});
+        store(k, 2, results++, apply(k, op, t, a, by));
+      }
   }
   store(k, 2, results++, apply(k, Op::select, t, truth, a, b));
   return k;
@@ -131,6 +136,40 @@ inline Kernel crowded(unsigned seed, Type t, int lanes, int trips) {
   }
   for (int i = 0; i < kStores; ++i) store(k, 2, i, any(values), trips > 1 ? kStores : 0);
   for (int i = 0; i < 4; ++i) store(k, 1, kWords + i, any(values));
+  return k;
+}
+
+/// Many fields, read in many frames, again and again: more addresses than registers for them, and some that are asked for after what they
+/// are computed from has made room.
+inline Kernel scattered(unsigned seed, Type t, int lanes, int trips, bool listed) {
+  constexpr int kFields = 9, kSlots = 7, kWords = 48, kOperations = 150;
+  Dice dice(seed);
+  Kernel k;
+  k.name = "scattered_" + std::to_string(seed);
+  k.lanes = lanes;
+  k.trips = trips;
+  k.listed = listed;
+  for (int f = 0; f < kFields; ++f) k.leaves.push_back({t, std::int16_t(f + 3), true, false});
+  k.leaves.push_back({t, std::int16_t(8 * trips), false, true});
+  for (int s = 1; s <= kSlots; ++s) {
+    const int flip = dice.below(2) == 0 ? 0 : (1 << dice.below(4)) % lanes;
+    k.slots.push_back({std::int16_t(dice.below(s)), false, {.flip = std::uint8_t(flip)}});
+  }
+  std::vector<Value> values;
+  for (int i = 0; i < kWords; ++i) {
+    const int f = dice.below(kFields), word = dice.below(f + 1);
+    int slot = dice.below(kSlots + 1);
+    Value v = load(k, f, word, slot, trips > 1 ? dice.below(2) : 0);
+    for (; slot != 0; slot = k.slots[std::size_t(slot)].parent) v = permute(k, slot, v);
+    values.push_back(v);
+  }
+  const std::vector<Value> given = values;
+  for (int i = 0; i < kOperations; ++i) {
+    const Value a = given[std::size_t(dice.below(kWords))], b = given[std::size_t(dice.below(kWords))];
+    Value& c = values[std::size_t(dice.below(kWords))];
+    c = dice.below(3) == 0 ? apply(k, Op::sub, t, a, c) : apply(k, Op::fma, t, a, b, c);
+  }
+  for (int i = 0; i < 8; ++i) store(k, kFields, i, values[std::size_t(dice.below(kWords))], trips > 1 ? 8 : 0);
   return k;
 }
 
