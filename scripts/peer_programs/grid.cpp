@@ -38,9 +38,13 @@ void measure(const char* precision, bool solve) {
   const struct {
     const char* name;
     int option;
-  } kernels[] = {{"hop_generic", WilsonKernelsStatic::OptGeneric},
-                 {"hop_unrolled", WilsonKernelsStatic::OptHandUnroll},
-                 {"hop_assembler", WilsonKernelsStatic::OptInlineAsm}};
+  } kernels[] = {
+      {"hop_generic", WilsonKernelsStatic::OptGeneric},
+      {"hop_unrolled", WilsonKernelsStatic::OptHandUnroll},
+#if defined(AVX512) || defined(A64FX)  // elsewhere it ends the program
+      {"hop_assembler", WilsonKernelsStatic::OptInlineAsm},
+#endif
+  };
   double best = 1e300;
   int best_option = WilsonKernelsStatic::OptGeneric;
   for (const auto& kernel : kernels) {
