@@ -1,5 +1,6 @@
 """scripts/ptx-check with an assembler that says what the test wants, and with the machine's own if it has one."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -103,6 +104,16 @@ class PtxCheck(unittest.TestCase):
         self.assertIn("20 bytes loaded, 8 stored", output)
         # 14 instructions, of which the one on doubles counts twice: 15 / (132 * 128 * 1.98e9) s; 28 bytes at 4.8e12 per second.
         self.assertIn("H200 0.4 ps to issue, 5.8 to move", output)
+        # 14 / (304 * 64 * 2.1e9) s; 28 bytes at 5.3e12 per second.
+        self.assertIn("MI300X 0.3 ps to issue, 5.3 to move", output)
+        status, _, errors = self.check("--arch", "sm_90", "--estimate", "--json", "record.json", "kernels")
+        self.assertEqual((status, errors), (0, ""))
+        record = json.loads((self.folder / "record.json").read_text())
+        self.assertIn("nothing of it measured", record["machine"]["estimated"])
+        [row] = record["per_thread"]
+        self.assertEqual((row["case"], row["kernel"], row["bytes loaded"], row["bytes stored"], row["instructions"]), ("kernels", "sum", 20, 8, 14))
+        self.assertAlmostEqual(row["H200 ps"], 28 / 4.8)
+        self.assertIn("--json: expected --estimate", self.check("--json", "record.json", "kernels")[2])
         self.assertNotIn("estimated", self.check("kernels")[1])
 
     def test_limits_are_errors_only_if_asked_for(self):
