@@ -297,7 +297,6 @@ class KernelAssembler : private OperationAssembler {
       mov(group, kernel_.listed ? rax : kStep);
       if (halves_ > 1 && !kernel_.listed) sar(group, 1);
     });
-    if (kernel_.listed) cached(here_.groups[0]);  // while rax has it
     frames(here_);
     if (!kernel_.reductions.empty())
       when_asked({lane_sums_cell_}, halves_ > 1 ? std::vector{here_.halves[0]} : std::vector<int>{}, [this] {
@@ -310,7 +309,14 @@ class KernelAssembler : private OperationAssembler {
           mov(defined(lane_sums_cell_), cell(sums_cell_));
         }
       });
-    if (ahead_.groups[0] < 0) return;
+    if (ahead_.groups[0] >= 0) head_of_step_ahead();
+    // From here on it is known who reads what, and code may ask.
+    if (kernel_.listed) cached(here_.groups[0]);  // while rax has it
+    for (std::size_t s = 1; s < kernel_.slots.size(); ++s)
+      if (here_.groups[s] >= 0 && kernel_.slots[s].gathered) positions(s);
+    for (const auto& [where, chunks] : gathers_) offsets(std::size_t(where.first), std::size_t(where.second), chunks);
+  }
+  void head_of_step_ahead() {
     when_asked(cells_of_step(ahead_), {}, [this] {
       const Reg64 group = defined(ahead_.groups[0]);
       lea(group, ptr[kStep + prefetch_]);
@@ -329,15 +335,13 @@ class KernelAssembler : private OperationAssembler {
   void frames(const View& view) {
     for (std::size_t s = 0; s < kernel_.slots.size(); ++s) {
       if (view.groups[s] < 0) continue;
-      if (s > 0) kernel_.slots[s].gathered ? positions(s) : frame(view, s);
+      if (s > 0 && !kernel_.slots[s].gathered) frame(view, s);
       if (halves_ > 1)
         when_asked({view.blocks[s]}, {view.groups[s], view.halves[s]}, [this, &view, s] {
           const Reg64 group = cached(view.groups[s]), half = cached(view.halves[s]);
           lea(defined(view.blocks[s]), ptr[half + group * 2]);
         });
     }
-    if (&view == &here_)
-      for (const auto& [where, chunks] : gathers_) offsets(std::size_t(where.first), std::size_t(where.second), chunks);
     for (const auto& [key, to] : view.addresses)
       if (key == standing(key)) address(view, key, to);
   }

@@ -141,7 +141,7 @@ inline Kernel crowded(unsigned seed, Type t, int lanes, int trips) {
 
 /// Many fields, read in many frames, again and again: more addresses than registers for them, and some that are asked for after what they
 /// are computed from has made room.
-inline Kernel scattered(unsigned seed, Type t, int lanes, int trips, bool listed) {
+inline Kernel scattered(unsigned seed, Type t, int lanes, int trips, bool listed, bool gathers) {
   constexpr int kFields = 9, kSlots = 7, kWords = 48, kOperations = 150;
   Dice dice(seed);
   Kernel k;
@@ -152,8 +152,10 @@ inline Kernel scattered(unsigned seed, Type t, int lanes, int trips, bool listed
   for (int f = 0; f < kFields; ++f) k.leaves.push_back({t, std::int16_t(f + 3), true, false});
   k.leaves.push_back({t, std::int16_t(8 * trips), false, true});
   for (int s = 1; s <= kSlots; ++s) {
-    const int flip = dice.below(2) == 0 ? 0 : (1 << dice.below(4)) % lanes;
-    k.slots.push_back({std::int16_t(dice.below(s)), false, {.flip = std::uint8_t(flip)}});
+    const int parent = dice.below(s);
+    const bool is_gathered = gathers && (k.slots[std::size_t(parent)].gathered || dice.below(3) == 0);
+    const int flip = is_gathered || dice.below(2) == 0 ? 0 : (1 << dice.below(4)) % lanes;
+    k.slots.push_back({std::int16_t(parent), is_gathered, {.flip = std::uint8_t(flip)}});
   }
   std::vector<Value> values;
   for (int i = 0; i < kWords; ++i) {

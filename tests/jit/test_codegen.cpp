@@ -90,8 +90,9 @@ TEST_CASE("more addresses than registers, computed where they are asked for, agr
   for (Type t : {Type::f32, Type::f64})
     for (int lanes : {16, 8, 4})
       for (unsigned seed = 1; seed <= 16; ++seed)
-        check_every_code(scattered(seed, t, lanes, seed % 3 == 0 ? 3 : 1, seed % 2 == 0), seed,
-                         {.prefetch = int(seed % 4 == 3)});
+        for (const bool gathers : {false, true})
+          check_every_code(scattered(seed, t, lanes, seed % 3 == 0 ? 3 : 1, seed % 2 == 0, gathers), seed,
+                           {.prefetch = int(seed % 4 == 3)});
 }
 
 TEST_CASE("what is stored on some lanes leaves the others alone, those of the other half, too") {
