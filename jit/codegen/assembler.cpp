@@ -334,8 +334,8 @@ class KernelAssembler : private OperationAssembler {
 
   void frames(const View& view) {
     for (std::size_t s = 0; s < kernel_.slots.size(); ++s) {
-      if (view.groups[s] < 0) continue;
-      if (s > 0 && !kernel_.slots[s].gathered) frame(view, s);
+      if (view.groups[s] < 0 || kernel_.slots[s].gathered) continue;
+      if (s > 0) frame(view, s);
       if (halves_ > 1)
         when_asked({view.blocks[s]}, {view.groups[s], view.halves[s]}, [this, &view, s] {
           const Reg64 group = cached(view.groups[s]), half = cached(view.halves[s]);

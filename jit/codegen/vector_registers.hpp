@@ -15,12 +15,14 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "jit/codegen/kernel_values.hpp"
 #include "jit/codegen/vector_isa.hpp"
+#include "jit/support/error.hpp"
 
 namespace jit {
 
@@ -131,6 +133,9 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
         cache_[std::size_t(i)].used = ++clock_;
         return Reg64(kCached[i]);
       }
+    if (given_up_.contains(c))
+      throw InternalError(
+          {.what = "assembler: an address", .expected = "one that has a place", .got = "one that was given up"});
     const Reg64 r = register_for({.cell = c, .used = ++clock_});
     mov(r, cell(c));
     return r;
@@ -309,13 +314,17 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
   }
   void put_away(int i) {
     CachedCell& entry = cache_[std::size_t(i)];
-    if (entry.is_new && is_needed(entry.cell)) mov(cell(entry.cell), Reg64(kCached[i]));
-    entry.is_new = false;
+    if (!std::exchange(entry.is_new, false)) return;
+    if (is_needed(entry.cell))
+      mov(cell(entry.cell), Reg64(kCached[i]));
+    else
+      given_up_.insert(entry.cell);
   }
 
   std::deque<Computation> computations_;
   std::map<int, int> pending_, readers_;  ///< by cell: which computation defines it; how many that are to come read it
   std::vector<int> last_use_;             ///< by cell: number of the step
+  std::set<int> given_up_;                ///< cells that made room after their last use
   int vectors_ = 0;
   std::vector<int> slots_, freed_;  ///< of the stack, free; and free after the present step
   std::int64_t clock_ = 0;
