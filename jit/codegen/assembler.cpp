@@ -287,17 +287,7 @@ class KernelAssembler : private OperationAssembler {
   /// What the frames of one step are, and the addresses of fields in them; and those of a step ahead. Little of it is computed here.
   void head() {
     if (kernel_.listed) listed_group();
-    when_asked(cells_of_step(here_), {}, [this] {
-      if (halves_ > 1) {
-        const Reg64 half = defined(here_.halves[0]);
-        mov(half, kStep);
-        and_(half, 1);
-      }
-      const Reg64 group = defined(here_.groups[0]);
-      mov(group, kernel_.listed ? rax : kStep);
-      if (halves_ > 1 && !kernel_.listed) sar(group, 1);
-    });
-    frames(here_);
+    head_of(here_, 0);
     if (!kernel_.reductions.empty())
       when_asked({lane_sums_cell_}, halves_ > 1 ? std::vector{here_.halves[0]} : std::vector<int>{}, [this] {
         if (halves_ > 1) {
@@ -309,27 +299,27 @@ class KernelAssembler : private OperationAssembler {
           mov(defined(lane_sums_cell_), cell(sums_cell_));
         }
       });
-    if (ahead_.groups[0] >= 0) head_of_step_ahead();
+    if (ahead_.groups[0] >= 0) head_of(ahead_, prefetch_);  // no list
     // From here on it is known who reads what, and code may ask.
     if (kernel_.listed) cached(here_.groups[0]);  // while rax has it
     for (std::size_t s = 1; s < kernel_.slots.size(); ++s)
       if (here_.groups[s] >= 0 && kernel_.slots[s].gathered) positions(s);
     for (const auto& [where, chunks] : gathers_) offsets(std::size_t(where.first), std::size_t(where.second), chunks);
   }
-  void head_of_step_ahead() {
-    when_asked(cells_of_step(ahead_), {}, [this] {
-      const Reg64 group = defined(ahead_.groups[0]);
-      lea(group, ptr[kStep + prefetch_]);
+  /// Of the step that is so many ahead; a list's group is in rax.
+  void head_of(const View& view, int ahead) {
+    std::vector<int> cells = {view.groups[0]};
+    if (halves_ > 1) cells.push_back(view.halves[0]);
+    when_asked(cells, {}, [this, &view, ahead] {
+      const Reg64 group = defined(view.groups[0]);
+      kernel_.listed ? mov(group, rax) : lea(group, ptr[kStep + ahead]);
       if (halves_ == 1) return;
-      const Reg64 half = defined(ahead_.halves[0]);
-      mov(half, group);
+      const Reg64 half = defined(view.halves[0]);
+      mov(half, kernel_.listed ? kStep : group);
       and_(half, 1);
-      sar(group, 1);
+      if (!kernel_.listed) sar(group, 1);
     });
-    frames(ahead_);
-  }
-  std::vector<int> cells_of_step(const View& view) const {
-    return halves_ > 1 ? std::vector{view.groups[0], view.halves[0]} : std::vector{view.groups[0]};
+    frames(view);
   }
 
   void frames(const View& view) {
