@@ -82,6 +82,7 @@ void OperationAssembler::plan_memory() {
   arguments_at_.assign(kernel_.arguments.size(), -1);
   if (std::ranges::any_of(kernel_.nodes, [](const Node& n) { return ir::is_elementary(n.op); }))
     for (int& at : arguments_of_calls_at_) at = new_vector();
+  is_computed_.assign(kernel_.nodes.size(), false);
 }
 
 int OperationAssembler::lane_table(const LaneExchange& exchange, int word_bytes) {
@@ -429,9 +430,21 @@ void OperationAssembler::floating(int i, const Node& n) {
   unknown(n);
 }
 
+int OperationAssembler::computed_with(int i, const Node& n) const {
+  const std::optional<Op> other = computed_beside(n.op);
+  for (std::size_t j = 0; other && j < kernel_.nodes.size(); ++j) {
+    const Node& candidate = kernel_.nodes[j];
+    if (candidate.op == *other && int(j) != i && candidate.type == n.type && root(candidate.a) == root(n.a) &&
+        !is_computed_[j] && next_use(word_of(int(j))) != kNever)
+      return int(j);
+  }
+  return -1;
+}
+
 void OperationAssembler::elementary(int i, const Node& n) {
   const int count = ir::arity(n.op), bytes = word_of(i).bytes;
   const std::array<int, 2> given = {root(n.a), count == 2 ? root(n.b) : -1};
+  if (is_computed_[std::size_t(i)]) return used(given[0]);
   for (int k = 0; k < count; ++k) {
     const int r = fetch(given[std::size_t(k)]);
     for (int at = 0; at < width_; at += bytes)
@@ -441,10 +454,20 @@ void OperationAssembler::elementary(int i, const Node& n) {
   evict_all();
   for (int k = 0; k < count; ++k) vmovaps(vec(k, width_), stack(arguments_of_calls_at_[std::size_t(k)]));
   forget_cells();
+  const int result = result_of_vector_function(n.op);
+  if (result >= 0) lea(rdi, stack(arguments_of_calls_at_[0]));
   call_by_name(vector_function_name(isa_, n.op, n.type));
   if (kernel_.listed && avx512_) kmovw(k7, word_mask(mask_cell_));
   free_ &= ~1u;
   put(i, 0);
+  if (result < 0) return;
+  vmovaps(vec(0, width_), stack(arguments_of_calls_at_[std::size_t(result)]));
+  const int other = computed_with(i, n);
+  if (other < 0) return;
+  vmovaps(vec(1, width_), stack(arguments_of_calls_at_[std::size_t(1 - result)]));
+  free_ &= ~2u;
+  put(other, 1);
+  is_computed_[std::size_t(other)] = true;
 }
 
 void OperationAssembler::with_mask(const Xmm& d, const Xbyak::Operand& x, std::uint64_t bits, int size, bool change) {

@@ -82,8 +82,10 @@ class OperationAssembler : protected VectorRegisters {
   void permute_truths(int i, const Node& n);
   void floating(int i, const Node& n);
   /// A call on whole registers, which keep nothing of what they have; those that are not full have repetitions, so that no stray
-  /// number costs a slow path.
+  /// number costs a slow path. What a function gives beside its value is kept for the node that wants it.
   void elementary(int i, const Node& n);
+  /// The node that takes the other result of a function with two; -1: nobody wants it.
+  int computed_with(int i, const Node& n) const;
   static std::uint64_t sign_bits(int size) { return size == 8 ? std::uint64_t{1} << 63 : std::uint64_t{1} << 31; }
   /// d = x with bits changed, or cleared but for those of the mask.
   void with_mask(const Xmm& d, const Xbyak::Operand& x, std::uint64_t bits, int size, bool change);
@@ -137,7 +139,8 @@ class OperationAssembler : protected VectorRegisters {
   bool in_trips_ = false;
   std::map<int, int> shift_cells_, truth_arguments_;
   std::vector<int> arguments_at_, saved_at_;
-  std::array<int, 2> arguments_of_calls_at_ = {};
+  std::array<int, 2> arguments_of_calls_at_ = {};  ///< or results: one behind the other
+  std::vector<bool> is_computed_;                  ///< by node: beside another one
   int groups_cell_ = -1, masks_cell_ = -1, mask_cell_ = -1, sums_cell_ = -1, lane_sums_cell_ = -1;
   int run_cell_ = -1, trip_cell_ = -1, round_cell_ = -1;
   int mask4_at_ = 0, mask8_at_ = 0, scratch_at_ = 0, gprs_at_ = 0;

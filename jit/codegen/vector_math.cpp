@@ -1,19 +1,25 @@
 #include "jit/codegen/vector_math.hpp"
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <string_view>
+
 #include "jit/support/error.hpp"
 
-// X(operation, SLEEF's name, accuracy suffix)
+// X(operation, SLEEF's name, accuracy suffix, which of the function's two results; -1: it has one)
 // clang-format off
 #define TESSERA_SLEEF(X)                                                                                               \
-  X(sin, sin, u10) X(cos, cos, u10) X(tan, tan, u10) X(asin, asin, u10) X(acos, acos, u10) X(atan, atan, u10)          \
-  X(sinh, sinh, u10) X(cosh, cosh, u10) X(tanh, tanh, u10) X(exp, exp, u10) X(log, log, u10) X(log10, log10, u10)      \
-  X(pow, pow, u10) X(atan2, atan2, u10) X(fmod, fmod, )
+  X(sin, sincos, u10, 0) X(cos, sincos, u10, 1) X(tan, tan, u10, -1) X(asin, asin, u10, -1) X(acos, acos, u10, -1)     \
+  X(atan, atan, u10, -1) X(sinh, sinh, u10, -1) X(cosh, cosh, u10, -1) X(tanh, tanh, u10, -1) X(exp, exp, u10, -1)     \
+  X(log, log, u10, -1) X(log10, log10, u10, -1) X(pow, pow, u10, -1) X(atan2, atan2, u10, -1) X(fmod, fmod, , -1)
 // clang-format on
 
 #if defined(__x86_64__)
 // Only the addresses are taken here: the true types (vectors) need compiler flags that this file does not have.
 extern "C" {
-#define TESSERA_ROW(op, function, accuracy)                                                                            \
+#define TESSERA_ROW(op, function, accuracy, result)                                                                    \
   void Sleef_##function##f4_##accuracy##sse4();                                                                        \
   void Sleef_##function##d2_##accuracy##sse4();                                                                        \
   void Sleef_##function##f8_##accuracy##avx2();                                                                        \
@@ -32,10 +38,11 @@ struct Row {
   ir::Op op;
   const char* function;
   const char* accuracy;
+  int result;
 };
 
 constexpr Row kRows[] = {
-#define TESSERA_ROW(op, function, accuracy) {ir::Op::op, #function, #accuracy},
+#define TESSERA_ROW(op, function, accuracy, result) {ir::Op::op, #function, #accuracy, result},
     TESSERA_SLEEF(TESSERA_ROW)
 #undef TESSERA_ROW
 };
@@ -63,37 +70,78 @@ const Row& at(ir::Op op) {
   throw InternalError({.what = "elementary function", .expected = "sin ... fmod", .got = ir::name(op)});
 }
 
-llvm::Value* call_vectors(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, ir::Type type,
-                          const std::vector<llvm::Value*>& arguments) {
-  const int width = register_bytes(isa) / ir::bytes(type);
-  const auto* given = llvm::cast<llvm::FixedVectorType>(arguments.front()->getType());
-  const int lanes = int(given->getNumElements());
-  auto* full = llvm::FixedVectorType::get(given->getElementType(), unsigned(width));
+/// What a function gives: one value, or two.
+using Results = std::array<llvm::Value*, 2>;
 
-  const std::string name = vector_function_name(isa, op, type);
-  llvm::Module* module = builder.GetInsertBlock()->getModule();
-  const llvm::SmallVector<llvm::Type*> types(arguments.size(), full);
-  llvm::FunctionCallee callee = module->getOrInsertFunction(name, llvm::FunctionType::get(full, types, false));
+/// On vectors that fill a register. A function with two results writes them to memory.
+Results call_full(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, ir::Type type, llvm::Type* full,
+                  llvm::SmallVector<llvm::Value*> arguments) {
+  llvm::Function* caller = builder.GetInsertBlock()->getParent();
+  const bool gives_two = at(op).result >= 0;
+  llvm::Type* const both = llvm::ArrayType::get(full, 2);
+  llvm::Value* memory = nullptr;
+  if (gives_two) arguments.insert(arguments.begin(), memory = on_stack(*caller, both));
+
+  llvm::SmallVector<llvm::Type*> types;
+  for (const llvm::Value* x : arguments) types.push_back(x->getType());
+  llvm::FunctionCallee callee = caller->getParent()->getOrInsertFunction(
+      vector_function_name(isa, op, type),
+      llvm::FunctionType::get(gives_two ? builder.getVoidTy() : full, types, false));
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
   function->setDoesNotThrow();
-  function->setDoesNotAccessMemory();
+  if (!gives_two) {
+    function->setDoesNotAccessMemory();
+    return {builder.CreateCall(callee, arguments), nullptr};
+  }
+  function->setOnlyAccessesArgMemory();
+  function->addParamAttr(0, llvm::Attribute::getWithStructRetType(builder.getContext(), both));
+  builder.CreateCall(callee, arguments)->setAttributes(function->getAttributes());
+  return {builder.CreateLoad(full, memory), builder.CreateLoad(full, builder.CreateConstGEP2_64(both, memory, 0, 1))};
+}
 
-  if (lanes == width) return builder.CreateCall(callee, arguments);
-  llvm::SmallVector<llvm::Value*> parts(arguments.size());
+/// On vectors of any number of lanes.
+Results call_vectors(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, ir::Type type,
+                     const std::vector<llvm::Value*>& arguments) {
+  const int width = register_bytes(isa) / ir::bytes(type);
+  auto* given = llvm::cast<llvm::FixedVectorType>(arguments.front()->getType());
+  const int lanes = int(given->getNumElements());
+  auto* full = llvm::FixedVectorType::get(given->getElementType(), unsigned(width));
+  llvm::SmallVector<llvm::Value*> parts(arguments.begin(), arguments.end());
+  if (lanes == width) return call_full(builder, isa, op, type, full, parts);
   if (lanes < width) {  // fill up with repetitions, so that no stray number costs a slow path
     llvm::SmallVector<int> repeat, low;
     for (int l = 0; l < width; ++l) repeat.push_back(l % lanes);
     for (int l = 0; l < lanes; ++l) low.push_back(l);
-    for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = builder.CreateShuffleVector(arguments[i], repeat);
-    return builder.CreateShuffleVector(builder.CreateCall(callee, parts), low);
+    for (llvm::Value*& part : parts) part = builder.CreateShuffleVector(part, repeat);
+    Results results = call_full(builder, isa, op, type, full, parts);
+    for (llvm::Value*& result : results)
+      if (result != nullptr) result = builder.CreateShuffleVector(result, low);
+    return results;
   }
-  llvm::Value* result = llvm::PoisonValue::get(arguments.front()->getType());
+  Results results = {};
   for (int from = 0; from < lanes; from += width) {
     llvm::Value* position = builder.getInt64(std::uint64_t(from));
     for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = builder.CreateExtractVector(full, arguments[i], position);
-    result = builder.CreateInsertVector(result->getType(), result, builder.CreateCall(callee, parts), position);
+    const Results some = call_full(builder, isa, op, type, full, parts);
+    for (std::size_t k = 0; k < some.size() && some[k] != nullptr; ++k) {
+      if (from == 0) results[k] = llvm::PoisonValue::get(given);
+      results[k] = builder.CreateInsertVector(given, results[k], some[k], position);
+    }
   }
-  return result;
+  return results;
+}
+
+/// On vectors or scalars.
+Results call(llvm::IRBuilder<>& builder, VectorIsa isa, ir::Op op, ir::Type type,
+             const std::vector<llvm::Value*>& arguments) {
+  if (arguments.front()->getType()->isVectorTy()) return call_vectors(builder, isa, op, type, arguments);
+  const auto width = unsigned(register_bytes(isa) / ir::bytes(type));
+  std::vector<llvm::Value*> vectors;
+  for (llvm::Value* x : arguments) vectors.push_back(builder.CreateVectorSplat(width, x));
+  Results results = call_vectors(builder, isa, op, type, vectors);
+  for (llvm::Value*& result : results)
+    if (result != nullptr) result = builder.CreateExtractElement(result, std::uint64_t{0});
+  return results;
 }
 
 }  // namespace
@@ -106,13 +154,30 @@ std::string vector_function_name(VectorIsa isa, ir::Op op, ir::Type type) {
          std::to_string(register_bytes(isa) / ir::bytes(type)) + "_" + row.accuracy + suffix(isa);
 }
 
+std::optional<ir::Op> computed_beside(ir::Op op) {
+  const Row& row = at(op);
+  for (const Row& other : kRows)
+    if (row.result >= 0 && other.op != op && std::string_view(other.function) == row.function) return other.op;
+  return std::nullopt;
+}
+
+int result_of_vector_function(ir::Op op) { return at(op).result; }
+
 FunctionEmitter sleef(VectorIsa isa) {
-  return [isa](llvm::IRBuilder<>& builder, ir::Op op, ir::Type type, const std::vector<llvm::Value*>& arguments) {
-    if (arguments.front()->getType()->isVectorTy()) return call_vectors(builder, isa, op, type, arguments);
-    const auto width = unsigned(register_bytes(isa) / ir::bytes(type));
-    std::vector<llvm::Value*> vectors;
-    for (llvm::Value* x : arguments) vectors.push_back(builder.CreateVectorSplat(width, x));
-    return builder.CreateExtractElement(call_vectors(builder, isa, op, type, vectors), std::uint64_t{0});
+  // What a function gave beside what it was called for, until its block ends.
+  struct Known {
+    const llvm::BasicBlock* block = nullptr;
+    std::map<std::pair<std::string, const llvm::Value*>, Results> results;
+  };
+  return [isa, known = std::make_shared<Known>()](llvm::IRBuilder<>& builder, ir::Op op, ir::Type type,
+                                                  const std::vector<llvm::Value*>& arguments) {
+    const int result = at(op).result;
+    if (result < 0) return call(builder, isa, op, type, arguments)[0];
+    if (std::exchange(known->block, builder.GetInsertBlock()) != builder.GetInsertBlock()) known->results.clear();
+    const auto [entry, is_new] =
+        known->results.try_emplace({vector_function_name(isa, op, type), arguments.front()}, Results{});
+    if (is_new) entry->second = call(builder, isa, op, type, arguments);
+    return entry->second[std::size_t(result)];
   };
 }
 
@@ -120,7 +185,7 @@ FunctionEmitter libdevice() {
   return [](llvm::IRBuilder<>& builder, ir::Op op, ir::Type type,
             const std::vector<llvm::Value*>& arguments) -> llvm::Value* {
     llvm::Type* word = arguments.front()->getType()->getScalarType();
-    const std::string name = std::string("__nv_") + at(op).function + (type == ir::Type::f32 ? "f" : "");
+    const std::string name = std::string("__nv_") + ir::name(op) + (type == ir::Type::f32 ? "f" : "");
     const llvm::SmallVector<llvm::Type*> types(arguments.size(), word);
     llvm::Module* module = builder.GetInsertBlock()->getModule();
     llvm::FunctionCallee function = module->getOrInsertFunction(name, llvm::FunctionType::get(word, types, false));
@@ -140,7 +205,7 @@ std::vector<std::pair<std::string, void*>> vector_function_symbols() {
   std::vector<std::pair<std::string, void*>> symbols;
 #if defined(__x86_64__)
 #define TESSERA_SYMBOL(name) symbols.emplace_back(#name, reinterpret_cast<void*>(&name));
-#define TESSERA_ROW(op, function, accuracy)                                                                            \
+#define TESSERA_ROW(op, function, accuracy, result)                                                                    \
   TESSERA_SYMBOL(Sleef_##function##f4_##accuracy##sse4)                                                                \
   TESSERA_SYMBOL(Sleef_##function##d2_##accuracy##sse4)                                                                \
   TESSERA_SYMBOL(Sleef_##function##f8_##accuracy##avx2)                                                                \
@@ -150,6 +215,8 @@ std::vector<std::pair<std::string, void*>> vector_function_symbols() {
   TESSERA_SLEEF(TESSERA_ROW)
 #undef TESSERA_ROW
 #undef TESSERA_SYMBOL
+  std::ranges::sort(symbols);
+  symbols.erase(std::ranges::unique(symbols).begin(), symbols.end());  // two operations may share a function
 #endif
   return symbols;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,12 @@ bool is_vector_function(ir::Op op);
 
 /// The function of SLEEF on vectors that fill a register.
 std::string vector_function_name(VectorIsa isa, ir::Op op, ir::Type type);
+
+/// The operation of which the function gives the value, too: sin for cos and the other way round. Such a function takes the
+/// address of two vectors first, and writes its results there.
+std::optional<ir::Op> computed_beside(ir::Op op);
+/// Which of the two vectors has the value of `op`; -1: the function gives one.
+int result_of_vector_function(ir::Op op);
 
 /// Emits the call op(arguments) on values of `type` words.
 using FunctionEmitter = std::function<llvm::Value*(llvm::IRBuilder<>&, ir::Op op, ir::Type type,

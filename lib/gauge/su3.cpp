@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <sstream>
 #include <vector>
 
@@ -21,6 +22,16 @@ Sym exp12(const Sym& x) {
   Sym e = 1.0 + x * (1.0 / 12);
   for (int n = 11; n >= 1; --n) e = 1.0 + x * e * (1.0 / n);
   return e;
+}
+
+Sym cos_of_third(const Sym& x) {
+  const double at_0 = std::sqrt(0.75), at_half = std::cos(std::numbers::pi / 9);  // 1 at x = 1
+  Sym g = at_0 + x * ((4 * at_half - 3 * at_0 - 1) + x * (2 * at_0 + 2 - 4 * at_half));
+  for (int step = 0; step < 3; ++step) {
+    const Sym g2 = g * g;
+    g = g - (g * (4.0 * g2 - 3.0) - x) / (12.0 * g2 - 3.0);
+  }
+  return g;
 }
 
 namespace {
@@ -65,8 +76,7 @@ struct CayleyHamilton {
     const Sym third = safe_c1 * (1.0 / 3);
     const Sym c0_max = 2.0 * third * sqrt(third);  // (17)
     const Sym ratio = where(tiny, Sym(0.0), fabs(c0)) / c0_max;
-    const Sym theta = acos(where(ratio < 1.0, ratio, Sym(1.0)));  // rounding may pass 1; (25)
-    u = sqrt(third) * cos(theta * (1.0 / 3));                     // (23)
+    u = sqrt(third) * cos_of_third(ratio);  // (23), (25)
     // (24) squared, with sin^2 = 1 - cos^2: only even functions of w are needed, and rounding of w^2 does them no harm.
     u2 = u * u;
     const Sym difference = safe_c1 - 3.0 * u2;

@@ -1,5 +1,6 @@
 #include "lib/smear/unitary.hpp"
 
+#include "lib/gauge/su3.hpp"
 #include "lib/smear/fat_links.hpp"
 
 #include <memory>
@@ -46,11 +47,15 @@ Sym u3_project(const Sym& v) {
   const Sym radius = sqrt(c1);
   const Sym round = c1 < 1e-28 * mean * mean;  // then there is no angle, and any will do
   const Sym cosine = real(trace(s2 * s)) * (1.0 / 6) / where(round, Sym(1.0), radius * c1);
-  const Sym below = where(cosine < 1.0, cosine, Sym(1.0));
-  const Sym theta = acos(where(below > -1.0, below, Sym(-1.0))) * (1.0 / 3);
+  // The eigenvalues' distances from their mean in units of the radius: 2 cos(acos(cosine)/3 + 2 pi k/3).
+  const Sym size = fabs(cosine), side = where(cosine < 0.0, Sym(-1.0), Sym(1.0)) * radius;
+  const Sym cosine_of_third = cos_of_third(where(size < 1.0, size, Sym(1.0)));
+  const Sym sine2 = 1.0 - cosine_of_third * cosine_of_third;
+  const Sym sine = std::numbers::sqrt3 * sqrt(where(sine2 > 0.0, sine2, Sym(0.0)));
+  const Sym distances[3] = {2.0 * cosine_of_third, sine - cosine_of_third, -sine - cosine_of_third};
   Sym h[3];
   for (int k = 0; k < 3; ++k) {
-    const Sym eigenvalue = mean + 2.0 * radius * cos(theta + k * 2 * std::numbers::pi / 3);
+    const Sym eigenvalue = mean + side * distances[k];
     h[k] = sqrt(where(eigenvalue > 0.0, eigenvalue, Sym(0.0)));
   }
   const Sym e1 = h[0] + h[1] + h[2];

@@ -192,6 +192,31 @@ inline Kernel masked_after_calls(int lanes) {
   return k;
 }
 
+/// Sines and cosines, of the same values and of others, between which there are more values than registers; all kept to the end.
+inline Kernel sines_and_cosines(unsigned seed, Type t, int lanes, int trips) {
+  constexpr int kAngles = 4, kOthers = 40, kCalls = 16, kBetween = 20;
+  Dice dice(seed);
+  Kernel k;
+  k.name = "sines_and_cosines_" + std::to_string(seed);
+  k.lanes = lanes;
+  k.trips = trips;
+  k.leaves = {{t, 2 * (kAngles + kOthers), true, false}, {t, std::int16_t((kCalls + kOthers) * trips), false, true}};
+  std::vector<Value> angles, others, results;
+  for (int i = 0; i < kAngles + kOthers; ++i)
+    (i < kAngles ? angles : others).push_back(load(k, 0, i, 0, trips > 1 ? dice.below(2) : 0));
+  for (int call = 0; call < kCalls; ++call) {
+    results.push_back(
+        apply(k, dice.below(2) == 0 ? Op::sin : Op::cos, t, angles[std::size_t(dice.below(kAngles))]));
+    for (int i = 0; i < kBetween; ++i) {
+      Value& v = others[std::size_t(dice.below(kOthers))];
+      v = apply(k, dice.below(2) == 0 ? Op::min : Op::max, t, v, others[std::size_t(dice.below(kOthers))]);
+    }
+  }
+  results.insert(results.end(), others.begin(), others.end());
+  for (int i = 0; i < kCalls + kOthers; ++i) store(k, 1, i, results[std::size_t(i)], trips > 1 ? kCalls + kOthers : 0);
+  return k;
+}
+
 /// Whether the bits of one type may be taken for those of another.
 inline bool casts(Type from, Type to) {
   return from != Type::b1 && to != Type::b1 && jit::ir::bytes(from) == jit::ir::bytes(to);

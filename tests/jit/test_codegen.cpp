@@ -86,6 +86,13 @@ TEST_CASE("more values than registers, of all signs, agree with the interpreter 
         check_every_code(crowded(seed, t, lanes, seed % 3 == 0 ? 3 : 1), seed);
 }
 
+TEST_CASE("sines and cosines, of which one call gives both, agree with the interpreter") {
+  for (Type t : {Type::f32, Type::f64})
+    for (int lanes : kWidths)
+      for (unsigned seed = 1; seed <= 12; ++seed)
+        check_every_code(sines_and_cosines(seed, t, lanes, seed % 3 == 0 ? 3 : 1), seed);
+}
+
 TEST_CASE("more addresses than registers, computed where they are asked for, agree with the interpreter to the bit") {
   for (Type t : {Type::f32, Type::f64})
     for (int lanes : {16, 8, 4})
@@ -233,14 +240,16 @@ TEST_CASE("elementary functions give the same bits in every lane, whatever share
   for (Type t : {Type::f32, Type::f64}) {
     std::vector<std::uint64_t> seen;
     for (int lanes : {16, 4, 1}) {
-      for (bool mixed : {false, true}) {
+      for (const int variant : {0, 1, 2, 3}) {
+        const bool mixed = variant % 2 == 1, beside = variant >= 2;  // the sine's call gives the cosine, too
         Kernel k;
         k.name = "lanes";
         k.lanes = lanes;
-        k.leaves = {{t, 1, true, false}, {t, 3, false, true}};
+        k.leaves = {{t, 1, true, false}, {t, 4, false, true}};
         if (mixed) k.leaves.push_back({Type::f64, 1, true, false});  // halves the lanes of a step
         const Value x = load(k, 0, 0);
         store(k, 1, 0, apply(k, Op::exp, t, x));
+        if (beside) store(k, 1, 3, apply(k, Op::cos, t, x));
         store(k, 1, 1, apply(k, Op::sin, t, x));
         store(k, 1, 2, apply(k, Op::pow, t, apply(k, Op::abs, t, x), x));
         Lab bench(k, 1);
@@ -251,8 +260,13 @@ TEST_CASE("elementary functions give the same bits in every lane, whatever share
           t == Type::f32 ? std::memcpy(&bits, &x32, sizeof x32) : std::memcpy(&bits, &x64, sizeof x64);
           bench.fields()[0].set(p, 0, bits);
         }
-        for (const bool optimised : {true, false}) {
-          bench.run(code<jit::KernelFunction>(compiler().compile(k, {.optimised = optimised})));
+        std::vector<jit::KernelFunction> functions;
+        for (const bool optimised : {true, false})
+          functions.push_back(code<jit::KernelFunction>(compiler().compile(k, {.optimised = optimised})));
+        for (const jit::VectorIsa isa : kAssembled) functions.push_back(assembled(k, {}, isa));
+        for (const jit::KernelFunction function : functions) {
+          if (function == nullptr) continue;
+          bench.run(function);
           for (int c = 0; c < 3; ++c) seen.push_back(bench.fields()[1].get(bench.sites() - 1, c).bits);
         }
       }
