@@ -31,7 +31,7 @@ Arguments read_arguments(const ProgramTexts& texts, int argc, char** argv) {
   arguments.program = texts.name;
   CLI::App app(texts.about, texts.name);
   app.option_defaults()->always_capture_default();
-  std::string check_input;
+  std::string check_input, precompile_input;
   auto* input = app.add_option("-i", arguments.input, "Input document")->type_name("FILE");
   app.add_option("-o", arguments.data, "Data document: " + texts.data)->type_name("FILE");
   app.add_option("-l", arguments.log, "Log document: " + texts.log + "; grows while the run goes on")
@@ -57,6 +57,16 @@ Arguments read_arguments(const ProgramTexts& texts, int argc, char** argv) {
              "reads, or too little memory")
           ->type_name("FILE")
           ->excludes(input);
+  const CLI::Option* precompile =
+      checkpoints ? app.add_option("--precompile", precompile_input,
+                                   "Read this input, do one " + texts.update +
+                                       " and what is measured and saved behind it, and keep nothing of it but the "
+                                       "kernels, in the kernel cache (TESSERA_CACHE_DIR), where runs on machines of "
+                                       "this kind with as many ranks find them")
+                        ->type_name("FILE")
+                        ->excludes(input)
+                        ->excludes(check)
+                  : nullptr;
   app.set_version_flag("--version", texts.name + " (Tessera) " TESSERA_VERSION);
   app.footer([&] {
     return "\n" + (checkpoints ? about_checkpoints(texts) : "") + texts.input_help() + "\n" + QDP::QDP_help();
@@ -66,6 +76,9 @@ Arguments read_arguments(const ProgramTexts& texts, int argc, char** argv) {
     if (*check) {
       arguments.input = check_input;
       arguments.check_only = true;
+    } else if (precompile && *precompile) {
+      arguments.input = precompile_input;
+      arguments.precompile_only = true;
     } else if (!*input) {
       throw CLI::RequiredError("-i FILE (or --check FILE)");
     }

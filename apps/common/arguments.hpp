@@ -12,9 +12,10 @@ struct Arguments {
   std::string data = "XMLDAT";
   std::string log = "XMLLOG";
   bool check_only = false;
-  bool continue_run = false;   ///< from the newest checkpoint, if there is one
-  bool overwrite = false;      ///< documents and checkpoints of an earlier run may be replaced
-  bool accept_edited = false;  ///< restart files that were changed by hand are taken as they are
+  bool precompile_only = false;  ///< one update that leaves nothing but compiled kernels
+  bool continue_run = false;     ///< from the newest checkpoint, if there is one
+  bool overwrite = false;        ///< documents and checkpoints of an earlier run may be replaced
+  bool accept_edited = false;    ///< restart files that were changed by hand are taken as they are
 
   bool exit_now = false;  ///< --help, --version, or a wrong command line: the text is printed already
   int exit_status = 0;

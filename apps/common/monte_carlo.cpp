@@ -4,8 +4,11 @@
 #include "apps/common/progress.hpp"
 #include "apps/common/signals.hpp"
 
+#include "jit/runtime.hpp"
+#include "jit/support/env.hpp"
 #include "lib/hmc/run_lock.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <unistd.h>
@@ -44,6 +47,61 @@ void require_free_checkpoints(const qcd::RunParameters& parameters) {
                        "choose another SavePrefix");
 }
 
+/// A new folder <SavePrefix>_precompile for what a run writes and nobody keeps. It goes with this object.
+class ScrapFolder {
+ public:
+  explicit ScrapFolder(const std::string& save_prefix) : path_(save_prefix + "_precompile") {
+    QDP::io::once([&] {
+      std::error_code error;
+      if (std::filesystem::create_directory(path_, error)) return;
+      throw qcd::FileError(path_.string() + ": expected to make this folder for what is not kept, got " +
+                           (error ? error.message() : "one that is there. Remove it if no other run is at work in it"));
+    });
+  }
+  ~ScrapFolder() {
+    std::error_code ignored;
+    if (QDP::Layout::primaryNode()) std::filesystem::remove_all(path_, ignored);
+  }
+  ScrapFolder(const ScrapFolder&) = delete;
+  ScrapFolder& operator=(const ScrapFolder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// One update from the start that the input names, as it will be: with its steps, measurements and a checkpoint.
+int precompile(const qcd::InputFile& file, qcd::RunParameters& parameters, const MonteCarlo& program,
+               const qcd::Warn& warn) {
+  if (!jit::env().cache) throw qcd::InputError("--precompile: expected a kernel cache to fill, got TESSERA_CACHE=0");
+  const ScrapFolder scrap(parameters.control.save_prefix);
+  qcd::McControl& control = parameters.control;
+  control.save_prefix = scrap.file("run");
+  control.rolling_checkpoints.clear();
+  if (parameters.kind->warm_up_apart) control.warm_up_updates = 0;
+  control.production_updates = control.start_update + 1;
+  control.updates_this_run = 1;
+  std::erase_if(parameters.measurements, [](const auto& m) { return m.measurement->leaves_files(); });
+  for (qcd::ScheduledMeasurement& m : parameters.measurements) {
+    m.frequency = 1;
+    m.xml_file.clear();
+  }
+  qcd::load_start(parameters, warn);
+  Document data(scrap.file("data.xml"), parameters.kind->program, file.root()),
+      log(scrap.file("log.xml"), parameters.kind->program, file.root());
+  qcd::RunHooks hooks;
+  hooks.warning = warn;
+  program.run(data.xml, log.xml, hooks);
+  data.close();
+  log.close();
+  const std::vector<jit::KernelInfo> kernels = jit::Runtime::instance().kernels();
+  const auto compiled = std::ranges::count_if(kernels, [](const jit::KernelInfo& k) { return !k.from_cache; });
+  QDP::QDPIO::cout << kernels.size() << " kernels, " << compiled << " of them compiled now, are in the kernel cache "
+                   << jit::env().cache_dir << "\n";
+  return 0;
+}
+
 }  // namespace
 
 int run_monte_carlo(const qcd::InputFile& file, Arguments arguments, qcd::RunParameters& parameters,
@@ -65,6 +123,7 @@ int run_monte_carlo(const qcd::InputFile& file, Arguments arguments, qcd::RunPar
   create_layout(parameters.lattice());
   const qcd::RunLock lock(parameters.control.save_prefix);
   if (!lock.warning().empty()) progress.warning(lock.warning());
+  if (arguments.precompile_only) return precompile(file, parameters, program, warn);
   if (arguments.continue_run)
     if (const qcd::CheckpointFiles from = continue_from_newest(parameters, warn); !from.restart.empty()) {
       arguments.data = numbered(arguments.data, from.update_no);

@@ -18,8 +18,8 @@ struct MonteCarlo {
   std::function<qcd::RunSummary(QDP::XMLFileWriter& data, QDP::XMLFileWriter& log, const qcd::RunHooks&)> run;
 };
 
-/// Does the run that `parameters`, read from `file` and valid, describe, or with --check only says so. The signals of
-/// catch_stop_signals stop it after the present update. Returns the exit status.
+/// Does the run that `parameters`, read from `file` and valid, describe, or with --check only says so, or with --precompile compiles
+/// what it needs. The signals of catch_stop_signals stop it after the present update. Returns the exit status.
 int run_monte_carlo(const qcd::InputFile& file, Arguments arguments, qcd::RunParameters& parameters,
                     const MonteCarlo& program);
 

@@ -2,6 +2,7 @@
 //
 //   hmc -i in.xml [-o out.xml] [-l log.xml]      run            hmc --check in.xml      only read the input
 //   hmc -i in.xml --continue                     run on from the newest checkpoint, if there is one
+//   hmc --precompile in.xml                      only fill the kernel cache
 //
 // Exit status: 0 done (or stopped by SIGTERM, SIGUSR1, SIGHUP, SIGXCPU or SIGINT after saving), 1 anything else;
 // of --check 0, 1 for errors, 2 if something in the input has no effect, or will not fit in memory.
@@ -39,6 +40,8 @@ int run_leapfrog(const qcd::InputFile& file, const common::Arguments& arguments)
   qcd::LeapfrogParameters parameters = qcd::read_leapfrog_parameters(file.root());
   file.require_valid();
   const std::vector<std::string> remarks = common::remarks_on(file, parameters.dynamics.lattice, parameters.memory);
+  if (arguments.precompile_only)
+    throw qcd::InputError(arguments.input + ": expected a run (root element Params) to precompile, got LeapfrogTest");
   if (arguments.check_only) {
     common::Progress progress(QDP::QDPIO::cout);
     progress.input_is_valid(arguments.input, parameters.dynamics.lattice, monomials(parameters.dynamics));

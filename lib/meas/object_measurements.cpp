@@ -155,6 +155,7 @@ class WriteObject : public Measurement {
     type_->write(objects, id_, file_, format_);
     if (erase_) objects.erase(id_);
   }
+  bool leaves_files() const override { return true; }
 
  private:
   bool erase_;
@@ -203,6 +204,7 @@ class WriteNersc : public Measurement {
     write_ids(log, update_no, id_);
     writeArchiv(objects.get<GaugeField>(id_), file_);
   }
+  bool leaves_files() const override { return true; }
 
  private:
   std::string id_, file_;

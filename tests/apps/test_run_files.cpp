@@ -4,8 +4,12 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <map>
+#include <set>
+
 #include "lib/hmc/checkpoint.hpp"
 #include "lib/hmc/run_lock.hpp"
+#include "tests/jit/settings.hpp"
 #include "tests/lib/hmc_run.hpp"
 
 using namespace tests;
@@ -58,6 +62,56 @@ const std::string kMeasurements =
     "</InlineMeasurements><nrow>4 4 4 4</nrow></Param><Cfg><cfg_type>WEAK_FIELD</cfg_type></Cfg></chroma>";
 
 }  // namespace
+
+TEST_CASE("--precompile keeps nothing but the kernels, which are all that the run needs") {
+  const Place place("files_precompile");
+  const Setting cache("TESSERA_CACHE_DIR", place.file("cache")), plain("TESSERA_TUNE", "0");
+  const auto names = [&](const fs::path& folder) {
+    std::set<std::string> list;
+    for (const auto& entry : fs::directory_iterator(folder)) list.insert(entry.path().filename());
+    return list;
+  };
+  const auto list = [](const std::string& elements) {
+    return "<InlineMeasurements>" + elements + "</InlineMeasurements>";
+  };
+  const std::string measures = "<elem><Name>PLAQUETTE</Name><Frequency>2</Frequency><xml_file>" +
+                               place.file("plaquette") + "</xml_file></elem>",
+                    writes =
+                        "<elem><Name>NERSC_WRITE_NAMED_OBJECT</Name><NamedObject><object_id>default_gauge_field"
+                        "</object_id></NamedObject><File><file_name>" +
+                        place.file("written") + "</file_name></File></elem>";
+  std::ofstream(place.file("writes.xml")) << params(place.file("run"), 3, 1, list(measures + writes), 20);
+  std::ofstream(place.file("in.xml")) << params(place.file("run"), 3, 1, list(measures), 20);
+  std::ofstream(place.file("heatbath.xml")) << purgaug_input(place.file("run"), "5.7", 3);
+  const std::set<std::string> before = {"cache", "heatbath.xml", "in.xml", "printed", "writes.xml"};
+  const auto precompile = [&](const std::string& in, const std::string& program) {
+    CHECK(place.run({"--precompile", place.file(in)}, program) == 0);
+    CHECK_MESSAGE(has(place.printed(), "kernels, "), place.printed());
+    CHECK(has(place.printed(), place.file("cache")));
+    CHECK(names(place.file("")) == before);
+    return names(place.file("cache"));
+  };
+
+  for (const auto& [program, in] : std::map<std::string, std::string>{{"hmc", "in.xml"}, {"purgaug", "heatbath.xml"}}) {
+    CAPTURE(program);
+    const std::set<std::string> kernels = precompile(in, program);
+    CHECK(kernels.size() > 5);
+    CHECK(place.run({"-i", place.file(in), "-o", place.file("o.xml"), "-l", place.file("l.xml")}, program) == 0);
+    CHECK(names(place.file("cache")) == kernels);
+    CHECK(fs::exists(place.file("run_cfg_3.lime")));
+    for (const std::string& name : names(place.file("")))
+      if (!before.contains(name)) fs::remove(place.file(name));
+  }
+  precompile("writes.xml", "hmc");
+
+  fs::create_directory(place.file("run_precompile"));
+  CHECK(place.run({"--precompile", place.file("in.xml")}) == 1);
+  CHECK(has(place.printed(), place.file("run_precompile")));
+  CHECK(fs::exists(place.file("run_precompile")));
+  const Setting none("TESSERA_CACHE", "0");
+  CHECK(place.run({"--precompile", place.file("in.xml")}) == 1);
+  CHECK(has(place.printed(), "TESSERA_CACHE=0"));
+}
 
 TEST_CASE("a new run over the documents or checkpoints of another one is refused unless told otherwise") {
   const Place place("files_overwrite");

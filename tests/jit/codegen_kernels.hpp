@@ -205,8 +205,7 @@ inline Kernel sines_and_cosines(unsigned seed, Type t, int lanes, int trips) {
   for (int i = 0; i < kAngles + kOthers; ++i)
     (i < kAngles ? angles : others).push_back(load(k, 0, i, 0, trips > 1 ? dice.below(2) : 0));
   for (int call = 0; call < kCalls; ++call) {
-    results.push_back(
-        apply(k, dice.below(2) == 0 ? Op::sin : Op::cos, t, angles[std::size_t(dice.below(kAngles))]));
+    results.push_back(apply(k, dice.below(2) == 0 ? Op::sin : Op::cos, t, angles[std::size_t(dice.below(kAngles))]));
     for (int i = 0; i < kBetween; ++i) {
       Value& v = others[std::size_t(dice.below(kOthers))];
       v = apply(k, dice.below(2) == 0 ? Op::min : Op::max, t, v, others[std::size_t(dice.below(kOthers))]);
