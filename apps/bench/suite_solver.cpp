@@ -109,15 +109,16 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
       {"multi_shift", [&] { return qcd::MultiShiftCG<Double>(asked).solve(x_shifted, system, b, shifts()); }});
   solves.push_back({"bicgstab", [&] { return from_nought(qcd::BiCGStab<Double>(asked)); }});
 
-  constexpr int kSides = 4;  // at a time
-  std::vector<Double> sources, solutions(kSides);
-  for (int i = 0; i < kSides; ++i) gaussian(sources.emplace_back(QDP::zero), s);
-  const auto all_sides = [&](const auto& solver) {
+  std::vector<Double> sources;
+  for (int i = 0; i < 12; ++i) gaussian(sources.emplace_back(QDP::zero), s);
+  const auto all_sides = [&](const auto& solver, int sides) {
+    std::vector<Double> solutions(sides);
     for (Double& solution : solutions) solution[s] = QDP::zero;
-    return solver.solve_all(solutions, system, sources).front();
+    return solver.solve_all(solutions, system, {sources.begin(), sources.begin() + sides}).front();
   };
-  solves.push_back({"cg_4_sides", [&] { return all_sides(qcd::CG<Double>(asked)); }, kSides});
-  solves.push_back({"cg_mixed_4_sides", [&] { return all_sides(qcd::MixedCG<Double>(asked)); }, kSides});
+  solves.push_back({"cg_4_sides", [&] { return all_sides(qcd::CG<Double>(asked), 4); }, 4});
+  solves.push_back({"cg_12_sides", [&] { return all_sides(qcd::CG<Double>(asked), 12); }, 12});
+  solves.push_back({"cg_mixed_4_sides", [&] { return all_sides(qcd::MixedCG<Double>(asked), 4); }, 4});
 
   const auto dslash = [&](long repeats) {
     const auto links = qcd::converted_links<qcd::LinksOf<Double>>(u);

@@ -5,7 +5,7 @@
 //   cg_mixed     in single precision with reliable updates
 //   multi_shift  12 shifts from 1e-6 to 10 at once, double precision
 //   bicgstab     M x = b in double precision
-//   cg_4_sides, cg_mixed_4_sides  for four right-hand sides at a time, as of a propagator; all figures are those of one
+//   cg_4_sides, cg_mixed_4_sides, cg_12_sides  for four right-hand sides, or the twelve of a propagator; all figures are those of one
 // Each repetition times the hopping term in double precision and every solver, so that what else the machine does falls
 // on all of them; ratios are medians over the repetitions: three, or fewer where they take minutes.
 #pragma once

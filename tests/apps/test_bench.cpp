@@ -174,13 +174,14 @@ TEST_CASE("bench chains runs statements one by one, and fused") {
   const auto json = kFolder / "chains.json";
   REQUIRE(run("chains --lattice 4 4 4 4 --precision double --threads 1 --min-time 0.01 --json " + json.string()) == 0);
   const auto cases = lines_with(json, "\"suite\": \"chains\"");
-  REQUIRE(cases.size() == 10);
+  REQUIRE(cases.size() == 12);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     CHECK((cases[i].find(" fused\"") != std::string::npos) == (i % 2 == 1));
     CHECK(number(cases[i], "gbytes_per_s") > 0);
   }
   // Each operand once, each result once.
   CHECK(number(cases[0], "bytes_per_site") == 4 * 24 * 8 + 24 * 8);
+  CHECK(number(cases[10], "bytes_per_site") == (8 * 18 + 12 * 2 * 24) * 8);  // the links once for twelve sides
 }
 
 TEST_CASE("bench names the valid values of what it refuses") {
