@@ -82,7 +82,7 @@ int precompile(const qcd::InputFile& file, qcd::RunParameters& parameters, const
   if (parameters.kind->warm_up_apart) control.warm_up_updates = 0;
   control.production_updates = control.start_update + 1;
   control.updates_this_run = 1;
-  std::erase_if(parameters.measurements, [](const auto& m) { return m.measurement->leaves_files(); });
+  std::erase_if(parameters.measurements, std::mem_fn(&qcd::ScheduledMeasurement::writes_files));
   for (qcd::ScheduledMeasurement& m : parameters.measurements) {
     m.frequency = 1;
     m.xml_file.clear();

@@ -2,6 +2,7 @@
 //
 //   purgaug -i in.xml [-o out.xml] [-l log.xml]      run            purgaug --check in.xml      only read the input
 //   purgaug -i in.xml --continue                     run on from the newest checkpoint, if there is one
+//   purgaug --precompile in.xml                      only fill the kernel cache
 //
 // Exit status: 0 done (or stopped by SIGTERM, SIGUSR1, SIGHUP, SIGXCPU or SIGINT after saving), 1 anything else;
 // of --check 0, 1 for errors, 2 if something in the input has no effect, or will not fit in memory.

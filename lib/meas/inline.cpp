@@ -58,7 +58,9 @@ std::vector<ScheduledMeasurement> read_measurements(const Input& input, double* 
     const int frequency = elem.integer("Frequency", at_least(1), 1);
     const std::string xml_file = elem.word("xml_file", "");
     require_output_name(elem, "xml_file", xml_file, std::to_string(std::numeric_limits<int>::max()).size());
-    list.push_back({frequency, xml_file, row->name, row->make(elem, plan)});
+    const int files_before = plan.files_to_write();
+    std::unique_ptr<Measurement> measurement = row->make(elem, plan);
+    list.push_back({frequency, xml_file, row->name, std::move(measurement), plan.files_to_write() > files_before});
   }
   if (bytes_per_site) *bytes_per_site = plan.most_bytes();
   return list;

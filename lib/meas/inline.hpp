@@ -17,6 +17,7 @@ struct ScheduledMeasurement {
   std::string xml_file;  ///< empty: into the data file; otherwise into <xml_file>.<update>, or <xml_file> for update 0
   std::string name;
   std::unique_ptr<Measurement> measurement;
+  bool writes_files = false;  ///< beside xml_file, those that the input names
 
   bool due(unsigned long update_no) const { return update_no % static_cast<unsigned long>(frequency) == 0; }
 };

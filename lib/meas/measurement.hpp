@@ -17,8 +17,6 @@ class Measurement {
   virtual ~Measurement() = default;
   /// Measures, writes one group to `log`, and may take objects from `objects` or leave some there.
   virtual void measure(unsigned long update_no, NamedObjects& objects, const Log& log) = 0;
-  /// Whether it is there to write files that the input names.
-  virtual bool leaves_files() const { return false; }
 };
 
 using MeasurementTable = Table<std::unique_ptr<Measurement>, ObjectPlan&>;

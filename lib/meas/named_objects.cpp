@@ -120,6 +120,7 @@ std::string ObjectPlan::writes_file(const Input& group, const std::string& name)
   const std::string file = group.word(name);
   require_output_name(group, name, file);
   files_.insert(file);
+  ++files_to_write_;
   return file;
 }
 

@@ -116,6 +116,8 @@ class ObjectPlan {
 
   /// The name of a file that a measurement writes.
   std::string writes_file(const Input& group, const std::string& name);
+  /// How many such names there have been.
+  int files_to_write() const { return files_to_write_; }
   /// The name of a file that it reads: one written before, or one that is there and has fields of the lattice.
   std::string reads_file(const Input& group, const std::string& name) const;
 
@@ -130,6 +132,7 @@ class ObjectPlan {
 
   std::map<std::string, std::string> types_;
   std::set<std::string> assumed_, files_;
+  int files_to_write_ = 0;
   double bytes_ = 0, most_bytes_ = 0;
 };
 

@@ -155,7 +155,6 @@ class WriteObject : public Measurement {
     type_->write(objects, id_, file_, format_);
     if (erase_) objects.erase(id_);
   }
-  bool leaves_files() const override { return true; }
 
  private:
   bool erase_;
@@ -204,7 +203,6 @@ class WriteNersc : public Measurement {
     write_ids(log, update_no, id_);
     writeArchiv(objects.get<GaugeField>(id_), file_);
   }
-  bool leaves_files() const override { return true; }
 
  private:
   std::string id_, file_;
