@@ -1,8 +1,6 @@
 #include "qdp/io/binary_reader.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "jit/support/error.hpp"
@@ -173,35 +171,16 @@ void BinaryBufferReader::clear() { open({}); }
 
 std::istream& BinaryBufferReader::getIstream() { return *stream_; }
 
-BinaryFileReader::BinaryFileReader() : stream_(std::make_unique<std::ifstream>()) {}
+BinaryFileReader::BinaryFileReader() : file_("BinaryFileReader") {}
 BinaryFileReader::BinaryFileReader(const std::string& path) : BinaryFileReader() { open(path); }
 BinaryFileReader::~BinaryFileReader() = default;
 
 void BinaryFileReader::open(const std::string& path) {
-  close();
-  path_ = path;
-  io::on_primary([&] {
-    stream_->open(path, std::ios_base::in | std::ios_base::binary);
-    if (!stream_->is_open())
-      throw jit::UserError({.what = "BinaryFileReader: open \"" + path + "\"",
-                            .got = std::strerror(errno),
-                            .what_now = "check the name and the permissions"});
-  });
+  file_.open(path, std::ios_base::in | std::ios_base::binary);
   checksum_ = 0;
-  open_ = true;
 }
 
-void BinaryFileReader::close() {
-  open_ = false;
-  if (stream_->is_open()) stream_->close();
-  stream_->clear();
-}
-
-std::istream& BinaryFileReader::getIstream() {
-  if (!open_)
-    throw jit::UserError(
-        {.what = "BinaryFileReader", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
-  return *stream_;
-}
+void BinaryFileReader::close() { file_.close(); }
+std::istream& BinaryFileReader::getIstream() { return file_.stream(); }
 
 }  // namespace QDP

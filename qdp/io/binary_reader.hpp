@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "jit/support/owned.hpp"
+#include "qdp/io/primary_file.hpp"
 #include "qdp/util/byte_order.hpp"
 
 namespace QDP {
@@ -99,20 +100,18 @@ class BinaryFileReader : public BinaryReader {
   explicit BinaryFileReader(const std::string& path);
   ~BinaryFileReader() override;
 
-  bool is_open() const { return open_; }
+  bool is_open() const { return file_.is_open(); }
   void open(const std::string& path);
   void close();
 
  protected:
   QDPUtil::n_uint32_t& internalChecksum() override { return checksum_; }
   std::istream& getIstream() override;
-  std::string name() const override { return "\"" + path_ + "\""; }
+  std::string name() const override { return file_.name(); }
 
  private:
   QDPUtil::n_uint32_t checksum_ = 0;
-  jit::Owned<std::ifstream> stream_;
-  std::string path_;
-  bool open_ = false;
+  io::PrimaryFile file_;
 };
 
 inline void readDesc(BinaryReader& bin, std::string& x) { bin.readDesc(x); }

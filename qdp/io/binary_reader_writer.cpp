@@ -1,12 +1,8 @@
 #include "qdp/io/binary_reader_writer.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <memory>
 #include <sstream>
 
-#include "jit/support/error.hpp"
-#include "jit/support/log.hpp"
 #include "qdp/util/primary.hpp"
 
 namespace QDP {
@@ -57,59 +53,21 @@ void BinaryBufferReaderWriter::clear() { open({}); }
 
 std::iostream& BinaryBufferReaderWriter::getIOstream() { return *stream_; }
 
-BinaryFileReaderWriter::BinaryFileReaderWriter() : stream_(std::make_unique<std::fstream>()) {}
+BinaryFileReaderWriter::BinaryFileReaderWriter() : file_("BinaryFileReaderWriter") {}
 BinaryFileReaderWriter::BinaryFileReaderWriter(const std::string& path, std::ios_base::openmode mode)
     : BinaryFileReaderWriter() {
   open(path, mode);
 }
-
-BinaryFileReaderWriter::~BinaryFileReaderWriter() {
-  if (!stream_->is_open()) return;
-  stream_->close();
-  if (stream_->fail()) jit::log_error("io", "\"", path_, "\" is not complete: write error");
-}
+BinaryFileReaderWriter::~BinaryFileReaderWriter() = default;
 
 void BinaryFileReaderWriter::open(const std::string& path, std::ios_base::openmode mode) {
-  close();
-  path_ = path;
-  io::on_primary([&] {
-    stream_->open(path, mode | std::ios_base::binary);
-    if (!stream_->is_open())
-      throw jit::UserError({.what = "BinaryFileReaderWriter: open \"" + path + "\"",
-                            .got = std::strerror(errno),
-                            .what_now = "check the name; a new file needs std::ios_base::trunc"});
-  });
+  file_.open(path, mode | std::ios_base::binary);
   last_ = Last::read;
   resetChecksum();
-  open_ = true;
 }
 
-void BinaryFileReaderWriter::close() {
-  if (!open_) return;
-  open_ = false;
-  io::on_primary([&] {
-    stream_->clear();
-    stream_->close();
-    const bool failed = stream_->fail();
-    stream_->clear();
-    if (failed)
-      throw jit::UserError({.what = "BinaryFileReaderWriter: \"" + path_ + "\" is not complete",
-                            .got = "a write error",
-                            .what_now = "check the free disk space"});
-  });
-}
-
-void BinaryFileReaderWriter::flush() {
-  if (stream_->is_open()) stream_->flush();
-}
-
-std::iostream& BinaryFileReaderWriter::getIOstream() {
-  if (!open_)
-    throw jit::UserError({.what = "BinaryFileReaderWriter",
-                          .expected = "an open file",
-                          .got = "a closed one",
-                          .what_now = "call open first"});
-  return *stream_;
-}
+void BinaryFileReaderWriter::close() { file_.close(); }
+void BinaryFileReaderWriter::flush() { file_.flush(); }
+std::iostream& BinaryFileReaderWriter::getIOstream() { return file_.stream(); }
 
 }  // namespace QDP

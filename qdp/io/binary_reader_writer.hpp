@@ -8,6 +8,7 @@
 #include "jit/support/owned.hpp"
 #include "qdp/io/binary_reader.hpp"
 #include "qdp/io/binary_writer.hpp"
+#include "qdp/io/primary_file.hpp"
 
 namespace QDP {
 
@@ -70,19 +71,17 @@ class BinaryFileReaderWriter : public BinaryReaderWriter {
                                   std::ios_base::openmode mode = std::ios_base::in | std::ios_base::out);
   ~BinaryFileReaderWriter() override;
 
-  bool is_open() const { return open_; }
+  bool is_open() const { return file_.is_open(); }
   void open(const std::string& path, std::ios_base::openmode mode = std::ios_base::in | std::ios_base::out);
   void close();
   void flush() override;
 
  protected:
   std::iostream& getIOstream() override;
-  std::string name() const override { return "\"" + path_ + "\""; }
+  std::string name() const override { return file_.name(); }
 
  private:
-  jit::Owned<std::fstream> stream_;
-  std::string path_;
-  bool open_ = false;
+  io::PrimaryFile file_;
 };
 
 }  // namespace QDP

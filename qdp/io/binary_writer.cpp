@@ -1,14 +1,12 @@
 #include "qdp/io/binary_writer.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <limits>
+#include <memory>
 #include <sstream>
 
 #include "jit/support/error.hpp"
-#include "jit/support/log.hpp"
 #include "qdp/util/primary.hpp"
 
 namespace QDP {
@@ -125,52 +123,17 @@ void BinaryBufferWriter::clear() { open({}); }
 
 std::ostream& BinaryBufferWriter::getOstream() { return *stream_; }
 
-BinaryFileWriter::BinaryFileWriter() : stream_(std::make_unique<std::ofstream>()) {}
+BinaryFileWriter::BinaryFileWriter() : file_("BinaryFileWriter") {}
 BinaryFileWriter::BinaryFileWriter(const std::string& path) : BinaryFileWriter() { open(path); }
-
-BinaryFileWriter::~BinaryFileWriter() {
-  if (!stream_->is_open()) return;
-  stream_->close();
-  if (stream_->fail()) jit::log_error("io", "\"", path_, "\" is not complete: write error");
-}
+BinaryFileWriter::~BinaryFileWriter() = default;
 
 void BinaryFileWriter::open(const std::string& path) {
-  close();
-  path_ = path;
-  io::on_primary([&] {
-    stream_->open(path, std::ios_base::out | std::ios_base::binary | std::ios_base::trunc);
-    if (!stream_->is_open())
-      throw jit::UserError({.what = "BinaryFileWriter: open \"" + path + "\"",
-                            .got = std::strerror(errno),
-                            .what_now = "check the folder and the permissions"});
-  });
+  file_.open(path, std::ios_base::out | std::ios_base::binary);
   checksum_ = 0;
-  open_ = true;
 }
 
-void BinaryFileWriter::close() {
-  if (!open_) return;
-  open_ = false;
-  io::on_primary([&] {
-    stream_->close();
-    const bool failed = stream_->fail();
-    stream_->clear();
-    if (failed)
-      throw jit::UserError({.what = "BinaryFileWriter: \"" + path_ + "\" is not complete",
-                            .got = "a write error",
-                            .what_now = "check the free disk space"});
-  });
-}
-
-void BinaryFileWriter::flush() {
-  if (stream_->is_open()) stream_->flush();
-}
-
-std::ostream& BinaryFileWriter::getOstream() {
-  if (!open_)
-    throw jit::UserError(
-        {.what = "BinaryFileWriter", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
-  return *stream_;
-}
+void BinaryFileWriter::close() { file_.close(); }
+void BinaryFileWriter::flush() { file_.flush(); }
+std::ostream& BinaryFileWriter::getOstream() { return file_.stream(); }
 
 }  // namespace QDP

@@ -12,6 +12,7 @@
 
 #include "jit/support/owned.hpp"
 #include "qdp/io/binary_reader.hpp"
+#include "qdp/io/primary_file.hpp"
 #include "qdp/util/byte_order.hpp"
 
 namespace QDP {
@@ -98,7 +99,7 @@ class BinaryFileWriter : public BinaryWriter {
   explicit BinaryFileWriter(const std::string& path);
   ~BinaryFileWriter() override;
 
-  bool is_open() const { return open_; }
+  bool is_open() const { return file_.is_open(); }
   void open(const std::string& path);
   void close();
   void flush() override;
@@ -106,13 +107,11 @@ class BinaryFileWriter : public BinaryWriter {
  protected:
   QDPUtil::n_uint32_t& internalChecksum() override { return checksum_; }
   std::ostream& getOstream() override;
-  std::string name() const override { return "\"" + path_ + "\""; }
+  std::string name() const override { return file_.name(); }
 
  private:
   QDPUtil::n_uint32_t checksum_ = 0;
-  jit::Owned<std::ofstream> stream_;
-  std::string path_;
-  bool open_ = false;
+  io::PrimaryFile file_;
 };
 
 inline void writeDesc(BinaryWriter& bin, const std::string& x) { bin.writeDesc(x); }

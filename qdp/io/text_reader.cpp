@@ -1,8 +1,6 @@
 #include "qdp/io/text_reader.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -92,40 +90,20 @@ std::string TextBufferReader::str() const {
 
 std::istream& TextBufferReader::getIstream() { return *stream_; }
 
-TextFileReader::TextFileReader() : stream_(std::make_unique<std::ifstream>()) {}
+TextFileReader::TextFileReader() : file_("TextFileReader") {}
 TextFileReader::TextFileReader(const std::string& path) : TextFileReader() { open(path); }
 TextFileReader::~TextFileReader() = default;
 
 void TextFileReader::open(const std::string& path) {
   log_unasked();
-  close_stream();
-  path_ = path;
-  io::on_primary([&] {
-    stream_->open(path);
-    if (!stream_->is_open())
-      throw jit::UserError({.what = "TextFileReader: open \"" + path + "\"",
-                            .got = std::strerror(errno),
-                            .what_now = "check the name and the permissions"});
-  });
-  open_ = true;
+  file_.open(path, std::ios_base::in);
 }
 
 void TextFileReader::close() {
-  close_stream();
+  file_.close();
   throw_unasked();
 }
 
-void TextFileReader::close_stream() {
-  open_ = false;
-  if (stream_->is_open()) stream_->close();
-  stream_->clear();
-}
-
-std::istream& TextFileReader::getIstream() {
-  if (!open_)
-    throw jit::UserError(
-        {.what = "TextFileReader", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
-  return *stream_;
-}
+std::istream& TextFileReader::getIstream() { return file_.stream(); }
 
 }  // namespace QDP

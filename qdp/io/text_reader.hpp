@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "jit/support/owned.hpp"
+#include "qdp/io/primary_file.hpp"
 #include "qdp/util/multi.hpp"
 
 namespace QDP {
@@ -68,16 +69,13 @@ class TextFileReader : public TextReader {
   ~TextFileReader() override;
 
   void open(const std::string& path);
-  bool is_open() const { return open_; }
+  bool is_open() const { return file_.is_open(); }
   void close();
 
  private:
-  void close_stream();
   std::istream& getIstream() override;
-  std::string name() const override { return "\"" + path_ + "\""; }
-  jit::Owned<std::ifstream> stream_;
-  std::string path_;
-  bool open_ = false;
+  std::string name() const override { return file_.name(); }
+  io::PrimaryFile file_;
 };
 
 template <class T>

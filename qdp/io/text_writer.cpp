@@ -1,12 +1,7 @@
 #include "qdp/io/text_writer.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <memory>
 #include <sstream>
-
-#include "jit/support/error.hpp"
-#include "jit/support/log.hpp"
 
 namespace QDP {
 
@@ -59,51 +54,13 @@ std::string TextBufferWriter::str() const {
 
 std::ostream& TextBufferWriter::getOstream() { return *stream_; }
 
-TextFileWriter::TextFileWriter() : stream_(std::make_unique<std::ofstream>()) {}
+TextFileWriter::TextFileWriter() : file_("TextFileWriter") {}
 TextFileWriter::TextFileWriter(const std::string& path) : TextFileWriter() { open(path); }
+TextFileWriter::~TextFileWriter() = default;
 
-TextFileWriter::~TextFileWriter() {
-  if (!stream_->is_open()) return;
-  stream_->close();
-  if (stream_->fail()) jit::log_error("io", "\"", path_, "\" is not complete: write error");
-}
-
-void TextFileWriter::open(const std::string& path) {
-  close();
-  path_ = path;
-  io::on_primary([&] {
-    stream_->open(path);
-    if (!stream_->is_open())
-      throw jit::UserError({.what = "TextFileWriter: open \"" + path + "\"",
-                            .got = std::strerror(errno),
-                            .what_now = "check the folder and the permissions"});
-  });
-  open_ = true;
-}
-
-void TextFileWriter::close() {
-  if (!open_) return;
-  open_ = false;
-  io::on_primary([&] {
-    stream_->close();
-    const bool failed = stream_->fail();
-    stream_->clear();
-    if (failed)
-      throw jit::UserError({.what = "TextFileWriter: \"" + path_ + "\" is not complete",
-                            .got = "a write error",
-                            .what_now = "check the free disk space"});
-  });
-}
-
-void TextFileWriter::flush() {
-  if (stream_->is_open()) stream_->flush();
-}
-
-std::ostream& TextFileWriter::getOstream() {
-  if (!open_)
-    throw jit::UserError(
-        {.what = "TextFileWriter", .expected = "an open file", .got = "a closed one", .what_now = "call open first"});
-  return *stream_;
-}
+void TextFileWriter::open(const std::string& path) { file_.open(path, std::ios_base::out); }
+void TextFileWriter::close() { file_.close(); }
+void TextFileWriter::flush() { file_.flush(); }
+std::ostream& TextFileWriter::getOstream() { return file_.stream(); }
 
 }  // namespace QDP

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "jit/support/owned.hpp"
+#include "qdp/io/primary_file.hpp"
 #include "qdp/util/multi.hpp"
 #include "qdp/util/primary.hpp"
 
@@ -65,15 +66,13 @@ class TextFileWriter : public TextWriter {
   ~TextFileWriter() override;
 
   void open(const std::string& path);
-  bool is_open() const { return open_; }
+  bool is_open() const { return file_.is_open(); }
   void close();
   void flush() override;
 
  private:
   std::ostream& getOstream() override;
-  jit::Owned<std::ofstream> stream_;
-  std::string path_;
-  bool open_ = false;
+  io::PrimaryFile file_;
 };
 
 /// Built-in numbers come by value, as on QDPIO::cout; those smaller than short are ints, but for char and bool.

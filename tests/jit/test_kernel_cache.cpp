@@ -21,6 +21,7 @@
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 #include "jit/support/log.hpp"
+#include "tests/captured_log.hpp"
 #include "tests/child.hpp"
 #include "tests/jit/settings.hpp"
 #include "tests/skip.hpp"
@@ -90,16 +91,6 @@ std::string text_of(const fs::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-
-/// What the log says while the object lives.
-struct Told {
-  Told() {
-    text.clear();
-    jit::set_log_sink([](std::string_view line) { text.append(line).append("\n"); });
-  }
-  ~Told() { jit::set_log_sink(nullptr); }
-  static inline std::string text;
-};
 
 constexpr uid_t kStranger = 65534;
 
@@ -212,11 +203,11 @@ TEST_CASE("an entry that is not this user's own, or that others can write, is de
     REQUIRE(mkfifo(name.c_str(), 0600) == 0);
     reason = "a FIFO";
   }
-  const Told told;
+  tests::CapturedLog log;
   CHECK(!cache.load("key"));
   CHECK(!fs::exists(fs::symlink_status(name)));
-  CHECK(told.text.find(name) != std::string::npos);
-  CHECK(told.text.find(reason) != std::string::npos);
+  CHECK(log.says(name));
+  CHECK(log.says(reason));
   cache.store("key", "object");
   CHECK(cache.load("key") == "object");
 }
@@ -249,15 +240,14 @@ TEST_CASE("a folder that is not this user's own, or that others can write, is no
     reason = "a symbolic link of user 65534";
   }
   CHECK(in_child([&] {
-    const Told told;
+    tests::CapturedLog log;
     KernelCache cache(name, 1 << 20), second(name, 1 << 20);
     const bool nothing = !cache.load("key") && !cache.load("key") && !second.load("key");
     cache.store("other", "object");
-    const auto first = told.text.find("no kernel cache");
-    return nothing && !cache.load("other") && first != std::string::npos &&
-           told.text.find(reason) != std::string::npos && told.text.find(name) != std::string::npos &&
-           told.text.find("TESSERA_CACHE_DIR") != std::string::npos &&
-           told.text.find("no kernel cache", first + 1) == std::string::npos;
+    const std::string text = log.text();
+    const auto first = text.find("no kernel cache");
+    return nothing && !cache.load("other") && first != std::string::npos && log.says(reason) && log.says(name) &&
+           log.says("TESSERA_CACHE_DIR") && text.find("no kernel cache", first + 1) == std::string::npos;
   }));
   CHECK(entries(name) == 1);  // as it was
   fs::remove_all(name + "_there");
@@ -289,8 +279,8 @@ TEST_CASE("a link of this user's own leads to the cache") {
 TEST_CASE("without a folder that is ours there is no cache") {
   CHECK(in_child([] {
     Setting none("TESSERA_CACHE_DIR", ""), xdg("XDG_CACHE_HOME", ""), home("HOME", "");
-    const Told told;
-    return !KernelCache::from_environment() && told.text.find("no kernel cache") != std::string::npos;
+    tests::CapturedLog log;
+    return !KernelCache::from_environment() && log.says("no kernel cache");
   }));
 }
 
@@ -360,16 +350,16 @@ TEST_CASE("ten kinds of damage, at random places: none is taken for an object") 
   REQUIRE(kinds.size() == 10);
 
   int tried = 0, silent = 0, unnamed = 0, left = 0;
-  const Told told;
+  tests::CapturedLog log;
   for (const auto& [what, damage] : kinds)
     for (int i = 0; i < 60; ++i) {
       Bytes bad = good;
       while (bad == good) damage(bad);
       std::ofstream(name, std::ios::binary) << bad;
-      Told::text.clear();
+      log.clear();
       ++tried;
       silent += cache.load(key).has_value();
-      unnamed += told.text.find(name) == std::string::npos;
+      unnamed += !log.says(name);
       left += fs::exists(name);
       jit::write_atomically(name, good);
       fs::permissions(name, fs::perms::owner_read | fs::perms::owner_write);
@@ -608,16 +598,16 @@ void check_wrong_objects(const jit::CodeOptions& options, const std::string& beg
   std::memcpy(&key_bytes, file.data() + 8, sizeof key_bytes);
   KernelCache(folder.path, 1 << 30).store(file.substr(24, key_bytes), wrong);
 
-  const Told told;
+  tests::CapturedLog log;
   jit::Compiler compiler(jit::make_cpu_target());
   CHECK(!compiler.compile(calling_sample(), options).from_cache);
-  CHECK(told.text.find("is made anew") != std::string::npos);
+  CHECK(log.says("is made anew"));
   CHECK(lab::Lab(calling_sample(), 1).disagreements(compiler, options) == 0);
   CHECK(compiler.compile(sample(3.5), options).from_cache);
-  Told::text.clear();
+  log.clear();
   jit::Compiler next(jit::make_cpu_target());
   CHECK(next.compile(calling_sample(), options).from_cache);
-  CHECK(told.text.empty());
+  CHECK(log.lines().empty());
 }
 
 TEST_CASE("an entry whose object does not link is deleted and made anew, and is good from then on") {

@@ -7,19 +7,16 @@
 
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
+#include "tests/captured_log.hpp"
 
 using namespace jit;
 
 namespace {
 
-std::string told;
-
 std::string warning_of(const ProcessorFeatures& features) {
-  told.clear();
-  set_log_sink([](std::string_view line) { told += line; });
+  const tests::CapturedLog log;
   check_processor(features);
-  set_log_sink(nullptr);
-  return told;
+  return log.text();
 }
 
 }  // namespace

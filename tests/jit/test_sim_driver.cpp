@@ -24,6 +24,7 @@
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
+#include "tests/captured_log.hpp"
 
 using namespace jit;
 using doctest::Contains;
@@ -77,9 +78,6 @@ std::vector<T> read(GpuDriver& driver, GpuDriver::Stream stream, const void* dev
   driver.synchronize(stream);
   return host;
 }
-
-std::vector<std::string> logged;
-void keep_line(std::string_view line) { logged.emplace_back(line); }
 
 }  // namespace
 
@@ -740,13 +738,8 @@ TEST_CASE("the environment describes a simulated GPU") {
 }
 
 TEST_CASE("what was never freed is told at debug level, an error that nobody saw always") {
-  set_log_sink(keep_line);
+  tests::CapturedLog log;
   configure_log("debug");
-  const auto told = [](const std::string& text) {
-    return std::any_of(logged.begin(), logged.end(),
-                       [&](const std::string& line) { return line.find(text) != std::string::npos; });
-  };
-  logged.clear();
   {
     const auto driver = open();
     driver->allocate(1000);
@@ -754,17 +747,16 @@ TEST_CASE("what was never freed is told at debug level, an error that nobody saw
     driver->create_event(true);
     driver->destroy_stream(driver->create_stream());
   }
-  CHECK(told("device memory never freed: 1000 bytes"));
-  CHECK(told("pinned memory never freed: 2000 bytes"));
-  CHECK(told("1 events never destroyed"));
-  CHECK(!told("streams never destroyed"));
-  logged.clear();
+  CHECK(log.says("device memory never freed: 1000 bytes"));
+  CHECK(log.says("pinned memory never freed: 2000 bytes"));
+  CHECK(log.says("1 events never destroyed"));
+  CHECK(!log.says("streams never destroyed"));
+  log.clear();
   configure_log("error");
   {
     const auto driver = open();
     driver->free(driver.get());
   }
-  CHECK(told("nothing is allocated"));
+  CHECK(log.says("nothing is allocated"));
   configure_log("warn");
-  set_log_sink(nullptr);
 }

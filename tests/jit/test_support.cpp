@@ -24,6 +24,7 @@
 #include "jit/support/log.hpp"
 #include "jit/support/owned.hpp"
 #include "jit/support/spelling.hpp"
+#include "tests/captured_log.hpp"
 
 namespace {
 
@@ -48,17 +49,9 @@ class WithVariable {
   bool had_ = false;
 };
 
-std::string logged;
-
-struct CaptureLog {
-  CaptureLog() {
-    logged.clear();
-    jit::set_log_sink([](std::string_view line) { logged.append(line).append("\n"); });
-  }
-  ~CaptureLog() {
-    jit::set_log_sink(nullptr);
-    jit::reload_env();
-  }
+/// The log, with the topics that the environment has afterwards.
+struct CapturedLog : tests::CapturedLog {
+  ~CapturedLog() { jit::reload_env(); }
 };
 
 std::string reload_error() {
@@ -341,28 +334,28 @@ TEST_CASE("without a home there is no place for a kernel cache, least of all one
 }
 
 TEST_CASE("log levels and topics decide what is told") {
-  CaptureLog capture;
+  CapturedLog log;
   jit::configure_log("info,jit");
   jit::log_info("jit", "kernel ", "axpy", ' ', 3, " registers ", 1.5, " ", true);
   jit::log_info("cache", "not this");
   jit::log_debug("jit", "nor this");
   jit::log_warn("cache", "but this");
-  CHECK(logged == "tessera info [jit]: kernel axpy 3 registers 1.5 true\ntessera warn [cache]: but this\n");
-  logged.clear();
+  CHECK(log.text() == "tessera info [jit]: kernel axpy 3 registers 1.5 true\ntessera warn [cache]: but this\n");
+  log.clear();
   jit::set_log_rank(3);
   jit::log_warn("cache", "of one of several");
   jit::set_log_rank(-1);
-  CHECK(logged == "tessera warn [cache] rank 3: of one of several\n");
+  CHECK(log.text() == "tessera warn [cache] rank 3: of one of several\n");
   jit::configure_log("error");
-  logged.clear();
+  log.clear();
   jit::log_warn("cache", "silent");
-  CHECK(logged.empty());
+  CHECK(log.lines().empty());
   CHECK_FALSE(jit::log_enabled(jit::LogLevel::warn));
   CHECK_THROWS_AS(jit::configure_log("all"), jit::UserError);
 }
 
 TEST_CASE("each level tells what it and those before it tell; topics hold back neither errors nor warnings") {
-  CaptureLog capture;
+  CapturedLog log;
   const std::vector<std::string> levels = {"error", "warn", "info", "debug", "trace"};
   const auto all_levels = [](const char* topic) {
     jit::log_error(topic, "x");
@@ -377,23 +370,23 @@ TEST_CASE("each level tells what it and those before it tell; topics hold back n
       CAPTURE(topics);
       jit::configure_log(levels[level] + topics);
       std::string expected;
-      logged.clear();
+      log.clear();
       for (const char* topic : {"a", "b", "c"}) {
         const bool named = topics.empty() || (topics + ",").find("," + std::string(topic) + ",") != std::string::npos;
         for (std::size_t line = 0; line <= level; ++line)
           if (line < 2 || named) expected += "tessera " + levels[line] + " [" + topic + "]: x\n";
         all_levels(topic);
       }
-      CHECK(logged == expected);
+      CHECK(log.text() == expected);
       for (std::size_t line = 0; line < levels.size(); ++line)
         CHECK(jit::log_enabled(static_cast<jit::LogLevel>(line)) == (line <= level && (line < 2 || topics.empty())));
     }
   jit::configure_log("info");
-  logged.clear();
+  log.clear();
   jit::set_log_rank(0);
   jit::log_info("", 1234567.0, " ", 0.1234567, " ", -7L, " ", ~0ull, " ", std::string("s"), false);
   jit::set_log_rank(-1);
-  CHECK(logged == "tessera info rank 0: 1.23457e+06 0.123457 -7 18446744073709551615 sfalse\n");
+  CHECK(log.text() == "tessera info rank 0: 1.23457e+06 0.123457 -7 18446744073709551615 sfalse\n");
 }
 
 TEST_CASE("the hash depends on the bytes, not on how they came") {

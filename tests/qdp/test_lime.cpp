@@ -7,6 +7,7 @@
 #include "qdp/io/site_stream.hpp"
 #include "qdp/util/byte_order.hpp"
 
+#include "tests/captured_log.hpp"
 #include "tests/qdp/gauge_file_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -226,10 +227,8 @@ TEST_CASE("a lattice that no machine can hold is refused, not wrapped around") {
 }
 
 TEST_CASE("the log tells what data were moved, in MiB of 2^20 bytes, and their number per second") {
-  static std::vector<std::string> lines;
-  lines.clear();
+  const tests::CapturedLog log;
   jit::configure_log("info,io");
-  jit::set_log_sink([](std::string_view line) { lines.emplace_back(line); });
   const TemporaryFolder folder;
   const Payload payload{.geometry = {{8, 8, 8, 8}}, .site = {.word = Word::float64, .bytes = 384}};  // 1.5 MiB
   const std::vector<double> field(payload.bytes() / 8);
@@ -238,8 +237,8 @@ TEST_CASE("the log tells what data were moved, in MiB of 2^20 bytes, and their n
   write_payload(file, payload, source);
   commit(file);
   read_payload(InputFile(folder.file("data")), 0, payload, "data", nullptr);
-  jit::set_log_sink(nullptr);
   jit::configure_log("warn");
+  const std::vector<std::string>& lines = log.lines();
   REQUIRE(lines.size() == 3);
   const char* const kinds[] = {"wrote 1.5 MiB to ", "flushed 1.5 MiB of ", "read 1.5 MiB of "};
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -16,21 +16,12 @@
 #include "qdp/io/stdio.hpp"
 #include "qdp/layout/layout.hpp"
 #include "qdp/util/byte_order.hpp"
+#include "tests/captured_log.hpp"
 #include "tests/mpirun.hpp"
 
 using namespace QDP;
 
 namespace {
-
-std::string logged;
-
-struct CaptureLog {
-  CaptureLog() {
-    logged.clear();
-    jit::set_log_sink([](std::string_view line) { logged += line; });
-  }
-  ~CaptureLog() { jit::set_log_sink(nullptr); }
-};
 
 struct CaptureCout {
   CaptureCout() { QDPIO::cout.init(&text); }
@@ -78,29 +69,29 @@ TEST_CASE("a watch that is started again, reset while it runs, or copied is like
   watch.reset();
   CHECK(watch.getTimeInSeconds() == 0);
   {
-    CaptureLog capture;
+    const tests::CapturedLog log;
     watch.stop();  // it does not run any more
     CHECK(watch.getTimeInSeconds() == 0);
-    CHECK(logged.find("StopWatch") != std::string::npos);
+    CHECK(log.says("StopWatch"));
   }
   StopWatch copy = before;
   copy.stop();
   CHECK(copy.getTimeInSeconds() >= 0.02);
   {
-    CaptureLog capture;
+    const tests::CapturedLog log;
     const double time = copy.getTimeInSeconds();
     copy.stop();
     CHECK(copy.getTimeInSeconds() == time);
-    CHECK(logged.find("StopWatch") != std::string::npos);
+    CHECK(log.says("StopWatch"));
   }
 }
 
 TEST_CASE("stopping a watch that does not run warns and changes nothing") {
-  CaptureLog capture;
+  const tests::CapturedLog log;
   StopWatch watch;
   watch.stop();
   CHECK(watch.getTimeInSeconds() == 0);
-  CHECK(logged.find("StopWatch") != std::string::npos);
+  CHECK(log.says("StopWatch"));
 }
 
 TEST_CASE("FlopCounter counts per site of the process and of a subset") {

@@ -2,6 +2,7 @@
 #include "qdp/io/binary.hpp"
 #include "qdp/io/stdio.hpp"
 #include "qdp/io/text.hpp"
+#include "qdp/util/primary.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
+#include "tests/captured_log.hpp"
 #include "tests/message_of.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -454,6 +456,39 @@ TEST_CASE("a full disk is an error at the latest when the file is closed") {
   TextFileWriter text("/dev/full");
   text << "words";
   CHECK(contains(message_of([&] { text.close(); }), "not complete"));
+}
+
+TEST_CASE("a file that is given up while it is open is told of if its data are not all there, and only then") {
+  if (!std::filesystem::exists("/dev/full")) return;
+  const tests::TemporaryFolder folder;
+  const auto told = [](const auto& leave_open) {
+    const tests::CapturedLog log;
+    leave_open();
+    return io::anywhere(log.says("is not complete"));
+  };
+  CHECK(told([] {
+    BinaryFileWriter out("/dev/full");
+    write(out, 1);
+  }));
+  CHECK(told([] {
+    TextFileWriter out("/dev/full");
+    out << "words";
+  }));
+  const std::string path = folder.file("both.bin");
+  const auto ask_too_much = [](auto& file) {
+    int n = 0;
+    CHECK(contains(message_of([&] { read(file, n); }), "cut short"));
+  };
+  CHECK_FALSE(told([&] {
+    BinaryFileReaderWriter both(path, std::ios_base::in | std::ios_base::out | std::ios_base::trunc);
+    write(both, 1);
+    ask_too_much(both);
+  }));
+  CHECK_FALSE(told([&] {
+    BinaryFileReader in(path);
+    in.seekEnd(0);
+    ask_too_much(in);
+  }));
 }
 
 TEST_CASE("arrays: readArray swaps, the little-endian form does not") {
