@@ -18,6 +18,7 @@ namespace jit {
 
 void OperationAssembler::use_address(View& view, const Place& p, int step) {
   use_slot(view, std::size_t(p.slot));
+  use_slot(view, std::size_t(key_of(p).half_of));
   for (const AddressKey& key : {standing(key_of(p)), key_of(p)}) {
     if (!view.addresses.contains(key)) view.addresses[key] = new_cell();
     uses_cell(view.addresses[key], ir::runs(kernel_) > 1 ? kNever : step);  // in each trip

@@ -27,6 +27,7 @@ class OperationAssembler : protected VectorRegisters {
 
   struct AddressKey {
     int slot, leaf, stride, leap, shifted_by;
+    int half_of;  ///< the slot of which it is the half, where that may be another than of `slot`
     auto operator<=>(const AddressKey&) const = default;
   };
   /// Frames as seen from one step, and the addresses of fields in them: cells.
@@ -35,7 +36,7 @@ class OperationAssembler : protected VectorRegisters {
     std::map<AddressKey, int> addresses;
   };
   AddressKey key_of(const Place& p) const {
-    const AddressKey key{p.slot, p.leaf, p.stride, p.leap, p.shifted_by};
+    const AddressKey key{p.slot, p.leaf, p.stride, p.leap, p.shifted_by, halves_ > 1 ? ir::frame_of(p) : p.slot};
     return ir::runs(kernel_) > 1 ? key : standing(key);
   }
   static AddressKey standing(AddressKey key) {

@@ -446,21 +446,28 @@ class KernelAssembler : private OperationAssembler {
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(key.leaf)];
     const int size = ir::bytes(leaf.word), lanes = block_lanes(kernel_.lanes, leaf.word),
               block_bytes = leaf.components * lanes * size;
-    const auto slot = std::size_t(key.slot);
+    const auto slot = std::size_t(key.slot), half_of = std::size_t(key.half_of);
     const bool halved = halves_ > 1 && lanes == lanes_;     // a block is half a group
     const bool sees_half = halves_ > 1 && lanes != lanes_;  // a block is a group; this step sees half of its lanes
     const bool gathered = kernel_.slots[slot].gathered;     // the rest is in the offsets of each lane
     std::vector<int> reads;
-    if (!gathered) reads.push_back(halved ? view.blocks[slot] : view.groups[slot]);
-    if (!gathered && sees_half) reads.push_back(view.halves[slot]);
+    const bool own_half = slot == half_of;
+    if (!gathered) reads.push_back(halved && own_half ? view.blocks[slot] : view.groups[slot]);
+    if (!gathered && (sees_half || !own_half)) reads.push_back(view.halves[half_of]);
     when_asked({to}, reads, [=, this, &view, &leaf] {
-      const Reg64 from = gathered ? rax : cached(reads[0]), result = defined(to);
+      const Reg64 from = gathered ? rax : cached(reads[0]);
+      const Reg64 half = reads.size() > 1 ? cached(reads[1]) : rax, result = defined(to);
       if (gathered) {
         mov(result, cell(field_cells_[std::size_t(key.leaf)]));
       } else {
-        imul(result, from, block_bytes);
+        if (halved && !own_half) {
+          lea(result, ptr[half + from * 2]);
+          imul(result, result, block_bytes);
+        } else {
+          imul(result, from, block_bytes);
+        }
         if (sees_half) {
-          imul(rax, cached(view.halves[slot]), lanes_ * size);
+          imul(rax, half, lanes_ * size);
           add(result, rax);
         }
         add(result, cell(field_cells_[std::size_t(key.leaf)]));

@@ -137,12 +137,13 @@ class KernelEmitter {
   struct View {
     std::vector<Frame> frames;
     std::vector<bool> known;
-    std::vector<Value*> addresses;  ///< [slot * leaves + leaf]: component 0 of the block, or <V x i64> byte offsets
+    std::vector<Value*>
+        addresses;  ///< [(slot + frame * slots) * leaves + leaf]: component 0 of the block, or <V x i64> byte offsets
   };
 
   View view(Value* group, Value* half) const {
     View v{std::vector<Frame>(kernel_.slots.size()), std::vector<bool>(kernel_.slots.size(), false),
-           std::vector<Value*>(kernel_.slots.size() * kernel_.leaves.size(), nullptr)};
+           std::vector<Value*>(kernel_.slots.size() * kernel_.slots.size() * kernel_.leaves.size(), nullptr)};
     v.frames[0] = {group, half, nullptr, nullptr};
     v.known[0] = true;
     return v;
@@ -193,9 +194,11 @@ class KernelEmitter {
 
   /// Address of component 0 in a block of V lanes: scalar for structured frames.
   /// Gathered: byte offsets of component 0, per lane.
-  Value* address(View& v, std::size_t slot, std::size_t leaf_number) {
-    const Frame f = frame(v, slot);
-    Value*& known = v.addresses[slot * kernel_.leaves.size() + leaf_number];
+  Value* address(View& v, const Place& p) {
+    const auto slot = std::size_t(p.slot), seen_from = std::size_t(ir::frame_of(p)), leaf_number = std::size_t(p.leaf);
+    Frame f = frame(v, slot);
+    if (seen_from != slot) f.half = frame(v, seen_from).half;
+    Value*& known = v.addresses[(slot + seen_from * kernel_.slots.size()) * kernel_.leaves.size() + leaf_number];
     if (known) return known;
     const ir::Leaf& leaf = kernel_.leaves[leaf_number];
     const std::int64_t size = ir::bytes(leaf.word), lanes = block_lanes(kernel_.lanes, leaf.word);
@@ -297,9 +300,8 @@ class KernelEmitter {
   /// Evaluates every address of the trips' loads and stores ahead of their loop.
   void know_addresses() {
     const auto know = [&](const Place& p) {
-      address(here_, std::size_t(p.slot), std::size_t(p.leaf));
-      if (prefetching() && !here_.frames[std::size_t(p.slot)].positions)
-        address(ahead_, std::size_t(p.slot), std::size_t(p.leaf));
+      address(here_, p);
+      if (prefetching() && !here_.frames[std::size_t(p.slot)].positions) address(ahead_, p);
     };
     for (const Node& n : kernel_.nodes)
       if (n.op == Op::load) know(n.place);
@@ -359,7 +361,7 @@ class KernelEmitter {
   Value* load(const Node& n) {
     const Place& p = n.place;
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(p.leaf)];
-    Value* base = address(here_, std::size_t(p.slot), std::size_t(p.leaf));
+    Value* base = address(here_, p);
     Value* offset = component_offset(p, leaf);
     auto* type = leaf.word == Type::b1 ? llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_))
                                        : operations_.vector(leaf.word);
@@ -379,7 +381,7 @@ class KernelEmitter {
   /// collected and sent together, since LLVM's time grows with the number of places where memory is touched in order.
   void prefetch(const Place& p, const ir::Leaf& leaf, Value* offset) {
     if (p.component * component_bytes(leaf) % kCacheLine != 0) return;
-    requests_.push_back(advance(address(ahead_, std::size_t(p.slot), std::size_t(p.leaf)), offset));
+    requests_.push_back(advance(address(ahead_, p), offset));
     if (requests_.size() == 4) send_prefetches();
   }
 
@@ -405,7 +407,7 @@ class KernelEmitter {
     Value* value = values_[std::size_t(s.value)];
     if (leaf.word == Type::b1)
       value = builder_.CreateZExt(value, llvm::FixedVectorType::get(builder_.getInt8Ty(), unsigned(lanes_)));
-    Value* where = advance(address(here_, 0, std::size_t(s.place.leaf)), component_offset(s.place, leaf));
+    Value* where = advance(address(here_, s.place), component_offset(s.place, leaf));
     if (mask_ && lanes_ * ir::bytes(leaf.word) >= kSmallestRegister) {
       builder_.CreateMaskedStore(value, where, alignment(leaf.word), mask_);
       return;

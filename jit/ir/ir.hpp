@@ -48,11 +48,15 @@ using Value = std::int32_t;  ///< index into Kernel::nodes
 constexpr Value kNone = -1;
 
 /// What a load reads: word `component + trip * stride + round * leap` of field `leaf`, in frame `slot` (0 = the site itself);
-/// further on by the i32 that argument number `shifted_by` holds, if there is one (-1: none).
+/// further on by the i32 that argument number `shifted_by` holds, if there is one (-1: none). A field may keep in the site's group what
+/// is in the group that a slot leads to, lanes as they are there: then `frame` is that slot, where it is stored and where it is loaded
+/// (-1: `slot`).
 struct Place {
-  std::int16_t leaf = 0, slot = 0, component = 0, stride = 0, leap = 0, shifted_by = -1;
+  std::int16_t leaf = 0, slot = 0, component = 0, stride = 0, leap = 0, shifted_by = -1, frame = -1;
   bool operator==(const Place&) const = default;
 };
+/// The slot whose frame the word belongs to.
+constexpr int frame_of(const Place& p) { return p.frame >= 0 ? p.frame : p.slot; }
 
 struct Node {
   Op op{};
@@ -87,7 +91,7 @@ struct Slot {
 };
 
 struct Store {
-  Place place;  // slot 0
+  Place place;  // slot 0; the value is of the site's frame, or of place.frame
   Value value = kNone;
 };
 

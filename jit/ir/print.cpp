@@ -4,7 +4,7 @@
 //   leaf 0 f32[24] read
 //   slot 1 parent=0 structured xor=8      LaneExchange::flip; ring=3+1: LaneExchange::ring and ::step
 //   argument 0 f64
-//   %0 = load f32 leaf0[3+2t] @1          word 3 + 2 * trip of leaf 0, in the frame of slot 1; +72r: 72 * round
+//   %0 = load f32 leaf0[3+2t] @1          word 3 + 2 * trip of leaf 0, in the frame of slot 1; +72r: 72 * round; of @2: Place::frame
 //   %1 = constant f32 0x1.8p+0            hexadecimal, so that no digit is lost
 //   %2 = permute f32 %0 @1
 //   %3 = mul f32 %2 %1
@@ -53,6 +53,7 @@ class Printer {
     if (p.shifted_by >= 0) *this << "+a" << std::int64_t{p.shifted_by};
     *this << "]";
     if (p.slot != 0) *this << " @" << std::int64_t{p.slot};
+    if (p.frame >= 0) *this << " of @" << std::int64_t{p.frame};
     return *this;
   }
   Printer& exchange(const LaneExchange& lanes) {

@@ -79,6 +79,9 @@ class Verifier {
     check(type == leaf.word, what, std::string("type ") + name(leaf.word) + " of its leaf", name(type));
     check(p.slot >= 0 && p.slot < int(kernel_.slots.size()), what,
           "a slot below " + std::to_string(kernel_.slots.size()), std::to_string(p.slot));
+    check(p.frame < int(kernel_.slots.size()) && (p.frame < 0 || p.slot == 0), what,
+          "the frame of a slot below " + std::to_string(kernel_.slots.size()) + ", kept at the site",
+          std::to_string(p.frame) + " at slot " + std::to_string(p.slot));
     if (p.shifted_by >= 0) {
       check(p.shifted_by < int(kernel_.arguments.size()), what,
             "an argument below " + std::to_string(kernel_.arguments.size()), std::to_string(p.shifted_by));
@@ -127,7 +130,7 @@ class Verifier {
         place(what, n.place, n.type);
         check(kernel_.leaves[std::size_t(n.place.leaf)].read, what, "a leaf that is read",
               "leaf " + std::to_string(n.place.leaf));
-        frame = n.place.slot;
+        frame = frame_of(n.place);
         break;
       case Op::permute: {
         same(0, n.type);
@@ -163,17 +166,18 @@ class Verifier {
     }
   }
 
-  void value(const std::string& what, Value v) const {
+  void value(const std::string& what, Value v, int frame = 0) const {
     check(v >= 0 && v < int(kernel_.nodes.size()), what, "a value below " + std::to_string(kernel_.nodes.size()),
           std::to_string(v));
-    check(frame_[std::size_t(v)] <= 0, what, "a value of the site's frame",
+    check(frame_[std::size_t(v)] == kAnyFrame || frame_[std::size_t(v)] == frame, what,
+          frame == 0 ? "a value of the site's frame" : "a value of slot " + std::to_string(frame),
           "slot " + std::to_string(frame_[std::size_t(v)]));
   }
 
   void store(std::size_t i) const {
     const Store& s = kernel_.stores[i];
     const std::string what = "store " + std::to_string(i);
-    value(what, s.value);
+    value(what, s.value, frame_of(s.place));
     place(what, s.place, kernel_.nodes[std::size_t(s.value)].type);
     check(s.place.slot == 0, what, "slot 0", std::to_string(s.place.slot));
     check(kernel_.leaves[std::size_t(s.place.leaf)].written, what, "a leaf that is written",

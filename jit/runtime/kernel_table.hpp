@@ -1,6 +1,7 @@
 // The kernels of a process, by key, with their variants, costs, tuning and counters.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,7 @@
 
 #include "jit/codegen/builders.hpp"
 #include "jit/codegen/codegen.hpp"
+#include "jit/memory/sites.hpp"
 #include "jit/runtime/table_key.hpp"
 #include "jit/tune/cost.hpp"
 #include "jit/tune/tuner.hpp"
@@ -31,6 +33,11 @@ struct Variant {
   std::optional<Builders::Order> order = {};  ///< once it is being made
 };
 
+/// Binary logarithm of the number of groups.
+inline std::size_t size_class_of(const Domain& domain) {
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(domain.end - domain.begin)));
+}
+
 /// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.
 struct SizeClass {
   Configuration options;       ///< in use
@@ -47,6 +54,23 @@ struct SizeClass {
     int launches = 0;
   };
   std::optional<Watch> watch;  ///< until some launches have been looked at
+};
+
+/// What a kernel reads of field `leaf` at the sites that slot `slot` leads to.
+struct Operand {
+  std::int16_t leaf, slot;
+  bool operator==(const Operand&) const = default;
+};
+
+/// Which of a kernel's operands may be gathered (jit/runtime/gathering.hpp), and for how long they have been what they are.
+struct GatherState {
+  std::vector<Operand> operands;  ///< those of a leaf side by side
+  struct Leaf {
+    std::uint64_t contents = 0;  ///< of the field at the last launch
+    int unchanged = 0;           ///< launches since these were found
+  };
+  std::vector<Leaf> leaves;                ///< of the kernel
+  std::vector<std::optional<bool>> large;  ///< [size class]
 };
 
 class KernelHandle {
@@ -73,8 +97,9 @@ class KernelHandle {
   double seconds = 0;
   double bytes = 0, flops = 0;
   double compile_seconds = 0, costliest_compile = 0;
-  int compiled = 0, from_cache = 0;  ///< variants
-  std::string plain_hash;            ///< of the code without options, made or not
+  int compiled = 0, from_cache = 0;     ///< variants
+  std::string plain_hash;               ///< of the code without options, made or not
+  std::unique_ptr<GatherState> gather;  ///< from the first launch on
 };
 
 /// Open addressing by the key's hash; the bytes decide. Handles never move.

@@ -19,6 +19,7 @@
 #include "jit/memory/memory.hpp"
 #include "jit/memory/residency.hpp"
 #include "jit/runtime/checks.hpp"
+#include "jit/runtime/gathering.hpp"
 #include "jit/runtime/kernel_table.hpp"
 #include "jit/runtime/profile.hpp"
 #include "jit/runtime/reorder.hpp"
@@ -82,6 +83,7 @@ void* behind(void* field, int component, const Field& f) {
 
 /// What a part of a plan becomes before it is launched.
 struct BoundPart {
+  KernelHandle* kernel = nullptr;  ///< the part's, or what takes its place
   std::size_t size_class = 0;
   double bytes = 0;                       ///< moved
   std::size_t addresses = 0, tables = 0;  ///< where its own begin
@@ -164,6 +166,7 @@ struct Runtime::State {
   Memory& memory = Memory::instance();
   KernelTable table;
   Variants variants{device};
+  Gathering gathering{device, memory, table, variants, device.host_accessible()};
   ResultCheck check_results{device, [this]() -> Compiler& { return variants.compiler(); }};
   const int lanes = checked_lanes(env().lanes.value_or(device.lanes()));
   const bool check = env().check;
@@ -195,6 +198,7 @@ struct Runtime::State {
                                                     ReductionValue* results);
   [[gnu::always_inline]] void start(const Launch& launch, const BoundPart& part, ReductionValue* results);
   [[gnu::always_inline]] void count(const Launch& launch, const BoundPart& part);
+  void gather(const Launch& launch, BoundPart& part);
   bool start_interleaved(const Plan& plan);
 
   KernelInfo dropped;  ///< the counters of kernels that have left the table
@@ -276,7 +280,7 @@ void Runtime::State::prepare(const Plan& plan) {
                            .got = std::to_string(first) + ".." + std::to_string(end)});
     bound.parts[p] = prepare(launch, addresses, tables);
     bound.parts[p].new_results = new_results;
-    addresses += kernel.leaves.size();
+    addresses += kernel.leaves.size() + 1;  // one for what is gathered
     tables += kernel.slots.size();
     if (new_results) filled = end;
   }
@@ -297,16 +301,29 @@ inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addre
                          .got = domain.listed ? "a list" : "a range"});
   const double bytes_per_site = domain.whole ? kernel.cost.bytes : kernel.cost.bytes_of_part;
   const double bytes = static_cast<double>(domain.sites) * bytes_per_site;
-  const auto number = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(domain.end - domain.begin)));
+  const std::size_t number = size_class_of(domain);
   if (kernel.classes.size() <= number) kernel.classes.resize(number + 1);
   if (kernel.classes[number].variant == nullptr)
     variants.prepare(kernel, number, static_cast<double>(std::max(domain.sites, launch.sites_of_all)) * bytes_per_site);
-  return {.size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
+  return {.kernel = &kernel, .size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
+}
+
+/// What reads its operands where they are gathered takes the place of the kernel. After bind().
+void Runtime::State::gather(const Launch& launch, BoundPart& part) {
+  const std::size_t leaves = launch.kernel->ir.leaves.size();
+  const auto found = gathering.find(launch, part.size_class, {bound.addresses.data() + part.addresses, leaves},
+                                    {bound.tables.data() + part.tables, launch.kernel->ir.slots.size()});
+  if (found.kernel == nullptr) return;
+  part.kernel = found.kernel;
+  bound.addresses[part.addresses + leaves] = found.copy;
+  std::vector<SizeClass>& classes = found.kernel->classes;
+  if (classes.size() <= part.size_class) classes.resize(part.size_class + 1);
+  if (classes[part.size_class].variant == nullptr) variants.prepare(*found.kernel, part.size_class, part.bytes);
 }
 
 inline DeviceLaunch Runtime::State::device_launch(const Launch& launch, const BoundPart& part,
                                                   ReductionValue* results) {
-  const KernelHandle& kernel = *launch.kernel;
+  const KernelHandle& kernel = *part.kernel;
   const Domain& domain = *launch.domain;
   const std::int64_t groups = domain.end - domain.begin;
   DeviceLaunch run;
@@ -326,7 +343,7 @@ inline DeviceLaunch Runtime::State::device_launch(const Launch& launch, const Bo
 }
 
 inline void Runtime::State::count(const Launch& launch, const BoundPart& part) {
-  KernelHandle& kernel = *launch.kernel;
+  KernelHandle& kernel = *part.kernel;
   ++launches;
   ++kernel.calls;
   kernel.bytes += part.bytes;
@@ -340,7 +357,7 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
   interleaved.clear();
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
     const Launch& launch = plan.parts[p];
-    const SizeClass& size = launch.kernel->classes[bound.parts[p].size_class];
+    const SizeClass& size = bound.parts[p].kernel->classes[bound.parts[p].size_class];
     if (size.trial || size.watch) return false;
     interleaved.push_back(device_launch(launch, bound.parts[p], found.data() + launch.result));
     if (!device.interleaves(interleaved.back())) return false;
@@ -353,7 +370,7 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
     const BoundPart& part = bound.parts[p];
     count(plan.parts[p], part);
     if (!(bytes > 0)) continue;
-    KernelHandle& kernel = *plan.parts[p].kernel;
+    KernelHandle& kernel = *part.kernel;
     const double share = seconds * part.bytes / bytes;  // about
     kernel.seconds += share;
     if (kernel.classes[part.size_class].tuner) variants.launched(kernel, part.size_class, part.bytes, share);
@@ -362,7 +379,7 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
 }
 
 inline void Runtime::State::start(const Launch& launch, const BoundPart& part, ReductionValue* results) {
-  KernelHandle& kernel = *launch.kernel;
+  KernelHandle& kernel = *part.kernel;
   SizeClass& size = kernel.classes[part.size_class];
   DeviceLaunch run = device_launch(launch, part, results);
 
@@ -419,6 +436,8 @@ void Runtime::run(const Plan& plan) {
   }
   for (std::size_t p = 0; p < plan.parts.size(); ++p)
     bind(plan.parts[p], plan.whole, state.bound, state.bound.parts[p]);
+  state.gathering.begin_plan();
+  for (std::size_t p = 0; p < plan.parts.size(); ++p) state.gather(plan.parts[p], state.bound.parts[p]);
   if (state.separate && env().spill) Memory::instance().give_up_all();
 
   const std::size_t results = number_of_results(plan);

@@ -19,7 +19,7 @@ namespace {
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kAssembler, kStream, kPrefetch,
   kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
-  kFuse, kTwoRows, kOverlap, kKeepHalos, kShareMessages, kNuma, kMpi, kGpuMpi, kMpiLibrary, kTimeout
+  kFuse, kTwoRows, kGather, kOverlap, kKeepHalos, kShareMessages, kNuma, kMpi, kGpuMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
 
@@ -201,6 +201,7 @@ Env read_all() {
   values.sim_delay = read_bool(kSimDelay);
   values.fuse = read_bool(kFuse);
   values.two_rows = read_auto_bool(kTwoRows);
+  values.gather = read_auto_bool(kGather);
   values.overlap = read_bool(kOverlap);
   values.keep_halos = read_bytes(kKeepHalos);
   values.share_messages = read_bool(kShareMessages);
@@ -262,6 +263,8 @@ const std::vector<EnvVariable>& env_table() {
        "statements wait for those after them, and what belongs together becomes one kernel; 0: each runs at once; same bits"},
       {"TESSERA_TWO_ROWS", "auto|0|1", "auto",
        "whether the links of quark operators are kept as two rows, with the third computed; auto: on GPUs, and where a hopping term waits for its links, by the measured rates of reading so much and of arithmetic; same bits"},
+      {"TESSERA_GATHER", "auto|0|1", "auto",
+       "whether a CPU's kernels read operands that several launches have found unchanged, links above all, from a copy in the order of their use; auto: where caches do not hold them; 1: always (tests); same bits"},
       {"TESSERA_OVERLAP", "0|1", "1",
        "0: sites are computed only when all messages of a statement have arrived (bench)"},
       {"TESSERA_KEEP_HALOS", "bytes, or with K M G T (KiB MiB GiB TiB)", "64MiB",

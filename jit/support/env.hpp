@@ -44,6 +44,7 @@ struct Env {
   bool spill = false;            ///< fields stay on the device for one statement only
   bool fuse = true;              ///< statements wait and become one kernel where they can
   std::optional<bool> two_rows;  ///< whether links of operators are kept so
+  std::optional<bool> gather;    ///< whether kernels read unchanged operands from copies in the order of their use
   bool overlap = true;           ///< inner sites are computed while messages travel
   std::uint64_t keep_halos = 0;  ///< bytes for each other rank
   bool share_messages = true;    ///< ranks of a machine read them where they have been written

@@ -256,6 +256,8 @@ TEST_CASE("any change of what is computed changes the hash") {
       [](Kernel& k) { k.nodes[1].place.shifted_by = 0; },
       [](Kernel& k) { k.nodes[1].place.shifted_by = 1; },
       [](Kernel& k) { k.stores[0].place.shifted_by = 0; },
+      [](Kernel& k) { k.nodes[1].place.frame = 1; },
+      [](Kernel& k) { k.stores[0].place.frame = 1; },
       [](Kernel& k) { k.nodes[5].op = Op::add; },
       [](Kernel& k) { k.nodes[5].b = 3; },
       [](Kernel& k) { k.stores[0].place.stride = 1; },
@@ -319,6 +321,21 @@ TEST_CASE("the verifier accepts the sample and names what is wrong in its varian
   CHECK(contains(objection([](Kernel& k) { k.leaves[1].written = false; }), "a leaf that is written"));
   CHECK(contains(objection([](Kernel& k) { k.stores[0].value = 1; }), "a value of the site's frame"));
   CHECK(contains(objection([](Kernel& k) { k.stores[0].place.slot = 1; }), "slot 0"));
+  CHECK(contains(objection([](Kernel& k) { k.nodes[1].place.frame = 1; }), "kept at the site"));
+  CHECK(contains(objection([](Kernel& k) {
+                   k.nodes[1].place.slot = 0;
+                   k.nodes[1].place.frame = 2;
+                 }),
+                 "a slot below 2"));
+  CHECK(objection([](Kernel& k) {
+          k.nodes[1].place.slot = 0;
+          k.nodes[1].place.frame = 1;
+        }) == "");
+  CHECK(contains(objection([](Kernel& k) { k.stores[0].place.frame = 1; }), "a value of slot 1"));
+  CHECK(objection([](Kernel& k) {
+          k.stores[0].value = 1;
+          k.stores[0].place.frame = 1;
+        }) == "");
   CHECK(contains(objection([](Kernel& k) { k.lanes = 12; }), "a power of two"));
   CHECK(contains(objection([](Kernel& k) { k.slots[1].exchange.flip = 16; }), "an exchange of lanes"));
   for (const jit::LaneExchange& ring : {jit::LaneExchange{0, 5, 1}, {0, 1, 1}})

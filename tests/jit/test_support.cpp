@@ -149,6 +149,7 @@ std::map<std::string, std::string> values_of(const jit::Env& e) {
           {"TESSERA_SIM_DELAY", number(e.sim_delay)},
           {"TESSERA_FUSE", number(e.fuse)},
           {"TESSERA_TWO_ROWS", maybe(e.two_rows)},
+          {"TESSERA_GATHER", maybe(e.gather)},
           {"TESSERA_OVERLAP", number(e.overlap)},
           {"TESSERA_KEEP_HALOS", number(e.keep_halos)},
           {"TESSERA_SHARE_MESSAGES", number(e.share_messages)},
