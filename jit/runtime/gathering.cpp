@@ -20,6 +20,8 @@ constexpr std::size_t kFewest = 6;
 constexpr int kPatience = 3;
 // A copy that so many launches have not used is of contents that have gone.
 constexpr std::uint64_t kLongAgo = 64;
+// Where fields take more than this of the memory there are no copies: what else the process and the system need is not known.
+constexpr double kShareOfMemory = 0.75;
 
 bool is_plain(const ir::Place& place) { return place.stride == 0 && place.leap == 0 && place.shifted_by < 0; }
 
@@ -221,6 +223,8 @@ const Gathering::Copy* Gathering::copy_of(const Launch& launch, std::span<void* 
   const auto words = words_of(kernel, chosen_);
   const std::size_t bytes = static_cast<std::size_t>((domain.end - domain.begin) * kernel.lanes * words) *
                             static_cast<std::size_t>(ir::bytes(kernel.leaves[index(chosen_.front().leaf)].word));
+  const double room = kShareOfMemory * static_cast<double>(memory_.limit());
+  if (static_cast<double>(memory_.live_bytes() + bytes) > room) return nullptr;
   void* const address = memory_.try_allocate(bytes);
   if (address == nullptr) return nullptr;
   Block block(memory_, address, bytes);
