@@ -1,6 +1,8 @@
 #include "jit/codegen/kernel_emitter.hpp"
 
+#include <array>
 #include <cstddef>
+#include <map>
 
 #include "jit/codegen/operations.hpp"
 #include "jit/codegen/schedule.hpp"
@@ -137,13 +139,12 @@ class KernelEmitter {
   struct View {
     std::vector<Frame> frames;
     std::vector<bool> known;
-    std::vector<Value*>
-        addresses;  ///< [(slot + frame * slots) * leaves + leaf]: component 0 of the block, or <V x i64> byte offsets
+    /// By slot, frame and leaf: component 0 of the block, or <V x i64> byte offsets.
+    std::map<std::array<int, 3>, Value*> addresses;
   };
 
   View view(Value* group, Value* half) const {
-    View v{std::vector<Frame>(kernel_.slots.size()), std::vector<bool>(kernel_.slots.size(), false),
-           std::vector<Value*>(kernel_.slots.size() * kernel_.slots.size() * kernel_.leaves.size(), nullptr)};
+    View v{std::vector<Frame>(kernel_.slots.size()), std::vector<bool>(kernel_.slots.size(), false), {}};
     v.frames[0] = {group, half, nullptr, nullptr};
     v.known[0] = true;
     return v;
@@ -198,7 +199,7 @@ class KernelEmitter {
     const auto slot = std::size_t(p.slot), seen_from = std::size_t(ir::frame_of(p)), leaf_number = std::size_t(p.leaf);
     Frame f = frame(v, slot);
     if (seen_from != slot) f.half = frame(v, seen_from).half;
-    Value*& known = v.addresses[(slot + seen_from * kernel_.slots.size()) * kernel_.leaves.size() + leaf_number];
+    Value*& known = v.addresses[{p.slot, ir::frame_of(p), p.leaf}];
     if (known) return known;
     const ir::Leaf& leaf = kernel_.leaves[leaf_number];
     const std::int64_t size = ir::bytes(leaf.word), lanes = block_lanes(kernel_.lanes, leaf.word);

@@ -233,12 +233,10 @@ const Gathering::Copy* Gathering::copy_of(const Launch& launch, std::span<void* 
   std::vector<void*> fields(addresses.begin(), addresses.end());
   fields.push_back(address_for(maker.ir, address, domain.begin));
   const std::size_t size_class = size_class_of(domain);
-  if (maker.classes.size() <= size_class) maker.classes.resize(size_class + 1);
-  SizeClass& size = maker.classes[size_class];
-  if (size.variant == nullptr) variants_.prepare(maker, size_class, 2.0 * static_cast<double>(bytes));
+  variants_.prepare(maker, size_class, 2.0 * static_cast<double>(bytes));
   DeviceLaunch run;
   run.kernel = &maker.ir;
-  apply(size, run);
+  apply(maker.classes[size_class], run);
   run.fields = fields;
   run.tables = tables;
   run.begin = domain.begin, run.end = domain.end;

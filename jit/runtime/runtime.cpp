@@ -302,9 +302,7 @@ inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addre
   const double bytes_per_site = domain.whole ? kernel.cost.bytes : kernel.cost.bytes_of_part;
   const double bytes = static_cast<double>(domain.sites) * bytes_per_site;
   const std::size_t number = size_class_of(domain);
-  if (kernel.classes.size() <= number) kernel.classes.resize(number + 1);
-  if (kernel.classes[number].variant == nullptr)
-    variants.prepare(kernel, number, static_cast<double>(std::max(domain.sites, launch.sites_of_all)) * bytes_per_site);
+  variants.prepare(kernel, number, static_cast<double>(std::max(domain.sites, launch.sites_of_all)) * bytes_per_site);
   return {.kernel = &kernel, .size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
 }
 
@@ -316,9 +314,7 @@ void Runtime::State::gather(const Launch& launch, BoundPart& part) {
   if (found.kernel == nullptr) return;
   part.kernel = found.kernel;
   bound.addresses[part.addresses + leaves] = found.copy;
-  std::vector<SizeClass>& classes = found.kernel->classes;
-  if (classes.size() <= part.size_class) classes.resize(part.size_class + 1);
-  if (classes[part.size_class].variant == nullptr) variants.prepare(*found.kernel, part.size_class, part.bytes);
+  variants.prepare(*found.kernel, part.size_class, part.bytes);
 }
 
 inline DeviceLaunch Runtime::State::device_launch(const Launch& launch, const BoundPart& part,

@@ -386,7 +386,7 @@ std::optional<TuningProgress> Variants::remembered(const SizeClass& size, const 
 
 // ---- choosing -------------------------------------------------------------------------------------------------------
 
-void Variants::prepare(KernelHandle& kernel, std::size_t size_class, double bytes) {
+void Variants::prepare_first(KernelHandle& kernel, std::size_t size_class, double bytes) {
   SizeClass& size = kernel.classes[size_class];
   const TuningSpace open = space(kernel, bytes);
   if (!open.settled()) size.key = key(kernel, size_class, open);

@@ -29,8 +29,11 @@ class Variants {
   Variants(const Variants&) = delete;
   Variants& operator=(const Variants&) = delete;
 
-  /// Before the first launch in a size class; `bytes` are those that it moves. Throws what the compiler throws.
-  void prepare(KernelHandle& kernel, std::size_t size_class, double bytes);
+  /// Before each launch in a size class; `bytes` are those that the first one moves. Throws what the compiler throws.
+  void prepare(KernelHandle& kernel, std::size_t size_class, double bytes) {
+    if (kernel.classes.size() <= size_class) kernel.classes.resize(size_class + 1);
+    if (kernel.classes[size_class].variant == nullptr) prepare_first(kernel, size_class, bytes);
+  }
   /// After a launch that the device refused: launches other configurations until one runs. DeviceError if none does.
   void retry(KernelHandle& kernel, std::size_t size_class, double bytes, DeviceLaunch& run);
   /// After a launch in a size class that has a tuner, with the launch's time if it was taken.
@@ -64,6 +67,7 @@ class Variants {
   bool is_small(double bytes) const;
 
  private:
+  void prepare_first(KernelHandle& kernel, std::size_t size_class, double bytes);
   bool may_exceed_caches(double bytes) const;
   std::string machine_key(const std::string& what) const;
   struct OfMachine {

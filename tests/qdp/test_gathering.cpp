@@ -3,9 +3,7 @@
 #include "operations.hpp"
 #include "sketches.hpp"
 #include "tests/jit/settings.hpp"
-#include "tests/message_of.hpp"
 
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -63,12 +61,13 @@ struct Fields {
   OLattice<PScalar<PColorVector<RComplex<REAL64>, Nc>>> z;  ///< of double precision, what comes to it of whatever
 };
 
-/// A program of hops and of what is done to links and vectors between them, the same for the same seed: all that the hops give.
+/// What hops give.
 template <class W>
 struct Results {
   std::vector<typename Fields<W>::Vector> vectors;
   std::vector<Double> sums;
 };
+/// A program of hops and of what is done to links and vectors between them, the same for the same seed.
 template <class W>
 Results<W> run(unsigned seed) {
   using Matrix = typename Fields<W>::Matrix;
@@ -199,7 +198,7 @@ TEST_CASE("copies make way for fields, and are made again") {
   const std::int64_t copied = launches_of_copies("gather");
   CHECK(copied > 0);
   memory.release_kept();
-  const std::size_t bytes = f.u.size() * 2 * f.u[0].field()->device_bytes() / 2;  // of each of two copies
+  const std::size_t bytes = f.u.size() * f.u[0].field()->device_bytes();  // of each of two copies
   memory.set_limit(memory.live_bytes());
   void* const block = memory.allocate(bytes);
   memory.free(block, bytes);
