@@ -102,7 +102,7 @@ class GpuLoader {
   /// assembler says about resources. Throws InternalError with the assembler's errors. From any thread, at the same time.
   virtual std::string assemble(const std::string& ptx, int registers, std::string& log) = 0;
   /// What assembles, with its version; part of the cache key.
-  virtual std::string assembler() const = 0;
+  virtual std::string assembler() = 0;
   virtual KernelCode load(const std::string& binary, const std::string& symbol, KernelResources& resources) = 0;
   virtual void unload(KernelCode code) noexcept = 0;
 };

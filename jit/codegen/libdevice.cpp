@@ -2,11 +2,10 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
+#include "jit/support/cuda_toolkit.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 
@@ -25,17 +24,8 @@ std::string beside_this_library(const char* name) {
 
 std::vector<std::string> libdevice_places() {
   if (!env().libdevice.empty()) return {env().libdevice};
-  const std::string in_toolkit = "/nvvm/libdevice/libdevice.10.bc";
   std::vector<std::string> places;
-  for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* toolkit = std::getenv(name); toolkit && *toolkit) places.push_back(toolkit + in_toolkit);
-  places.push_back("/usr/local/cuda" + in_toolkit);
-  std::vector<std::string> versions;  // /usr/local/cuda-12.4 and the like, newest first
-  std::error_code error;
-  for (std::filesystem::directory_iterator it("/usr/local", error), end; !error && it != end; it.increment(error))
-    if (it->path().filename().string().starts_with("cuda-")) versions.push_back(it->path().string() + in_toolkit);
-  std::sort(versions.rbegin(), versions.rend());
-  places.insert(places.end(), versions.begin(), versions.end());
+  for (const std::string& toolkit : cuda_toolkits()) places.push_back(toolkit + "/nvvm/libdevice/libdevice.10.bc");
   if (const std::string bundled = beside_this_library("../share/tessera/libdevice.10.bc"); !bundled.empty())
     places.push_back(bundled);
   places.push_back("/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc");

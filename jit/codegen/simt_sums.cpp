@@ -172,25 +172,27 @@ llvm::Value* SimtSums::global_word(std::size_t r, Value* word) {
   return builder_.CreateGEP(builder_.getInt64Ty(), bins_, builder_.CreateAdd(word, i64(r * kBinsWords)));
 }
 
-template <class Word>
-void SimtSums::add_digits(const Word& word, Value* i, const Digits& d) {
-  atomic(llvm::AtomicRMWInst::UMax, word(i64(kTopWord)), wide(i));
+void SimtSums::add_to_bins(std::size_t r, Value* i, const Digits& d) {
+  atomic(llvm::AtomicRMWInst::UMax, global_word(r, i64(kTopWord)), wide(i));
   for (std::uint64_t k = 0; k < 3; ++k)
-    atomic(llvm::AtomicRMWInst::Add, word(builder_.CreateAdd(wide(i), i64(kFirstBin + 2 - k))), d[k]);
+    atomic(llvm::AtomicRMWInst::Add, global_word(r, builder_.CreateAdd(wide(i), i64(kFirstBin + 2 - k))), d[k]);
 }
 
-void SimtSums::add_to_bins(std::size_t r, Value* i, const Digits& d) {
-  add_digits([&](Value* word) { return global_word(r, word); }, i, d);
+std::vector<llvm::Value*> SimtSums::part_of_thread(std::size_t r) {
+  const State& s = states_[r];
+  if (s.extremum) return {get(s.extremum)};
+  return {get(s.window), get(s.digits[0]), get(s.digits[1]), get(s.digits[2])};
+}
+
+void SimtSums::add_to_bins(std::size_t r, const std::vector<Value*>& part) {
+  if (states_[r].extremum)
+    atomic(llvm::AtomicRMWInst::UMax, global_word(r, i64(kExtremumWord)), part[0]);
+  else
+    add_to_bins(r, top_of(part[0]), {part[1], part[2], part[3]});
 }
 
 void SimtSums::finish_call(Value* first, Value* last, Value* threads) {
-  for (std::size_t r = 0; r < states_.size(); ++r) {
-    const State& s = states_[r];
-    if (s.extremum)
-      atomic(llvm::AtomicRMWInst::UMax, global_word(r, i64(kExtremumWord)), get(s.extremum));
-    else
-      add_to_bins(r, top_of(get(s.window)), get(s));
-  }
+  for (std::size_t r = 0; r < states_.size(); ++r) add_to_bins(r, part_of_thread(r));
   Value* mine = builder_.CreateSub(last, first);
   Value* before = atomic(llvm::AtomicRMWInst::Add, sums_, mine, llvm::AtomicOrdering::AcquireRelease);
   when(builder_.CreateICmpEQ(builder_.CreateAdd(before, mine), threads), [&] {
@@ -229,54 +231,60 @@ llvm::Value* SimtSums::over_warp(Value* x, const Combine& combine) {
 
 void SimtSums::barrier() { builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); }
 
+std::vector<llvm::Value*> SimtSums::over_warp(std::size_t r, const std::vector<Value*>& part) {
+  Value* highest = over_warp(part[0], [&](Value* a, Value* b) { return larger(a, b); });
+  if (states_[r].extremum) return {highest};
+  Digits d = raise({part[1], part[2], part[3]}, builder_.CreateSub(highest, part[0]));
+  for (Value*& x : d) x = over_warp(x, [&](Value* a, Value* b) { return builder_.CreateAdd(a, b); });
+  return {highest, d[0], d[1], d[2]};
+}
+
 void SimtSums::finish_block() {
   llvm::Function* function = builder_.GetInsertBlock()->getParent();
-  auto* words = llvm::ArrayType::get(builder_.getInt64Ty(), states_.size() * kBinsWords);
-  auto* shared = new llvm::GlobalVariable(*function->getParent(), words, false, llvm::GlobalValue::InternalLinkage,
-                                          llvm::UndefValue::get(words), function->getName() + "_bins", nullptr,
-                                          llvm::GlobalValue::NotThreadLocal, kShared);
-  shared->setAlignment(llvm::Align(8));
-  const auto shared_word = [&](Value* word) { return builder_.CreateGEP(builder_.getInt64Ty(), shared, word); };
+  std::vector<std::vector<Value*>> parts;
+  for (std::size_t r = 0; r < states_.size(); ++r) parts.push_back(over_warp(r, part_of_thread(r)));
   Value* me = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {});
   Value* threads = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x, {}, {});
-  Value* count = i32(states_.size() * kBinsWords);
+  Value* lane = builder_.CreateAnd(me, i32(kWarp - 1));
+  Value* warp = builder_.CreateUDiv(me, i32(kWarp));
+  Value* warps = builder_.CreateUDiv(threads, i32(kWarp));
 
-  loop(me, count, threads, "clear", [&](Value* w) { builder_.CreateStore(i64(0), shared_word(wide(w))); });
-  barrier();
-  Value* leads = builder_.CreateICmpEQ(builder_.CreateAnd(me, i32(kWarp - 1)), i32(0));
-  for (std::size_t r = 0; r < states_.size(); ++r) {
-    const State& s = states_[r];
-    const auto mine = [&](Value* word) { return shared_word(builder_.CreateAdd(word, i64(r * kBinsWords))); };
-    const auto max = [&](Value* a, Value* b) { return larger(a, b); };
-    if (s.extremum) {
-      Value* extremum = over_warp(get(s.extremum), max);
-      when(leads, [&] { atomic(llvm::AtomicRMWInst::UMax, mine(i64(kExtremumWord)), extremum); });
-      continue;
-    }
-    Value* highest = over_warp(get(s.window), max);
-    Digits d = raise(get(s), builder_.CreateSub(highest, get(s.window)));
-    for (Value*& x : d) x = over_warp(x, [&](Value* a, Value* b) { return builder_.CreateAdd(a, b); });
-    when(leads, [&] { add_digits(mine, top_of(highest), d); });
-  }
-  barrier();
-  loop(me, count, threads, "publish", [&](Value* w) {
-    Value* value = builder_.CreateLoad(builder_.getInt64Ty(), shared_word(wide(w)));
-    when(builder_.CreateICmpNE(value, i64(0)), [&] {
-      Value* where = builder_.CreateGEP(builder_.getInt64Ty(), bins_, wide(w));
-      auto* add = block("bin");
-      auto* max = block("maximum");
-      auto* next = block("published");
-      Value* is_bin = builder_.CreateICmpUGE(builder_.CreateURem(w, i32(kBinsWords)), i32(kFirstBin));
-      builder_.CreateCondBr(is_bin, add, max);
-      builder_.SetInsertPoint(add);
-      atomic(llvm::AtomicRMWInst::Add, where, value);
-      builder_.CreateBr(next);
-      builder_.SetInsertPoint(max);
-      atomic(llvm::AtomicRMWInst::UMax, where, value);
-      builder_.CreateBr(next);
-      builder_.SetInsertPoint(next);
-    });
+  // [reduction][word of its part][warp]
+  std::size_t words = 0;
+  for (const auto& part : parts) words += part.size();
+  auto* array = llvm::ArrayType::get(builder_.getInt64Ty(), words * kWarp);
+  auto* shared = new llvm::GlobalVariable(*function->getParent(), array, false, llvm::GlobalValue::InternalLinkage,
+                                          llvm::UndefValue::get(array), function->getName() + "_parts", nullptr,
+                                          llvm::GlobalValue::NotThreadLocal, kShared);
+  shared->setAlignment(llvm::Align(8));
+  const auto shared_word = [&](std::size_t word, Value* of_warp) {
+    return builder_.CreateGEP(builder_.getInt64Ty(), shared, builder_.CreateAdd(of_warp, i32(word * kWarp)));
+  };
+  when(builder_.CreateICmpEQ(lane, i32(0)), [&] {
+    std::size_t word = 0;
+    for (const auto& part : parts)
+      for (Value* x : part)
+        builder_.CreateStore(builder_.CreateZExt(x, builder_.getInt64Ty()), shared_word(word++, warp));
   });
+  barrier();
+  // Each reduction has a warp that makes the parts of all warps one; lanes that no warp has written for give nothing.
+  Value* has_part = builder_.CreateICmpULT(lane, warps);
+  Value* source = builder_.CreateSelect(has_part, lane, i32(0));
+  std::size_t word = 0;
+  for (std::size_t r = 0; r < parts.size(); ++r) {
+    const std::size_t first_word = word;
+    word += parts[r].size();
+    when(builder_.CreateICmpEQ(warp, builder_.CreateURem(i32(r), warps)), [&] {
+      std::vector<Value*> part;
+      for (std::size_t k = 0; k < parts[r].size(); ++k) {
+        Value* x = builder_.CreateLoad(builder_.getInt64Ty(), shared_word(first_word + k, source));
+        if (k > 0) x = builder_.CreateSelect(has_part, x, i64(0));
+        part.push_back(builder_.CreateTrunc(x, parts[r][k]->getType()));
+      }
+      const std::vector<Value*> all = over_warp(r, part);
+      when(builder_.CreateICmpEQ(lane, i32(0)), [&] { add_to_bins(r, all); });
+    });
+  }
   hand_over(me, threads);
 }
 

@@ -1,7 +1,8 @@
 // Reductions of kernels for threads (arithmetic: ir/sum.hpp, memory: ir/abi.hpp).
 //
 //   summand -> digits in registers, relative to the largest of the thread's summands
-//   -> sum of the warp (shuffles) -> bins of the block (shared memory) -> SumBins (one addition per block and bin)
+//   -> sum of the warp (shuffles) -> of the block (its warps' sums in shared memory, shuffles) -> SumBins (one addition per
+//   block and digit)
 //   -> results, by the block that is the last to get there
 #pragma once
 
@@ -57,9 +58,11 @@ class SimtSums : private SimtCode {
                 llvm::AtomicOrdering order = llvm::AtomicOrdering::Monotonic);
   /// A word of SumBins `r` in device memory.
   Value* global_word(std::size_t r, Value* word);
-  template <class Word>
-  void add_digits(const Word& word, Value* i, const Digits& d);
   void add_to_bins(std::size_t r, Value* i, const Digits& d);
+  /// The words of a thread's part of reduction `r`: an extremum, or window and digits; and the parts of a warp made one.
+  std::vector<Value*> part_of_thread(std::size_t r);
+  std::vector<Value*> over_warp(std::size_t r, const std::vector<Value*>& part);
+  void add_to_bins(std::size_t r, const std::vector<Value*>& part);
   /// The words first, first + step, ... of all bins, to the results. Exchanges read where the additions were done, not
   /// in a cache of this processor.
   void move_bins(Value* first, Value* step);

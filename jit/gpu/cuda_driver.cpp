@@ -5,13 +5,17 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "jit/gpu/cuda_api.hpp"
 #include "jit/gpu/driver.hpp"
+#include "jit/gpu/ptxas.hpp"
 #include "jit/support/bytes.hpp"
+#include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "jit/support/log.hpp"
 
@@ -167,6 +171,7 @@ GpuProperties read_properties(const Api& api, cuda::DeviceNumber device) {
 // own reordering does harm: at level 1 it takes a quarter to an eighth of the time and spills the same or much less (CUDA
 // 13: 2 s and 10 KB instead of 16 s and 320 KB for the baryons' kernel).
 constexpr std::size_t kLongText = 400'000;
+constexpr int kUsualLevel = 3, kLevelOfLongText = 1;
 
 /// The buffers into which the driver's assembler and loader write, and the options that say so.
 class JitLog {
@@ -245,6 +250,7 @@ class CudaDriver final : public GpuDriver {
 
   const GpuProperties& properties() const override { return properties_; }
   std::unique_ptr<Target> make_target() override { return make_nvptx_target(properties_.sm, this); }
+  std::string assembler() override { return ptxas() != nullptr ? ptxas()->name() : properties_.driver; }
 
   // ---- memory ----
 
@@ -380,11 +386,18 @@ class CudaDriver final : public GpuDriver {
 
   // ---- code ----
 
+  /// The driver's assembler has the last word, also about what is wrong with a kernel.
   std::string assemble(const std::string& ptx, int registers, std::string& log) override {
+    const bool is_long = ptx.size() > kLongText;
+    if (const Ptxas* const program = ptxas()) {
+      if (const auto binary = program->assemble(ptx, registers, is_long ? kLevelOfLongText : kUsualLevel, log))
+        return *binary;
+      log_info("gpu", program->name(), " made no code: ", log);
+    }
     enter();
     JitLog notes(registers);
     notes.add(cuda::kJitTargetFromContext, nullptr);
-    if (ptx.size() > kLongText) notes.add(cuda::kJitOptimizationLevel, JitLog::number(1));
+    if (is_long) notes.add(cuda::kJitOptimizationLevel, JitLog::number(kLevelOfLongText));
     cuda::LinkState state = nullptr;
     check(api_.cuLinkCreate_v2(notes.count(), notes.options(), notes.values(), &state), "cuLinkCreate_v2");
     const struct Linker {
@@ -539,6 +552,34 @@ class CudaDriver final : public GpuDriver {
     if (!text.empty() && !told_.exchange(true)) log_warn("gpu", text);
   }
 
+  /// The program that makes code here, if there is one whose code the driver takes.
+  const Ptxas* ptxas() {
+    std::call_once(looked_for_ptxas_, [&] { ptxas_ = find_ptxas(); });
+    return ptxas_ ? &*ptxas_ : nullptr;
+  }
+  std::optional<Ptxas> find_ptxas() {
+    int version = 0;
+    check(api_.cuDriverGetVersion(&version), "cuDriverGetVersion");
+    const auto takes = [&](const std::string& binary) {
+      enter();
+      cuda::Module module = nullptr;
+      if (api_.cuModuleLoadDataEx(&module, binary.c_str(), 0, nullptr, nullptr) != cuda::kSuccess) return false;
+      check(api_.cuModuleUnload(module), "cuModuleUnload");
+      return true;
+    };
+    std::string why;
+    std::optional<Ptxas> found = Ptxas::find(properties_.sm, version / 1000, takes, why);
+    const std::string& wanted = env().ptxas;
+    if (!found && wanted != "auto" && wanted != "0")
+      throw DeviceError({.what = "TESSERA_PTXAS=" + wanted,
+                         .expected = "NVIDIA's assembler ptxas, of CUDA " + std::to_string(version / 1000) +
+                                     " or older, with code for sm_" + std::to_string(properties_.sm),
+                         .got = why,
+                         .what_now = "Name another, or unset it; 0: the driver's own assembler"});
+    log_info("gpu", "code is made by ", found ? found->name() : "the driver's assembler: " + why);
+    return found;
+  }
+
   int attribute(cuda::Function function, cuda::FunctionAttribute which) const {
     int value = 0;
     check(api_.cuFuncGetAttribute(&value, which, function), "cuFuncGetAttribute");
@@ -564,6 +605,8 @@ class CudaDriver final : public GpuDriver {
   const std::uint64_t number_ = next_number();  ///< contexts of different drivers may have the same address
   std::unordered_map<KernelCode, std::unique_ptr<LoadedKernel>> kernels_;
   std::atomic<bool> told_{false};
+  std::once_flag looked_for_ptxas_;
+  std::optional<Ptxas> ptxas_;
 };
 
 }  // namespace

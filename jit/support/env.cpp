@@ -18,7 +18,7 @@ namespace {
 // clang-format off
 enum Row {
   kLog, kDump, kDumpDir, kCacheDir, kCacheMax, kCache, kKernelMax, kSync, kCheck, kDevice, kProfile, kTune, kAssembler, kStream, kPrefetch,
-  kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kSimMemory, kSimFault, kSimDelay,
+  kLanes, kMemMax, kSpill, kLibCuda, kLibDevice, kPtxas, kSimMemory, kSimFault, kSimDelay,
   kFuse, kTwoRows, kGather, kOverlap, kKeepHalos, kShareMessages, kNuma, kMpi, kGpuMpi, kMpiLibrary, kTimeout
 };
 // clang-format on
@@ -196,6 +196,7 @@ Env read_all() {
   values.spill = read_bool(kSpill);
   values.libcuda = raw(kLibCuda);
   values.libdevice = raw(kLibDevice);
+  values.ptxas = raw(kPtxas);
   values.sim_memory = read_bytes(kSimMemory);
   values.sim_fault = raw(kSimFault);
   values.sim_delay = read_bool(kSimDelay);
@@ -255,6 +256,8 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_LIBCUDA", "file", "libcuda.so.1", "the CUDA driver's library"},
       {"TESSERA_LIBDEVICE", "file", "",
        "libdevice.10.bc, NVIDIA's mathematical functions; looked for where CUDA is if not set"},
+      {"TESSERA_PTXAS", "auto, 0, or a file", "auto",
+       "NVIDIA's assembler as a program, which makes several kernels at once beside the running ones; auto: on PATH or where CUDA is; 0, or none there: the driver's, which does neither; same bits"},
       {"TESSERA_SIM_MEMORY", "bytes, or with K M G T (KiB MiB GiB TiB)", "1GiB", "memory of the simulated GPU"},
       {"TESSERA_SIM_FAULT", "list of allocate:<n>,launch:<n>,copy:<n>,block:<threads>,pinned:<n>,stack:<bytes>", "",
        "the n-th such call of the simulated GPU fails; largest block it runs; allocations of pinned memory it grants; memory that must be free at each launch"},

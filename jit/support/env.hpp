@@ -51,6 +51,7 @@ struct Env {
   bool numa = true;              ///< ranks stay in their share of the NUMA domains
   std::string libcuda;           ///< the CUDA driver's library
   std::string libdevice;         ///< NVIDIA's mathematical functions as LLVM bitcode; empty: looked for
+  std::string ptxas;             ///< NVIDIA's assembler; auto: looked for; 0: the driver's
   std::uint64_t sim_memory = 0;  ///< bytes of the simulated GPU
   std::string sim_fault;         ///< what fails there, see jit/gpu/driver.hpp
   bool sim_delay = true;         ///< whether its streams dawdle

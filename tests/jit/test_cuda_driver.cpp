@@ -15,6 +15,7 @@
 #include "jit/gpu/gpu_device.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
+#include "tests/jit/settings.hpp"
 
 using jit::DeviceError;
 using jit::GpuDriver;
@@ -29,14 +30,16 @@ std::string path_of(const std::string& variant) {
       .string();
 }
 
-/// TESSERA_LIBCUDA for the life of the object.
+/// TESSERA_LIBCUDA and TESSERA_PTXAS for the life of the object.
 struct Library {
-  explicit Library(const std::string& path) : path_(path) {
+  explicit Library(const std::string& path, const std::string& ptxas = "0") : path_(path) {
     ::setenv("TESSERA_LIBCUDA", path.c_str(), 1);
+    ::setenv("TESSERA_PTXAS", ptxas.c_str(), 1);
     jit::reload_env();
   }
   ~Library() {
     ::unsetenv("TESSERA_LIBCUDA");
+    ::unsetenv("TESSERA_PTXAS");
     jit::reload_env();
   }
   Library(const Library&) = delete;
@@ -59,7 +62,8 @@ struct Library {
 
 /// The working library with a driver open on it.
 struct Open {
-  Library library{path_of("works")};
+  explicit Open(const std::string& ptxas = "0") : library(path_of("works"), ptxas) {}
+  Library library;
   FakeCuda& fake = library.fresh();
   std::unique_ptr<GpuDriver> driver = jit::open_cuda_driver(0);
 
@@ -431,6 +435,78 @@ TEST_CASE("an assembler that is too old or not there is the machine's fault") {
   open.fake.failures["cuLinkCreate_v2"] = cuda::kOutOfMemory;
   CHECK_THROWS_WITH_AS(open.driver->assemble("ptx", 0, log), doctest::Contains("48.0 GiB free of 64.0 GiB"),
                        DeviceError);
+}
+
+TEST_CASE("a ptxas makes code instead of the driver's assembler, which has the last word") {
+  const tests::Folder folder;
+  std::filesystem::create_directory(folder.path);
+  const auto file = [&](const char* name) { return (folder.path / name).string(); };
+  const auto program = [&](const char* name, const std::string& version, const std::string& body) {
+    const std::string path = file(name);
+    std::ofstream(path) << "#!/bin/sh\n[ \"$1\" = --version ] && { echo 'Cuda compilation tools, release " << version
+                        << ", V" << version << ".88'; exit; }\n"
+                        << "while [ \"$1\" != -o ]; do all=\"$all $1\"; in=$1; shift; done\n"
+                        << body;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  };
+  const std::string good = program("good", "12.4", "echo \"$all\"; printf '\\177ELF of ' > $2; cat $in >> $2\n");
+  std::string log;
+  {
+    Open open(good);
+    CHECK(open.driver->assembler() == "ptxas V12.4.88");
+    CHECK(open.driver->assemble("some ptx", 128, log) ==
+          "\x7f"
+          "ELF of some ptx");
+    CHECK(contains(log, "-arch=sm_90 -O3 -maxrregcount=128 /proc/self/fd/"));
+    CHECK(open.driver->assemble(std::string(400'001, 'x'), 0, log).size() == 400'009);
+    CHECK(contains(log, "-O1 /proc/self/fd/"));
+    CHECK(open.fake.ptx.empty());
+    std::vector<std::thread> threads;
+    std::vector<std::string> made(8);
+    for (std::size_t i = 0; i < made.size(); ++i)
+      threads.emplace_back([&, i] {
+        std::string words;
+        made[i] = open.driver->assemble("ptx " + std::to_string(i), 0, words);
+      });
+    for (std::thread& thread : threads) thread.join();
+    for (std::size_t i = 0; i < made.size(); ++i)
+      CHECK(made[i] ==
+            "\x7f"
+            "ELF of ptx " +
+                std::to_string(i));
+  }
+  SUBCASE("what it refuses, or dies of, goes to the driver") {
+    for (const char* end : {"exit 1", "kill -9 $$", "printf nonsense > $2", "true"}) {
+      CAPTURE(end);
+      const std::string path =
+          program("sometimes", "12.0",
+                  "grep -q empty $in && { printf '\\177ELF of ' > $2; exit; }\n" + std::string(end) + "\n");
+      Open open(path);
+      CHECK(open.driver->assembler() == "ptxas V12.0.88");
+      CHECK(open.driver->assemble("ptx of k", 0, log) == "cubin of ptx of k");
+    }
+  }
+  SUBCASE("one that is asked for and of no use is an error that says why") {
+    const auto complains = [&](const std::string& path, const char* words) {
+      CAPTURE(path);
+      Open open(path);
+      CHECK_THROWS_WITH_AS(open.driver->assembler(), doctest::Contains(words), DeviceError);
+    };
+    complains(file("none"), "does not run");
+    complains(program("newer", "99.1", "exit 1\n"), "of CUDA 99, the driver is of CUDA ");
+    complains(program("other", "x", "exit 1\n"), "not ptxas");
+    complains(program("older", "11.0", "echo unknown architecture; exit 1\n"),
+              "has no code for sm_90: unknown architecture");
+    complains(program("foreign", "12.0", "printf '\\177ELF for another' > $2\n"), "the driver does not take");
+  }
+  SUBCASE("one that is found and of no use is left alone") {
+    program("ptxas", "99.1", "exit 1\n");
+    const tests::Setting path("PATH", folder.path.string() + ":" + std::getenv("PATH"));
+    Open open("auto");
+    CHECK(contains(open.driver->assembler(), "CUDA "));
+    CHECK(open.driver->assemble("ptx of k", 0, log) == "cubin of ptx of k");
+  }
 }
 
 TEST_CASE("loading tells what a kernel takes, and refuses what is no code of this GPU") {

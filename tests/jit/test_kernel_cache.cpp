@@ -62,7 +62,7 @@ struct Assembler final : jit::GpuLoader {
     if (refuses_ptx) throw jit::InternalError("ptxas error : no such instruction");
     return "binary " + std::to_string(++assembled) + '\0' + version_;
   }
-  std::string assembler() const override { return version_; }
+  std::string assembler() override { return version_; }
   void unload(jit::KernelCode) noexcept override { ++unloaded; }
   jit::KernelCode load(const std::string& binary, const std::string&, jit::KernelResources& resources) override {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));

@@ -393,13 +393,16 @@ TEST_CASE("PTX for older GPUs differs in its header only") {
   }
 }
 
-TEST_CASE("sums go through shuffles and shared memory, and one kernel's bins do not clash with another's") {
+TEST_CASE("sums go through shuffles and shared memory, and one kernel's parts do not clash with another's") {
   const auto target = jit::make_nvptx_target(80, nullptr);
   const std::string ptx = ptx_of(*target, trips(32), "sums");
-  CHECK(count(ptx, "shfl\\.sync\\.bfly") == 5 * (1 + 3 * 2) + 5 * 2);  // top, three digits of 64 bits; a minimum
-  CHECK(count(ptx, "bar\\.sync") == 2 + 2);
-  CHECK(count(ptx, "atom\\.shared|red\\.shared") == 4 + 1);
-  CHECK(ptx.find("sums_bins") != std::string::npos);
+  // In each warp, then of all warps: top, three digits of 64 bits; a minimum.
+  CHECK(count(ptx, "shfl\\.sync\\.bfly") == 2 * (5 * (1 + 3 * 2) + 5 * 2));
+  CHECK(count(ptx, "bar\\.sync") == 1 + 2);
+  CHECK(count(ptx, "st\\.shared") == 4 + 1);
+  CHECK(count(ptx, "ld\\.shared") == 4 + 1);
+  CHECK(count(ptx, "atom\\.shared|red\\.shared") == 0);  // of 64 bits they are loops
+  CHECK(ptx.find("sums_parts") != std::string::npos);
   CHECK(ptx_of(*target, wilson_hop(Type::f32, 32), "hop").find("bar.sync") == std::string::npos);
 }
 
@@ -408,9 +411,9 @@ TEST_CASE(
   const std::string ptx = ptx_of(*jit::make_nvptx_target(80, nullptr), trips(32), "sums");
   std::size_t at = 0;
   for (const char* next :
-       {"atom.shared.", "bar.sync", "atom.global.add.", "bar.sync", "membar.gl", "atom.global.add.u64", "membar.gl",
-        "bar.red.or.pred", "atom.global.exch.b64", "st.global.u64", "bar.sync", "st.global.u64", "membar.sys",
-        "st.volatile.global.u64", "ret;"}) {
+       {"st.shared.", "bar.sync", "ld.shared.", "atom.global.add.", "bar.sync", "membar.gl", "atom.global.add.u64",
+        "membar.gl", "bar.red.or.pred", "atom.global.exch.b64", "st.global.u64", "bar.sync", "st.global.u64",
+        "membar.sys", "st.volatile.global.u64", "ret;"}) {
     CAPTURE(next);
     at = ptx.find(next, at);
     REQUIRE(at != std::string::npos);

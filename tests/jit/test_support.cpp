@@ -144,6 +144,7 @@ std::map<std::string, std::string> values_of(const jit::Env& e) {
           {"TESSERA_SPILL", number(e.spill)},
           {"TESSERA_LIBCUDA", e.libcuda},
           {"TESSERA_LIBDEVICE", e.libdevice},
+          {"TESSERA_PTXAS", e.ptxas},
           {"TESSERA_SIM_MEMORY", number(e.sim_memory)},
           {"TESSERA_SIM_FAULT", e.sim_fault},
           {"TESSERA_SIM_DELAY", number(e.sim_delay)},

@@ -352,9 +352,11 @@ Result cuModuleLoadDataEx(Module* module, const void* image, unsigned count, Jit
   IN_CONTEXT(cuModuleLoadDataEx);
   write_log(table(count, options, values), kJitErrorLog, kJitErrorLogBytes, state().error_log);
   const std::string text = static_cast<const char*>(image);
-  if (!text.starts_with("cubin of ")) return kInvalidImage;
+  if (!text.starts_with("cubin of ") && !text.starts_with("\x7f"
+                                                          "ELF of "))
+    return kInvalidImage;
   ++state().modules;
-  *module = to_handle<Module>(new Code{text, text.find("_bins[") != std::string::npos});
+  *module = to_handle<Module>(new Code{text, text.find("_parts[") != std::string::npos});
   return kSuccess;
 }
 Result cuModuleUnload(Module module) {

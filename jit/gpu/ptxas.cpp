@@ -1,0 +1,193 @@
+#include "jit/gpu/ptxas.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "jit/support/cuda_toolkit.hpp"
+#include "jit/support/env.hpp"
+
+extern char** environ;
+
+namespace jit {
+namespace {
+
+/// A file that is only memory: nothing is left of it, however the process ends, and no disk can be full.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const char* name) : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {}
+  ~MemoryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  /// For a process that has the descriptor.
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+  bool write(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return false;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+  }
+  std::string read() const {
+    struct stat status{};
+    if (::fstat(descriptor_, &status) != 0) return {};
+    std::string text(static_cast<std::size_t>(status.st_size), '\0');
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t got = ::pread(descriptor_, &text[done], text.size() - done, static_cast<off_t>(done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return {};
+      done += static_cast<std::size_t>(got);
+    }
+    return text;
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// Runs a program with those files open, and what it says in `log`; whether it ended with status 0. In a process group of its own:
+/// what a terminal interrupts is the program that waits for it.
+bool runs(std::vector<std::string> command, const std::vector<const MemoryFile*>& files, std::string& log) {
+  const MemoryFile output("tessera-log");
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (::posix_spawn_file_actions_init(&actions) != 0) return false;
+  if (::posix_spawnattr_init(&attributes) != 0) {
+    ::posix_spawn_file_actions_destroy(&actions);
+    return false;
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDERR_FILENO);
+  for (const MemoryFile* file : files)  // to itself: it stays open then
+    ::posix_spawn_file_actions_adddup2(&actions, file->descriptor(), file->descriptor());
+  pid_t process = 0;
+  const int failure = ::posix_spawn(&process, arguments[0], &actions, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) {
+    log = command[0] + ": " + std::strerror(failure);
+    return false;
+  }
+  int status = 0;
+  pid_t ended = 0;
+  do ended = ::waitpid(process, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  log = output.read();
+  return ended == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// The program that there is, or the one that is asked for whether it is there or not; empty: none.
+std::string path_of_program() {
+  const std::string& wanted = env().ptxas;
+  if (wanted == "0") return {};
+  if (wanted != "auto") return wanted;
+  std::vector<std::string> folders;
+  if (const char* path = std::getenv("PATH")) {
+    std::istringstream stream(path);
+    for (std::string folder; std::getline(stream, folder, ':');)
+      if (!folder.empty()) folders.push_back(folder);
+  }
+  for (const std::string& toolkit : cuda_toolkits()) folders.push_back(toolkit + "/bin");
+  for (const std::string& folder : folders)
+    if (std::string file = folder + "/ptxas"; ::access(file.c_str(), X_OK) == 0) return file;
+  return {};
+}
+
+/// Of "... release 13.0, V13.0.88": 13, and what begins with the V; 0 if it does not look like that.
+std::pair<int, std::string> version_in(const std::string& text) {
+  const std::size_t at = text.find(", V");
+  if (at == std::string::npos) return {};
+  std::size_t end = at + 3;
+  while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.')) ++end;
+  return {std::atoi(text.c_str() + at + 3), text.substr(at + 2, end - at - 2)};
+}
+
+/// A kernel that does nothing, for any GPU.
+constexpr const char* kEmptyPtx = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
+
+bool is_binary(const std::string& object) {
+  return object.starts_with(
+      "\x7f"
+      "ELF");
+}
+
+}  // namespace
+
+std::optional<Ptxas> Ptxas::find(int sm, int driver_major, const std::function<bool(const std::string&)>& takes,
+                                 std::string& why) {
+  Ptxas found(path_of_program(), sm);
+  if (found.path_.empty()) {
+    why = "there is no ptxas";
+    return std::nullopt;
+  }
+  std::string log;
+  if (!runs({found.path_, "--version"}, {}, log)) {
+    why = found.path_ + " does not run: " + log;
+    return std::nullopt;
+  }
+  const auto [major, version] = version_in(log);
+  if (major == 0 || major > driver_major) {
+    why = found.path_ + " is " + (major == 0 ? "not ptxas" : "of CUDA " + std::to_string(major)) +
+          ", the driver is of CUDA " + std::to_string(driver_major);
+    return std::nullopt;
+  }
+  found.name_ = "ptxas " + version;
+  const auto binary = found.assemble(kEmptyPtx, 0, 3, log);
+  if (!binary || !takes(*binary)) {
+    why =
+        found.path_ + ", " + version + ", " +
+        (binary ? "makes code that the driver does not take" : "has no code for sm_" + std::to_string(sm) + ": " + log);
+    return std::nullopt;
+  }
+  return found;
+}
+
+std::optional<std::string> Ptxas::assemble(const std::string& ptx, int registers, int level, std::string& log) const {
+  MemoryFile text("tessera-ptx");
+  const MemoryFile object("tessera-cubin");
+  if (object.descriptor() < 0 || !text.write(ptx)) {
+    log = "no memory for files";
+    return std::nullopt;
+  }
+  std::vector<std::string> command{path_, "-v", "-arch=sm_" + std::to_string(sm_), "-O" + std::to_string(level)};
+  if (registers > 0) command.push_back("-maxrregcount=" + std::to_string(registers));
+  command.insert(command.end(), {text.path(), "-o", object.path()});
+  if (!runs(std::move(command), {&text, &object}, log)) return std::nullopt;
+  std::string binary = object.read();
+  if (!is_binary(binary)) {
+    log += "no binary";
+    return std::nullopt;
+  }
+  return binary;
+}
+
+}  // namespace jit
