@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
@@ -40,6 +41,7 @@ void make_static_objects(Target& target) {
 struct Builders::Order::State {
   ir::Kernel kernel;
   CodeOptions options;
+  bool soon = false;
   BuiltKernel built;
   std::exception_ptr failure;
   std::atomic<bool> done = false;
@@ -61,7 +63,8 @@ struct Builders::State {
   int idle = 0;
   bool ended = false;
   std::mutex making_target;
-  std::mutex building[kMostThreads];  ///< held by the thread of this number while LLVM is at work
+  std::mutex building[kMostThreads];                       ///< held by the thread of this number while LLVM is at work
+  std::array<const Order::State*, kMostThreads> orders{};  ///< that the thread of this number is at work on
 
   void serve(int number) {
     std::unique_ptr<Target> target;
@@ -73,9 +76,11 @@ struct Builders::State {
       if (ended) return;
       const std::shared_ptr<Order::State> order = open.front().lock();
       open.pop_front();
+      const Order::State*& mine = orders[static_cast<std::size_t>(number)] = order.get();
       lock.unlock();
       if (order) build(*order, target, building[number]);
       lock.lock();
+      mine = nullptr;
     }
   }
 
@@ -154,13 +159,19 @@ Builders::Builders(std::function<std::unique_ptr<Target>()> make_target) : state
   State::all().push_back(state_);
 }
 
-Builders::Order Builders::order(const ir::Kernel& kernel, const CodeOptions& options) {
+Builders::Order Builders::order(const ir::Kernel& kernel, const CodeOptions& options, bool soon) {
   Order order;
   order.state_ = std::make_shared<Order::State>();
   order.state_->kernel = kernel;
   order.state_->options = options;
+  order.state_->soon = soon;
+  const auto can_wait = [](const std::weak_ptr<Order::State>& other) {
+    const auto state = other.lock();
+    return !state || !state->soon;
+  };
   const std::lock_guard lock(state_->mutex);
-  state_->open.push_back(order.state_);
+  std::deque<std::weak_ptr<Order::State>>& open = state_->open;
+  open.insert(soon ? std::ranges::find_if(open, can_wait) : open.end(), order.state_);
   const auto most = std::clamp(static_cast<int>(cores_of_process()), 1, kMostThreads);
   const auto number = static_cast<int>(state_->threads.size());
   if (std::ssize(state_->open) > state_->idle && number < most && !state_->ended) try {
@@ -169,6 +180,17 @@ Builders::Order Builders::order(const ir::Kernel& kernel, const CodeOptions& opt
     }
   state_->changed.notify_one();
   return order;
+}
+
+bool Builders::finish(const Order& order) {
+  std::unique_lock lock(state_->mutex);
+  const auto is_it = [&](const std::weak_ptr<Order::State>& other) { return other.lock() == order.state_; };
+  if (std::erase_if(state_->open, is_it) > 0) return false;
+  // In a process that was forked off since nobody is at work.
+  state_->changed.wait(lock, [&] {
+    return order.done() || std::ranges::find(state_->orders, order.state_.get()) == state_->orders.end();
+  });
+  return order.done();
 }
 
 void Builders::finish() {

@@ -33,7 +33,10 @@ class Builders {
     struct State;
     std::shared_ptr<State> state_;
   };
-  Order order(const ir::Kernel& kernel, const CodeOptions& options);
+  /// `soon`: the program will wait for it, so it comes before what it can do without.
+  Order order(const ir::Kernel& kernel, const CodeOptions& options, bool soon = false);
+  /// Waits for an order that a thread is at work on: true, and it is done. Takes back one that none is: false, and it is not built.
+  bool finish(const Order& order);
 
   /// Waits until nothing is ordered that is not done.
   void wait();

@@ -264,6 +264,13 @@ KernelHandle* Runtime::add(const TableKey& key, ir::Kernel kernel) {
   return made;
 }
 
+namespace {
+double bytes_per_site(const Launch& launch) {
+  const KernelCost& cost = launch.kernel->cost;
+  return launch.domain->whole ? cost.bytes : cost.bytes_of_part;
+}
+}  // namespace
+
 /// Makes the parts ready but for their operands.
 void Runtime::State::prepare(const Plan& plan) {
   std::size_t addresses = 0, tables = 0, filled = 0;
@@ -299,11 +306,19 @@ inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addre
     throw InternalError({.what = "launch of " + kernel.ir.name,
                          .expected = kernel.ir.listed ? "a list of groups" : "a range of groups",
                          .got = domain.listed ? "a list" : "a range"});
-  const double bytes_per_site = domain.whole ? kernel.cost.bytes : kernel.cost.bytes_of_part;
-  const double bytes = static_cast<double>(domain.sites) * bytes_per_site;
+  const double per_site = bytes_per_site(launch), bytes = static_cast<double>(domain.sites) * per_site;
   const std::size_t number = size_class_of(domain);
-  variants.prepare(kernel, number, static_cast<double>(std::max(domain.sites, launch.sites_of_all)) * bytes_per_site);
+  variants.prepare(kernel, number, static_cast<double>(std::max(domain.sites, launch.sites_of_all)) * per_site);
   return {.kernel = &kernel, .size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
+}
+
+bool Runtime::is_new(const KernelHandle& kernel) const { return kernel.classes.empty(); }
+
+void Runtime::expect(const Launch& launch) {
+  const RuntimeLock lock;
+  const Domain& domain = *launch.domain;
+  const std::int64_t sites = std::max(domain.sites, launch.sites_of_all);
+  state_->variants.expect(*launch.kernel, size_class_of(domain), static_cast<double>(sites) * bytes_per_site(launch));
 }
 
 /// What reads its operands where they are gathered takes the place of the kernel. After bind().

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "jit/cache/shared_kernels.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/memory/memory.hpp"
 #include "jit/support/bytes.hpp"
@@ -275,7 +276,14 @@ void Variants::put(KernelHandle& kernel, Variant& variant, const CompiledKernel&
 Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) {
   Variant* const known = find(kernel, options);
   if (known != nullptr && known->code != nullptr)
-    return *known;  // not what was refused, or what another rank makes for a trial
+    return *known;                         // not what was refused, or what another rank makes for a trial
+  if (known != nullptr && known->order) {  // what was expected
+    Builders::Order order = *std::exchange(known->order, std::nullopt);
+    if (builders().finish(order)) {
+      put(kernel, *known, compiler().adopt(kernel.ir, order.take()));
+      return *known;
+    }
+  }
   const CompiledKernel made = compiler().compile(kernel.ir, options);
   Variant& variant = known != nullptr ? *known : add(kernel, options);
   put(kernel, variant, made);
@@ -301,6 +309,23 @@ bool Variants::take_built(KernelHandle& kernel, Variant& variant) {
     variant.order.reset();
   }
   return true;
+}
+
+/// Not on a CPU, whose code is made in a millisecond; nor where ranks of this machine make kernels for each other: who makes one is
+/// settled when one needs it.
+void Variants::expect(KernelHandle& kernel, std::size_t size_class, double bytes) {
+  if (device_.blocks().empty() || !kernel.variants.empty() || SharedKernels::of_process() != nullptr) return;
+  const TuningSpace open = space(kernel, bytes);
+  const CodeOptions& options = open.start.code;
+  if (!is_built_beside(kernel, options)) return;
+  if (!open.settled() && cache_ && cache_->load(key(kernel, size_class, open))) return;  // its code will be there, too
+  const auto found = compiler().find(kernel.ir, options);
+  Variant& variant = add(kernel, options);
+  log_debug("tune", kernel.ir.name, " is expected, and ", found ? "there" : "made beside the program");
+  if (found)
+    put(kernel, variant, *found);
+  else
+    variant.order = builders().order(kernel.ir, options, true);
 }
 
 /// Sees to it that the code is there some time. Another rank of this machine may be at it.

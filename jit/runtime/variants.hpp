@@ -34,6 +34,8 @@ class Variants {
     if (kernel.classes.size() <= size_class) kernel.classes.resize(size_class + 1);
     if (kernel.classes[size_class].variant == nullptr) prepare_first(kernel, size_class, bytes);
   }
+  /// Before the first launch, perhaps some time: code that takes long to make is begun beside the program.
+  void expect(KernelHandle& kernel, std::size_t size_class, double bytes);
   /// After a launch that the device refused: launches other configurations until one runs. DeviceError if none does.
   void retry(KernelHandle& kernel, std::size_t size_class, double bytes, DeviceLaunch& run);
   /// After a launch in a size class that has a tuner, with the launch's time if it was taken.

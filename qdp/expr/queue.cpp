@@ -438,6 +438,24 @@ void Queue::run_before_look(const jit::Field& field) {
   run(take([&](const Group& group) { return group.has(field); }));
 }
 
+/// A kernel is new: so may be those that follow, whose code can be made at the same time.
+void Queue::announce() {
+  constexpr std::size_t kMost = 16;  // the run time remembers those of a plan beside so many
+  announced_ = true;
+  jit::Launch launch;
+  bool whole = false;
+  std::size_t announced = 0;
+  for (auto i = order_.begin(); i != order_.end() && announced < kMost; ++i) {
+    if ((*i)->is_empty() || std::ranges::find(beside_, *i) != beside_.end()) continue;
+    try {
+      if (!(*i)->as_launch(launch, whole)) continue;
+      jit::Runtime::instance().expect(launch);
+      ++announced;
+    } catch (const std::exception&) {  // it will say so when it is its turn
+    }
+  }
+}
+
 /// Those of beside_, which are one kernel each; those behind one that is not are left for later, and it runs by itself if it is the
 /// first.
 void Queue::run_side_by_side() {
@@ -455,9 +473,10 @@ void Queue::run_side_by_side() {
     count += beside_[i]->number_of_results();
   }
   if (results_.size() < count) results_.resize(count);
+  jit::Runtime& runtime = jit::Runtime::instance();
+  if (!announced_ && runtime.is_new(*parts_[0].kernel)) announce();
   try {
-    jit::Runtime::instance().run(
-        {.parts = parts_, .whole = whole, .results = {results_.data(), count}, .side_by_side = true});
+    runtime.run({.parts = parts_, .whole = whole, .results = {results_.data(), count}, .side_by_side = true});
   } catch (const jit::OutOfMemory&) {  // all of its fields at once are too many; those of one statement may not be
     if (beside_.size() > 1) throw;
     return beside_[0]->run_by_itself(counters_);
@@ -542,6 +561,7 @@ std::exception_ptr Queue::run_in_order(std::size_t at_once) {
   if (most_groups_ > kMostGroups)
     std::ranges::stable_sort(order_, {}, [&](const Group* g) { return std::pair(g->chain / at_once, g->step); });
   const std::size_t most = jit::Runtime::instance().interleaves() ? std::min(at_once, kMostBeside) : 1;
+  announced_ = false;
   std::uint64_t done = 0, failed = 0;
   std::exception_ptr failure;
   std::string reason;

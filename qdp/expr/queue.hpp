@@ -163,6 +163,7 @@ class Queue {
   std::exception_ptr run_in_order(const Groups& groups);
   std::exception_ptr run_in_order(std::size_t at_once);
   void run_side_by_side();
+  void announce();
   bool send(Group& group);
 
   std::size_t most_groups_ = kMostGroups;
@@ -176,6 +177,7 @@ class Queue {
   std::size_t chains_ = 0;                   ///< of them
   std::map<std::size_t, jit::Turns> turns_;  ///< how they are best run, by what they look like
   std::vector<Group*> beside_;               ///< side by side
+  bool announced_ = false;                   ///< what follows in this flush
   std::vector<jit::Launch> parts_;
   std::vector<double> results_;
   QueueCounters counters_;

@@ -6,12 +6,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <functional>
+#include <latch>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -38,7 +43,8 @@ struct Machine {
   std::function<bool(const CodeOptions&)> refuses = [](const CodeOptions&) { return false; };
   std::vector<int> bounds = {56, 48, 40};
 
-  int built = 0, loaded = 0, unloaded = 0, launches = 0;
+  std::atomic<int> built = 0;  ///< by several threads
+  int loaded = 0, unloaded = 0, launches = 0;
 };
 
 class MadeUpTarget final : public Target {
@@ -903,4 +909,111 @@ TEST_CASE("launches go on with what is there while the code of a trial is made, 
   CHECK(run.handle.classes[kClass].options.code == CodeOptions{.streaming = false, .prefetch = 8});
   CHECK(run.variants.compilations() == 6);
   CHECK(waited >= 5);
+}
+
+TEST_CASE("code of a kernel that is expected is made beside the program, and the first launch takes it") {
+  const Setting no_cache("TESSERA_CACHE", "0"), tuned("TESSERA_TUNE", "1");
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run run(gpu);
+  run.variants.expect(run.handle, kClass, kBytes);
+  run.variants.expect(run.handle, kClass, kBytes);  // once is enough
+  run.variants.builders().wait();
+  CHECK(machine.built == 1);
+  CHECK(machine.loaded == 0);
+  run.variants.prepare(run.handle, kClass, kBytes);
+  CHECK(machine.built == 1);
+  CHECK(machine.loaded == 1);
+  CHECK(run.handle.variants.size() == 1);
+  CHECK(run.settle(prefers_two_sites) > 0);
+  CHECK(run.options() == kTwoSites);
+
+  SUBCASE("what is refused is refused at the launch, and no other code is asked for") {
+    machine.refuses = [](const CodeOptions&) { return true; };
+    Run refused(gpu);
+    refused.variants.expect(refused.handle, kClass, kBytes);
+    refused.variants.builders().wait();
+    const int built = machine.built;
+    CHECK_THROWS_WITH_AS(refused.variants.prepare(refused.handle, kClass, kBytes), doctest::Contains("no such code"),
+                         InternalError);
+    CHECK(machine.built == built);
+  }
+  SUBCASE("a process that is forked off makes it itself") {
+    Run forked(gpu);
+    forked.variants.expect(forked.handle, kClass, kBytes);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(60);
+      forked.variants.prepare(forked.handle, kClass, kBytes);
+      ::_exit(forked.handle.classes[kClass].variant->code != nullptr ? 0 : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+}
+
+TEST_CASE("what an earlier run has tuned is not made anew because it is expected") {
+  const Cache cache;
+  const Setting tuned("TESSERA_TUNE", "1");
+  Machine machine;
+  MadeUpGpu gpu(machine);
+  Run(gpu).settle(prefers_two_sites);
+  const int built = machine.built;
+  Run again(gpu);
+  again.variants.expect(again.handle, kClass, kBytes);
+  again.launch(prefers_two_sites);
+  CHECK(machine.built == built);
+  CHECK(again.options() == kTwoSites);
+}
+
+TEST_CASE("on a processor nothing is made before it is needed") {
+  const Setting no_cache("TESSERA_CACHE", "0");
+  CpuDevice cpu;
+  Variants variants(cpu);
+  KernelHandle handle({}, kernel(3, false));
+  variants.expect(handle, kClass, kBytes);
+  CHECK(handle.variants.empty());
+}
+
+TEST_CASE("an order that is waited for comes before others; one that no thread has begun with is taken back") {
+  const Setting no_cache("TESSERA_CACHE", "0");
+  std::latch gate(1);
+  std::mutex mutex;
+  std::vector<int> made;
+  std::atomic<int> begun = 0;
+  Machine machine;
+  machine.refuses = [&](const CodeOptions& options) {  // notes who is made; those below 10 when the gate opens
+    ++begun;
+    if (options.registers < 10) gate.wait();
+    const std::lock_guard lock(mutex);
+    made.push_back(options.registers);
+    return options.registers == 13;
+  };
+  Builders builders([&] { return std::make_unique<MadeUpTarget>(machine); });
+  const ir::Kernel sample = kernel(3, false);
+  const auto order = [&](int number, bool soon) { return builders.order(sample, {.registers = number}, soon); };
+  const int threads = std::clamp(static_cast<int>(cores_of_process()), 1, 4), before = begun;
+  std::vector<Builders::Order> blocked;
+  for (int i = 1; i <= threads; ++i) blocked.push_back(order(i, false));
+  while (begun < before + threads) ::usleep(100);
+  const auto late = order(11, false), soon = order(12, true), bad = order(13, true), dropped = order(14, true);
+  CHECK_FALSE(builders.finish(dropped));
+  CHECK_FALSE(builders.finish(dropped));
+  std::thread opens([&] {
+    ::usleep(20'000);
+    gate.count_down();
+  });
+  CHECK(builders.finish(blocked[0]));
+  CHECK(blocked[0].done());
+  opens.join();
+  builders.wait();
+  CHECK(builders.finish(bad));
+  CHECK_THROWS_AS(Builders::Order(bad).take(), InternalError);
+  CHECK(Builders::Order(soon).take().kernel.options.registers == 12);
+  const auto place = [&](int number) { return std::ranges::find(made, number) - made.begin(); };
+  CHECK(place(14) == std::ssize(made));
+  CHECK(place(12) < place(11));
+  CHECK(place(13) < place(11));
 }

@@ -17,6 +17,8 @@
 #include "jit/memory/memory.hpp"
 #include "jit/support/env.hpp"
 #include "qdp/expr/queue.hpp"
+#include "tests/captured_log.hpp"
+#include "tests/jit/settings.hpp"
 
 using namespace tests;
 using namespace QDP;
@@ -860,6 +862,36 @@ TEST_CASE("values go through their field's storage, whether they are stored or n
   const LatticeComplexD got = rounded();
   CHECK(distance(got, expected) == 0);
   CHECK(times_nought());
+}
+
+TEST_CASE("of new kernels that run one after the other the later ones are expected, where code takes long to make") {
+  const tests::Setting verbose("TESSERA_LOG", "debug,tune");
+  const Fuse on(true);
+  create_lattice({8, 4, 4, 4});
+  LatticeFermion a, b, c, d;
+  gaussian(a);
+  gaussian(b);
+  const auto program = [&] {
+    c[even] = a + Real(0.5) * b - Real(0.25) * (b + a);
+    d[odd] = a - Real(0.5) * b + Real(0.25) * (b - a);
+    d[even] = shift(d, FORWARD, 0) - Real(2) * c;
+    return toDouble(norm2(d));
+  };
+  const auto expected = [&](const tests::CapturedLog& log) {
+    return std::ranges::count_if(log.lines(),
+                                 [](const std::string& line) { return line.find(" is expected") != line.npos; });
+  };
+  const bool is_gpu = jit::Runtime::instance().device() != "cpu";
+  double first = 0;
+  {
+    const tests::CapturedLog log;
+    first = program();
+    CHECK(expected(log) >= (is_gpu && tests::job_ranks() == 1 ? 2 : 0));
+    CHECK(expected(log) <= (is_gpu ? 4 : 0));
+  }
+  const tests::CapturedLog log;
+  CHECK(program() == first);
+  CHECK(expected(log) == 0);
 }
 
 TEST_CASE("a stop watch measures what was asked for while it ran") {
