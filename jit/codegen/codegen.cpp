@@ -235,6 +235,8 @@ bool Compiler::assembles(const ir::Kernel& kernel, const CodeOptions& options) c
   return state_->target->assembles(kernel, options);
 }
 
+bool Compiler::builds_alone() const { return state_->target->builds_alone(); }
+
 std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const CodeOptions& options, std::string* hash) {
   const KernelKey key = state_->key(kernel, options);
   const std::string text = key.text();

@@ -75,6 +75,8 @@ class Target {
   virtual const std::string& description() const = 0;
   /// Whether the target makes the code without LLVM, in a hundredth of the time.
   virtual bool assembles(const ir::Kernel&, const CodeOptions&) const { return false; }
+  /// Whether builds wait for each other, whatever thread they are in, and launches for builds.
+  virtual bool builds_alone() const { return false; }
   /// Throws InternalError with the compiler's message.
   virtual std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                             BuildNotes& notes) = 0;
@@ -103,6 +105,8 @@ class GpuLoader {
   virtual std::string assemble(const std::string& ptx, int registers, std::string& log) = 0;
   /// What assembles, with its version; part of the cache key.
   virtual std::string assembler() = 0;
+  /// As Target::builds_alone(), of this assembler.
+  virtual bool assembles_alone() = 0;
   virtual KernelCode load(const std::string& binary, const std::string& symbol, KernelResources& resources) = 0;
   virtual void unload(KernelCode code) noexcept = 0;
 };
@@ -140,6 +144,7 @@ class Compiler {
   /// Whether it falls to this rank to build the kernel: the first of those of its machine that asks. The others find() it later.
   bool claim(const ir::Kernel& kernel, const CodeOptions& options);
   bool assembles(const ir::Kernel& kernel, const CodeOptions& options) const;
+  bool builds_alone() const;
   /// Gives code up that compile() has returned. Nothing runs it any more.
   void release(KernelCode code) noexcept;
   /// What compile() will call the code, without making it: a digest of everything that shapes the code.

@@ -167,6 +167,8 @@ class NvptxBackend : public Target {
 
   const std::string& description() const override { return description_; }
 
+  bool builds_alone() const override { return loader_ != nullptr && loader_->assembles_alone(); }
+
   std::string build(const ir::Kernel& kernel, const std::string& symbol, const CodeOptions& options,
                     BuildNotes& notes) override {
     const NvptxTarget& target = target_for(kernel);

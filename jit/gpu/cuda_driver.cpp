@@ -250,6 +250,7 @@ class CudaDriver final : public GpuDriver {
 
   const GpuProperties& properties() const override { return properties_; }
   std::unique_ptr<Target> make_target() override { return make_nvptx_target(properties_.sm, this); }
+  bool assembles_alone() override { return ptxas() == nullptr; }
   std::string assembler() override { return ptxas() != nullptr ? ptxas()->name() : properties_.driver; }
 
   // ---- memory ----

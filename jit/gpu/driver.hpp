@@ -63,6 +63,7 @@ class GpuDriver : public GpuLoader {
   /// What turns kernels into code for this device.
   virtual std::unique_ptr<Target> make_target() = 0;
   std::string assembler() override { return properties().driver; }
+  bool assembles_alone() override { return false; }
 
   /// nullptr when there is no memory left; everything else that goes wrong in this class is a DeviceError with the
   /// driver's own words (OutOfGpuMemory where that is the reason). Addresses are divisible by 256.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -26,6 +27,8 @@ namespace {
 // less, and on a GPU, whose host is idle.
 constexpr double kTuneAfterCompiles = 3, kTuneAfterCompilesOnGpu = 0.5;
 constexpr double kTuneAfterSeconds = 2e-3;
+// Where builds wait for each other: trials are left for when the program has needed no new code for so long.
+constexpr auto kCalm = std::chrono::seconds(1);
 // What a compilation takes at least, per node of the IR: a kernel that came from the cache does not tell. The Wilson
 // hopping term, 1400 nodes, takes 20 ms in LLVM and 45 ms in ptxas.
 constexpr double kSecondsPerNode = 1e-5, kSecondsPerNodeOnGpu = 5e-5;
@@ -285,6 +288,7 @@ Variant& Variants::make(KernelHandle& kernel, const CodeOptions& options) {
     }
   }
   const CompiledKernel made = compiler().compile(kernel.ir, options);
+  if (!made.from_cache) last_made_ = Clock::now();
   Variant& variant = known != nullptr ? *known : add(kernel, options);
   put(kernel, variant, made);
   return variant;
@@ -358,6 +362,7 @@ bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
   const bool has_code = known != nullptr && known->code != nullptr;
   const bool refused = known != nullptr && known->code == nullptr && known->calls == 0;
   if (has_code || refused || (known == nullptr && !is_worth_making(kernel, options))) return false;
+  if (known == nullptr && compiler().builds_alone() && Clock::now() - last_made_ < kCalm) return true;
   if (known == nullptr) known = &add(kernel, options);
   if (known->order) return !take_built(kernel, *known);
   seek(kernel, *known);

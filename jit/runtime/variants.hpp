@@ -1,6 +1,7 @@
 // Which code of a kernel runs, and how: what the model says, what an earlier run has found, or what the tuner tries.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -108,6 +109,8 @@ class Variants {
   std::unique_ptr<Builders> builders_;  // at the first order
   std::optional<KernelCache> cache_ = KernelCache::from_environment();
   std::int64_t compilations_ = 0;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_made_{};                                ///< code that the program waited for
   std::map<std::pair<std::string, int>, OfMachine> of_machine_;  ///< by the number of threads
 };
 

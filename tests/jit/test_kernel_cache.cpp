@@ -63,6 +63,7 @@ struct Assembler final : jit::GpuLoader {
     return "binary " + std::to_string(++assembled) + '\0' + version_;
   }
   std::string assembler() override { return version_; }
+  bool assembles_alone() override { return false; }
   void unload(jit::KernelCode) noexcept override { ++unloaded; }
   jit::KernelCode load(const std::string& binary, const std::string&, jit::KernelResources& resources) override {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));

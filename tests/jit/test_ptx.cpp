@@ -15,6 +15,7 @@
 
 #include "codegen_kernels.hpp"
 #include "jit/codegen/libdevice.hpp"
+#include "jit/gpu/ptxas.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/error.hpp"
 #include "tests/paths.hpp"
@@ -421,6 +422,32 @@ TEST_CASE(
   }
   CHECK(count(ptx, "membar|fence") == 3);
   CHECK(count(ptx, "ld\\.global\\.(nc\\.)?[bu]64") == 0);  // bins are read where they are added to, not in a cache
+}
+
+TEST_CASE("ptxas as a program makes binaries of all that the assembler is given, and says what they take") {
+  if (find_assembler().empty()) TESSERA_SKIP("no ptxas");
+  std::string why, log;
+  const auto takes = [](const std::string&) { return true; };
+  const auto program = jit::Ptxas::find(90, 99, takes, why);
+  REQUIRE_MESSAGE(program, why);
+  CHECK(program->name().starts_with("ptxas V"));
+  const auto target = jit::make_nvptx_target(90, nullptr);
+  for (const Kernel& k : {wilson_hop(Type::f32, 32), trips(32)}) {
+    const auto binary = program->assemble(ptx_of(*target, k, "k"), 0, 3, log);
+    REQUIRE_MESSAGE(binary, log);
+    CHECK(
+        binary->starts_with("\x7f"
+                            "ELF"));
+    CHECK(binary->find(".text.k") != std::string::npos);
+    CHECK(log.find("registers") != std::string::npos);
+  }
+  CHECK_FALSE(program->assemble("no ptx", 0, 3, log));
+  CHECK(log.find("error") != std::string::npos);
+  // A bound that makes code spill.
+  CHECK(program->assemble(ptx_of(*target, wilson_hop(Type::f64, 32), "k"), 64, 3, log));
+  CHECK(log.find("Used 64 registers") != std::string::npos);
+  CHECK_FALSE(jit::Ptxas::find(90, 5, takes, why));
+  CHECK_FALSE(jit::Ptxas::find(12, 99, takes, why));
 }
 
 TEST_CASE("elementary functions come from libdevice, inlined or beside the kernel") {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <latch>
@@ -42,6 +43,7 @@ struct Machine {
   int largest_block = 1024;  ///< that launches take
   std::function<bool(const CodeOptions&)> refuses = [](const CodeOptions&) { return false; };
   std::vector<int> bounds = {56, 48, 40};
+  bool builds_alone = false;
 
   std::atomic<int> built = 0;  ///< by several threads
   int loaded = 0, unloaded = 0, launches = 0;
@@ -52,6 +54,7 @@ class MadeUpTarget final : public Target {
   explicit MadeUpTarget(Machine& machine) : machine_(machine) {}
 
   const std::string& description() const override { return description_; }
+  bool builds_alone() const override { return machine_.builds_alone; }
   std::string build(const ir::Kernel& kernel, const std::string&, const CodeOptions& options, BuildNotes&) override {
     machine_.built += kernel.name == "sample";  // not what is built to start LLVM
     if (machine_.refuses(options)) throw InternalError("no such code");
@@ -954,6 +957,21 @@ TEST_CASE("code of a kernel that is expected is made beside the program, and the
   }
 }
 
+TEST_CASE("where builds hold each other up, trials wait until the program has needed no new code for a second") {
+  const Setting no_cache("TESSERA_CACHE", "0"), tuned("TESSERA_TUNE", "1");
+  Machine machine;
+  machine.builds_alone = true;
+  MadeUpGpu gpu(machine);
+  Run run(gpu);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 1000; ++i) run.launch(prefers_two_sites);
+  const bool in_time = std::chrono::steady_clock::now() - start < std::chrono::milliseconds(900);
+  if (in_time) CHECK(machine.built == 1);
+  ::usleep(1'100'000);
+  run.settle(prefers_two_sites);
+  CHECK(run.options() == kTwoSites);
+}
+
 TEST_CASE("what an earlier run has tuned is not made anew because it is expected") {
   const Cache cache;
   const Setting tuned("TESSERA_TUNE", "1");
@@ -979,14 +997,15 @@ TEST_CASE("on a processor nothing is made before it is needed") {
 
 TEST_CASE("an order that is waited for comes before others; one that no thread has begun with is taken back") {
   const Setting no_cache("TESSERA_CACHE", "0");
-  std::latch gate(1);
+  std::latch first_gate(1), other_gate(1);
   std::mutex mutex;
   std::vector<int> made;
   std::atomic<int> begun = 0;
   Machine machine;
-  machine.refuses = [&](const CodeOptions& options) {  // notes who is made; those below 10 when the gate opens
+  machine.refuses = [&](const CodeOptions& options) {  // notes who is made; those below 10 when their gate opens
     ++begun;
-    if (options.registers < 10) gate.wait();
+    if (options.registers == 1) first_gate.wait();
+    if (options.registers > 1 && options.registers < 10) other_gate.wait();
     const std::lock_guard lock(mutex);
     made.push_back(options.registers);
     return options.registers == 13;
@@ -1003,11 +1022,13 @@ TEST_CASE("an order that is waited for comes before others; one that no thread h
   CHECK_FALSE(builders.finish(dropped));
   std::thread opens([&] {
     ::usleep(20'000);
-    gate.count_down();
+    first_gate.count_down();  // so that one thread makes all that follows
   });
   CHECK(builders.finish(blocked[0]));
   CHECK(blocked[0].done());
   opens.join();
+  while (!late.done()) ::usleep(100);
+  other_gate.count_down();
   builders.wait();
   CHECK(builders.finish(bad));
   CHECK_THROWS_AS(Builders::Order(bad).take(), InternalError);
