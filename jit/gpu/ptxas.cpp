@@ -69,6 +69,10 @@ class MemoryFile {
 /// what a terminal interrupts is the program that waits for it.
 bool runs(std::vector<std::string> command, const std::vector<const MemoryFile*>& files, std::string& log) {
   const MemoryFile output("tessera-log");
+  if (output.descriptor() < 0) {
+    log = "no memory for files";
+    return false;
+  }
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -105,11 +109,11 @@ bool runs(std::vector<std::string> command, const std::vector<const MemoryFile*>
   return ended == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// The program that there is, or the one that is asked for whether it is there or not; empty: none.
-std::string path_of_program() {
+/// The one that is asked for, whether it is there or not, or those that there are.
+std::vector<std::string> programs() {
   const std::string& wanted = env().ptxas;
   if (wanted == "0") return {};
-  if (wanted != "auto") return wanted;
+  if (wanted != "auto") return {wanted};
   std::vector<std::string> folders;
   if (const char* path = std::getenv("PATH")) {
     std::istringstream stream(path);
@@ -117,9 +121,10 @@ std::string path_of_program() {
       if (!folder.empty()) folders.push_back(folder);
   }
   for (const std::string& toolkit : cuda_toolkits()) folders.push_back(toolkit + "/bin");
+  std::vector<std::string> found;
   for (const std::string& folder : folders)
-    if (std::string file = folder + "/ptxas"; ::access(file.c_str(), X_OK) == 0) return file;
-  return {};
+    if (std::string file = folder + "/ptxas"; ::access(file.c_str(), X_OK) == 0) found.push_back(std::move(file));
+  return found;
 }
 
 /// Of "... release 13.0, V13.0.88": 13, and what begins with the V; 0 if it does not look like that.
@@ -142,33 +147,27 @@ bool is_binary(const std::string& object) {
 
 }  // namespace
 
-std::optional<Ptxas> Ptxas::find(int sm, int driver_major, const std::function<bool(const std::string&)>& takes,
-                                 std::string& why) {
-  Ptxas found(path_of_program(), sm);
-  if (found.path_.empty()) {
-    why = "there is no ptxas";
-    return std::nullopt;
+std::optional<Ptxas> Ptxas::find(int sm, int driver_major, const Takes& takes, std::string& why) {
+  why = "there is no ptxas";
+  for (const std::string& path : programs()) {
+    Ptxas program(path, sm);
+    why = program.objection(driver_major, takes);
+    if (why.empty()) return program;
   }
+  return std::nullopt;
+}
+
+std::string Ptxas::objection(int driver_major, const Takes& takes) {
   std::string log;
-  if (!runs({found.path_, "--version"}, {}, log)) {
-    why = found.path_ + " does not run: " + log;
-    return std::nullopt;
-  }
+  if (!runs({path_, "--version"}, {}, log)) return path_ + " does not run: " + log;
   const auto [major, version] = version_in(log);
-  if (major == 0 || major > driver_major) {
-    why = found.path_ + " is " + (major == 0 ? "not ptxas" : "of CUDA " + std::to_string(major)) +
-          ", the driver is of CUDA " + std::to_string(driver_major);
-    return std::nullopt;
-  }
-  found.name_ = "ptxas " + version;
-  const auto binary = found.assemble(kEmptyPtx, 0, 3, log);
-  if (!binary || !takes(*binary)) {
-    why =
-        found.path_ + ", " + version + ", " +
-        (binary ? "makes code that the driver does not take" : "has no code for sm_" + std::to_string(sm) + ": " + log);
-    return std::nullopt;
-  }
-  return found;
+  if (major == 0) return path_ + " is not ptxas";
+  if (major > driver_major)
+    return path_ + " is of CUDA " + std::to_string(major) + ", the driver is of CUDA " + std::to_string(driver_major);
+  name_ = "ptxas " + version;
+  const auto binary = assemble(kEmptyPtx, 0, 3, log);
+  if (!binary) return path_ + ", " + version + ", has no code for sm_" + std::to_string(sm_) + ": " + log;
+  return takes(*binary) ? "" : path_ + ", " + version + ", makes code that the driver does not take";
 }
 
 std::optional<std::string> Ptxas::assemble(const std::string& ptx, int registers, int level, std::string& log) const {

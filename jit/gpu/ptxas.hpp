@@ -12,11 +12,12 @@ namespace jit {
 
 class Ptxas {
  public:
-  /// The program that TESSERA_PTXAS names, else the first on PATH or in a toolkit, for GPUs of compute capability `sm` (75, 80,
-  /// 90, ...). None, and `why` says so, if none is wanted or there, or it does not run, is of a newer CUDA than the driver's (major
-  /// versions), does not know the GPU, or makes a binary that the driver does not take.
-  static std::optional<Ptxas> find(int sm, int driver_major, const std::function<bool(const std::string&)>& takes,
-                                   std::string& why);
+  /// Whether the driver takes a binary.
+  using Takes = std::function<bool(const std::string&)>;
+  /// The program that TESSERA_PTXAS names, else the first on PATH or in a toolkit that is of use: it runs, is not of a newer CUDA than
+  /// the driver (major versions), knows GPUs of compute capability `sm` (75, 80, 90, ...), and its binary is taken. None, and `why`
+  /// says so, if there is none or none is wanted.
+  static std::optional<Ptxas> find(int sm, int driver_major, const Takes& takes, std::string& why);
 
   /// With its version.
   const std::string& name() const { return name_; }
@@ -26,6 +27,8 @@ class Ptxas {
 
  private:
   Ptxas(std::string path, int sm) : path_(std::move(path)), sm_(sm) {}
+  /// Why it is of no use; empty: it is.
+  std::string objection(int driver_major, const Takes& takes);
 
   std::string path_, name_;
   int sm_;

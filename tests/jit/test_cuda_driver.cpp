@@ -507,6 +507,14 @@ TEST_CASE("a ptxas makes code instead of the driver's assembler, which has the l
     CHECK(contains(open.driver->assembler(), "CUDA "));
     CHECK(open.driver->assemble("ptx of k", 0, log) == "cubin of ptx of k");
   }
+  SUBCASE("of several that are found the first of use is taken") {
+    std::filesystem::create_directory(folder.path / "older");
+    program("ptxas", "99.1", "exit 1\n");
+    std::filesystem::rename(good, folder.path / "older" / "ptxas");
+    const tests::Setting path("PATH", folder.path.string() + ":" + file("older") + ":" + std::getenv("PATH"));
+    Open open("auto");
+    CHECK(open.driver->assembler() == "ptxas V12.4.88");
+  }
 }
 
 TEST_CASE("loading tells what a kernel takes, and refuses what is no code of this GPU") {
