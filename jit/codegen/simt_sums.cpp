@@ -241,17 +241,15 @@ std::vector<llvm::Value*> SimtSums::over_warp(std::size_t r, const std::vector<V
 
 void SimtSums::finish_block() {
   llvm::Function* function = builder_.GetInsertBlock()->getParent();
-  std::vector<std::vector<Value*>> parts;
-  for (std::size_t r = 0; r < states_.size(); ++r) parts.push_back(over_warp(r, part_of_thread(r)));
   Value* me = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {});
   Value* threads = builder_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x, {}, {});
   Value* lane = builder_.CreateAnd(me, i32(kWarp - 1));
   Value* warp = builder_.CreateUDiv(me, i32(kWarp));
   Value* warps = builder_.CreateUDiv(threads, i32(kWarp));
 
-  // [reduction][word of its part][warp]
+  // [word of a part, one reduction behind the other][warp]
   std::size_t words = 0;
-  for (const auto& part : parts) words += part.size();
+  for (const State& s : states_) words += words_of_part(s);
   auto* array = llvm::ArrayType::get(builder_.getInt64Ty(), words * kWarp);
   auto* shared = new llvm::GlobalVariable(*function->getParent(), array, false, llvm::GlobalValue::InternalLinkage,
                                           llvm::UndefValue::get(array), function->getName() + "_parts", nullptr,
@@ -260,27 +258,27 @@ void SimtSums::finish_block() {
   const auto shared_word = [&](std::size_t word, Value* of_warp) {
     return builder_.CreateGEP(builder_.getInt64Ty(), shared, builder_.CreateAdd(of_warp, i32(word * kWarp)));
   };
-  when(builder_.CreateICmpEQ(lane, i32(0)), [&] {
-    std::size_t word = 0;
-    for (const auto& part : parts)
+  std::size_t word = 0;
+  for (std::size_t r = 0; r < states_.size(); ++r) {  // each stored before the next, which takes its registers
+    const std::vector<Value*> part = over_warp(r, part_of_thread(r));
+    when(builder_.CreateICmpEQ(lane, i32(0)), [&] {
       for (Value* x : part)
         builder_.CreateStore(builder_.CreateZExt(x, builder_.getInt64Ty()), shared_word(word++, warp));
-  });
+    });
+  }
   barrier();
   // Each reduction has a warp that makes the parts of all warps one; lanes that no warp has written for give nothing.
   Value* has_part = builder_.CreateICmpULT(lane, warps);
   Value* source = builder_.CreateSelect(has_part, lane, i32(0));
-  std::size_t word = 0;
-  for (std::size_t r = 0; r < parts.size(); ++r) {
-    const std::size_t first_word = word;
-    word += parts[r].size();
+  word = 0;
+  for (std::size_t r = 0; r < states_.size(); ++r) {
     when(builder_.CreateICmpEQ(warp, builder_.CreateURem(i32(r), warps)), [&] {
       std::vector<Value*> part;
-      for (std::size_t k = 0; k < parts[r].size(); ++k) {
-        Value* x = builder_.CreateLoad(builder_.getInt64Ty(), shared_word(first_word + k, source));
-        if (k > 0) x = builder_.CreateSelect(has_part, x, i64(0));
-        part.push_back(builder_.CreateTrunc(x, parts[r][k]->getType()));
+      for (std::size_t k = 0; k < words_of_part(states_[r]); ++k) {
+        Value* x = builder_.CreateLoad(builder_.getInt64Ty(), shared_word(word++, source));
+        part.push_back(k == 0 ? x : builder_.CreateSelect(has_part, x, i64(0)));
       }
+      if (!states_[r].extremum) part[0] = builder_.CreateTrunc(part[0], builder_.getInt32Ty());
       const std::vector<Value*> all = over_warp(r, part);
       when(builder_.CreateICmpEQ(lane, i32(0)), [&] { add_to_bins(r, all); });
     });

@@ -60,6 +60,7 @@ class SimtSums : private SimtCode {
   Value* global_word(std::size_t r, Value* word);
   void add_to_bins(std::size_t r, Value* i, const Digits& d);
   /// The words of a thread's part of reduction `r`: an extremum, or window and digits; and the parts of a warp made one.
+  static std::size_t words_of_part(const State& s) { return s.extremum ? 1 : 1 + s.digits.size(); }
   std::vector<Value*> part_of_thread(std::size_t r);
   std::vector<Value*> over_warp(std::size_t r, const std::vector<Value*>& part);
   void add_to_bins(std::size_t r, const std::vector<Value*>& part);

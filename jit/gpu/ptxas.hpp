@@ -1,7 +1,7 @@
 // NVIDIA's assembler as a program, ptxas of a CUDA toolkit.
 //
-// The driver has the same assembler as a library, but makes one kernel at a time with it: of four threads that order code three
-// wait, and launches of other threads wait, too. Processes do not.
+// The driver has the same assembler as a library, but while threads beside the program use it, the program's own kernels take several
+// times as long to make, and launches are held up (jit/gpu/README.md). Processes hold nobody up.
 #pragma once
 
 #include <functional>
