@@ -73,9 +73,9 @@ class Runtime {
   KernelHandle* find(const TableKey& key) const;
   /// Registers the IR under the key, which is copied (compiled at its first launch, per variant).
   KernelHandle* add(const TableKey& key, ir::Kernel kernel);
-  /// Whether it was never launched; and that it will be soon: code that takes long to make is begun beside the program.
+  /// Whether it was never launched.
   bool is_new(const KernelHandle& kernel) const;
-  void expect(const Launch& launch);
+  void expect(const Launch& launch);  ///< it will be, soon: code that takes long to make is begun beside the program
   /// Runs a plan. Fields written are made valid on the device. Blocks until done: on the CPU, and with results, yes.
   /// Collective if it has results: those of the ranks are combined once for all, and rounded last, as finish_sums() does.
   /// Throws UserError if a field to be read was never written (TESSERA_CHECK=1), DeviceError when memory runs out: then
