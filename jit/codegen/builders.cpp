@@ -1,6 +1,7 @@
 #include "jit/codegen/builders.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -112,6 +113,21 @@ struct Builders::State {
     static auto* const states = new std::vector<State*>;
     return *states;
   }
+  static void end_all() {
+    for (State* state : all()) state->end();
+  }
+
+  /// Objects of a thread go before all static ones, while at the end of the process those go first that LLVM has made last, perhaps
+  /// in a build under way.
+  static void end_with_main_thread() {
+    struct End {
+      ~End() {
+        if (::gettid() == ::getpid()) end_all();
+      }
+    };
+    thread_local const End end;
+    (void)end;
+  }
 };
 
 namespace {
@@ -128,9 +144,7 @@ Builders::Builders(std::function<std::unique_ptr<Target>()> make_target) : state
   const std::lock_guard lock(mutex_of_all());
   if (State::all().empty()) {
     make_static_objects(*state_->make_target());
-    std::atexit([] {
-      for (State* state : State::all()) state->end();
-    });
+    std::atexit(State::end_all);
     // LLVM's locks must not be held by threads that the child does not have.
     pthread_atfork(
         [] {
@@ -170,6 +184,7 @@ Builders::Order Builders::order(const ir::Kernel& kernel, const CodeOptions& opt
     return !state || !state->soon;
   };
   const std::lock_guard lock(state_->mutex);
+  State::end_with_main_thread();
   std::deque<std::weak_ptr<Order::State>>& open = state_->open;
   open.insert(soon ? std::ranges::find_if(open, can_wait) : open.end(), order.state_);
   const auto most = std::clamp(static_cast<int>(cores_of_process()), 1, kMostThreads);

@@ -3,7 +3,7 @@
 // LLVM's contexts and target machines belong to one thread at a time, so each thread has a target of its own. What it makes is
 // loaded by the thread that asks for it (Compiler::adopt).
 //
-// At the end of the process, and before it is forked, builds that have begun are waited for, which may take some 0.2 seconds. A
+// At the end of the main thread or the process, and before it is forked, builds that have begun are waited for, some 0.2 seconds. A
 // process that is forked off has no such threads: what was ordered before is never done there, and new orders start new ones.
 #pragma once
 

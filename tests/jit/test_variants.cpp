@@ -1038,3 +1038,32 @@ TEST_CASE("an order that is waited for comes before others; one that no thread h
   CHECK(place(12) < place(11));
   CHECK(place(13) < place(11));
 }
+
+TEST_CASE("a process that ends waits for builds before anything goes that they have made") {
+  ::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    static std::atomic<bool> begun = false, gone = false;
+    static Machine machine;  // lives as long as the process, as all here
+    machine.refuses = [](const CodeOptions& options) {
+      if (options.registers != 7) return false;
+      struct MadeByBuild {
+        ~MadeByBuild() { gone = true; }
+      };
+      static const MadeByBuild object;  // younger than whatever was registered for the end before
+      begun = true;
+      ::usleep(100'000);
+      if (gone) ::_exit(3);
+      return false;
+    };
+    auto* const builders = new Builders([] { return std::make_unique<MadeUpTarget>(machine); });
+    auto* const order = new Builders::Order(builders->order(kernel(3, false), {.registers = 7}));
+    while (!begun && !order->done()) ::usleep(100);
+    ::exit(0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
