@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -19,6 +19,7 @@
 
 #include "jit/support/cuda_toolkit.hpp"
 #include "jit/support/env.hpp"
+#include "jit/support/file.hpp"
 
 extern char** environ;
 
@@ -26,50 +27,25 @@ namespace jit {
 namespace {
 
 /// A file that is only memory: nothing is left of it, however the process ends, and no disk can be full.
-class MemoryFile {
- public:
-  explicit MemoryFile(const char* name) : descriptor_(::memfd_create(name, MFD_CLOEXEC)) {}
-  ~MemoryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
+Descriptor memory_file(const char* name) { return Descriptor(::memfd_create(name, MFD_CLOEXEC)); }
 
-  int descriptor() const { return descriptor_; }
-  /// For a process that has the descriptor.
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+/// For a process that has the descriptor.
+std::string path_of(const Descriptor& file) { return "/proc/self/fd/" + std::to_string(file.number()); }
 
-  bool write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
+/// Empty if it cannot be read.
+std::string contents(const Descriptor& file) {
+  try {
+    return read_file(path_of(file));
+  } catch (const FileError&) {
+    return {};
   }
-  std::string read() const {
-    struct stat status{};
-    if (::fstat(descriptor_, &status) != 0) return {};
-    std::string text(static_cast<std::size_t>(status.st_size), '\0');
-    for (std::size_t done = 0; done < text.size();) {
-      const ssize_t got = ::pread(descriptor_, &text[done], text.size() - done, static_cast<off_t>(done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return {};
-      done += static_cast<std::size_t>(got);
-    }
-    return text;
-  }
-
- private:
-  int descriptor_;
-};
+}
 
 /// Runs a program with those files open, and what it says in `log`; whether it ended with status 0. In a process group of its own:
 /// what a terminal interrupts is the program that waits for it.
-bool runs(std::vector<std::string> command, const std::vector<const MemoryFile*>& files, std::string& log) {
-  const MemoryFile output("tessera-log");
-  if (output.descriptor() < 0) {
+bool runs(std::vector<std::string> command, const std::vector<const Descriptor*>& files, std::string& log) {
+  const Descriptor output = memory_file("tessera-log");
+  if (!output.open()) {
     log = "no memory for files";
     return false;
   }
@@ -89,10 +65,10 @@ bool runs(std::vector<std::string> command, const std::vector<const MemoryFile*>
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, output.descriptor(), STDERR_FILENO);
-  for (const MemoryFile* file : files)  // to itself: it stays open then
-    ::posix_spawn_file_actions_adddup2(&actions, file->descriptor(), file->descriptor());
+  ::posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, output.number(), STDERR_FILENO);
+  for (const Descriptor* file : files)  // to itself: it stays open then
+    ::posix_spawn_file_actions_adddup2(&actions, file->number(), file->number());
   pid_t process = 0;
   const int failure = ::posix_spawn(&process, arguments[0], &actions, &attributes, arguments.data(), environ);
   ::posix_spawnattr_destroy(&attributes);
@@ -105,7 +81,7 @@ bool runs(std::vector<std::string> command, const std::vector<const MemoryFile*>
   pid_t ended = 0;
   do ended = ::waitpid(process, &status, 0);
   while (ended < 0 && errno == EINTR);
-  log = output.read();
+  log = contents(output);
   return ended == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -139,11 +115,7 @@ std::pair<int, std::string> version_in(const std::string& text) {
 /// A kernel that does nothing, for any GPU.
 constexpr const char* kEmptyPtx = ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
 
-bool is_binary(const std::string& object) {
-  return object.starts_with(
-      "\x7f"
-      "ELF");
-}
+constexpr std::string_view kElf = "\177ELF";  // with which a binary begins
 
 }  // namespace
 
@@ -171,18 +143,17 @@ std::string Ptxas::objection(int driver_major, const Takes& takes) {
 }
 
 std::optional<std::string> Ptxas::assemble(const std::string& ptx, int registers, int level, std::string& log) const {
-  MemoryFile text("tessera-ptx");
-  const MemoryFile object("tessera-cubin");
-  if (object.descriptor() < 0 || !text.write(ptx)) {
+  const Descriptor text = memory_file("tessera-ptx"), object = memory_file("tessera-cubin");
+  if (!text.open() || !object.open() || !(std::ofstream(path_of(text)) << ptx << std::flush)) {
     log = "no memory for files";
     return std::nullopt;
   }
   std::vector<std::string> command{path_, "-v", "-arch=sm_" + std::to_string(sm_), "-O" + std::to_string(level)};
   if (registers > 0) command.push_back("-maxrregcount=" + std::to_string(registers));
-  command.insert(command.end(), {text.path(), "-o", object.path()});
+  command.insert(command.end(), {path_of(text), "-o", path_of(object)});
   if (!runs(std::move(command), {&text, &object}, log)) return std::nullopt;
-  std::string binary = object.read();
-  if (!is_binary(binary)) {
+  std::string binary = contents(object);
+  if (!binary.starts_with(kElf)) {
     log += "no binary";
     return std::nullopt;
   }

@@ -269,6 +269,10 @@ double bytes_per_site(const Launch& launch) {
   const KernelCost& cost = launch.kernel->cost;
   return launch.domain->whole ? cost.bytes : cost.bytes_of_part;
 }
+/// Of the statement that it is a part of: how it runs is chosen for that.
+double bytes_of_all(const Launch& launch) {
+  return static_cast<double>(std::max(launch.domain->sites, launch.sites_of_all)) * bytes_per_site(launch);
+}
 }  // namespace
 
 /// Makes the parts ready but for their operands.
@@ -306,9 +310,9 @@ inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addre
     throw InternalError({.what = "launch of " + kernel.ir.name,
                          .expected = kernel.ir.listed ? "a list of groups" : "a range of groups",
                          .got = domain.listed ? "a list" : "a range"});
-  const double per_site = bytes_per_site(launch), bytes = static_cast<double>(domain.sites) * per_site;
+  const double bytes = static_cast<double>(domain.sites) * bytes_per_site(launch);
   const std::size_t number = size_class_of(domain);
-  variants.prepare(kernel, number, static_cast<double>(std::max(domain.sites, launch.sites_of_all)) * per_site);
+  variants.prepare(kernel, number, bytes_of_all(launch));
   return {.kernel = &kernel, .size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
 }
 
@@ -316,9 +320,7 @@ bool Runtime::is_new(const KernelHandle& kernel) const { return kernel.classes.e
 
 void Runtime::expect(const Launch& launch) {
   const RuntimeLock lock;
-  const Domain& domain = *launch.domain;
-  const std::int64_t sites = std::max(domain.sites, launch.sites_of_all);
-  state_->variants.expect(*launch.kernel, size_class_of(domain), static_cast<double>(sites) * bytes_per_site(launch));
+  state_->variants.expect(*launch.kernel, size_class_of(*launch.domain), bytes_of_all(launch));
 }
 
 /// What reads its operands where they are gathered takes the place of the kernel. After bind().
