@@ -99,17 +99,15 @@ class Runtime {
   double bandwidth();
   double copy_bandwidth();
   double arithmetic_rate(ir::Type word);
-  /// What a long kernel has to do at a site.
-  struct Work {
-    double bytes, flops;
-  };
-  /// Whether it is clearly better to do the second than the first at sites of which `bytes` are read again and again in all. On a
-  /// GPU: to move less.
-  bool is_better(const Work& second, const Work& first, ir::Type word, double bytes);
-  /// Whether is_better() can answer without a measurement; and that measurement, which the ranks of a machine begin at the same time, or
-  /// each would take what all share for its own. On a GPU there is nothing to measure.
-  bool knows_machine(ir::Type word, double bytes);
-  void measure_machine(ir::Type word);
+  /// Whether caches can hold what is read again and again: on the CPU. There, whether they hold so much for certain, and whether it comes
+  /// from memory each time.
+  bool has_caches() const;
+  bool is_small(double bytes);
+  bool exceeds_caches(double bytes);
+  /// Whether exceeds_caches() can answer without a measurement; and that measurement, which the ranks of a machine begin at the same time,
+  /// or each would take what all share for its own. On a GPU there is nothing to measure.
+  bool knows_machine(double bytes);
+  void measure_machine();
   int threads() const;
   void set_threads(int n);  ///< n >= 1; default OMP_NUM_THREADS or all cores
 

@@ -160,16 +160,19 @@ Gathering::Found Gathering::find(const Launch& launch, std::size_t size_class, s
   return {&made, address_for(made.ir, copy->address, launch.domain->begin)};
 }
 
-/// Whether it would come from memory otherwise.
+/// Whether it would come from memory otherwise: when all that the kernel goes through is more than caches hold.
 bool Gathering::is_wanted(const Launch& launch, GatherState& state, std::size_t size_class) {
   if (env().gather) return true;
   if (state.large.size() <= size_class) state.large.resize(size_class + 1);
   std::optional<bool>& large = state.large[size_class];
   if (!large) {
     const ir::Kernel& kernel = launch.kernel->ir;
-    const auto words = words_of(kernel, state.operands);
-    const double word = ir::bytes(kernel.leaves[index(state.operands.front().leaf)].word);
-    large = variants_.exceeds_caches(static_cast<double>(launch.domain->sites * words) * word);
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < kernel.leaves.size(); ++i) {
+      const auto places = std::ranges::count(state.operands, static_cast<std::int16_t>(i), &Operand::leaf);
+      bytes += std::max<std::int64_t>(places, 1) * kernel.leaves[i].components * ir::bytes(kernel.leaves[i].word);
+    }
+    large = variants_.exceeds_caches(static_cast<double>(launch.domain->sites * bytes));
   }
   return *large;
 }

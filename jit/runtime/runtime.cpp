@@ -548,22 +548,23 @@ double Runtime::bandwidth() {
   run_deferred();
   return measure_bandwidth(state_->device, state_->variants.compiler());
 }
-bool Runtime::is_better(const Work& second, const Work& first, ir::Type word, double bytes) {
+bool Runtime::has_caches() const { return state_->device.blocks().empty(); }
+bool Runtime::is_small(double bytes) {
   const RuntimeLock lock;
-  if (!state_->device.blocks().empty()) return second.bytes < first.bytes;
-  if (state_->variants.is_small(bytes)) return false;
-  constexpr double kClearly = 0.9;
-  const auto seconds = [&](const Work& w) { return state_->variants.seconds_of(w.bytes, w.flops, word, bytes); };
-  return seconds(second) < kClearly * seconds(first);
+  return state_->variants.is_small(bytes);
 }
-bool Runtime::knows_machine(ir::Type word, double bytes) {
+bool Runtime::exceeds_caches(double bytes) {
   const RuntimeLock lock;
-  return !state_->device.blocks().empty() || state_->variants.knows_machine(word, bytes);
+  return state_->variants.exceeds_caches(bytes);
 }
-void Runtime::measure_machine(ir::Type word) {
+bool Runtime::knows_machine(double bytes) {
+  const RuntimeLock lock;
+  return !has_caches() || state_->variants.knows_machine(bytes);
+}
+void Runtime::measure_machine() {
   const RuntimeLock lock;
   run_deferred();
-  if (state_->device.blocks().empty()) state_->variants.measure_machine(word);
+  if (has_caches()) state_->variants.measure_machine();
 }
 double Runtime::copy_bandwidth() {
   const RuntimeLock lock;

@@ -50,10 +50,6 @@ constexpr double kSmallPerThread = 4 << 20;
 // takes a third of a second: memory has to be got for it.
 constexpr double kMostBelieved = 16 << 20;
 
-// The part of the measured arithmetic rate that a hopping term comes to in cache, where it does not wait for memory: with 32 registers of
-// 64 bytes (0.55 to 0.66 seen), and with 16 of 32 (0.35 to 0.41).
-constexpr double kShareOf32 = 0.6, kShareOf16 = 0.38;
-
 // Steps ahead that operands are asked for at first. A step of a long kernel takes as long as memory does to answer: a hopping
 // term on 24^4 takes half as long again with four as with one (AVX2, 512 KiB of second-level cache).
 constexpr double kLongKernel = 400;  // operations
@@ -108,9 +104,8 @@ const std::vector<double>& Variants::of_machine(const std::string& what, Measure
 }
 
 namespace {
-// Measurements of the machine, with their versions.
+// A measurement of the machine, with its version.
 constexpr const char* kReading = "reading 1";
-const char* fma_of(ir::Type word) { return word == ir::Type::f32 ? "fma f32 2" : "fma f64 2"; }
 
 /// Of the nearest caches, for each thread; a processor that does not tell has the most of this.
 double near_per_thread() {
@@ -146,28 +141,15 @@ std::vector<ReadingRate> Variants::reading() {
   return rates;
 }
 
-double Variants::seconds_of(double bytes, double flops, ir::Type word, double all) {
-  const double arithmetic =
-      of_machine(fma_of(word), [&] { return std::vector{measure_arithmetic(device_, compiler(), word)}; })[0];
-  return std::max(bytes / rate_of_reading(reading(), all),
-                  flops / (arithmetic * (native_lanes() > 8 ? kShareOf32 : kShareOf16)));
-}
-
 bool Variants::is_small(double bytes) const { return bytes <= kSmallPerThread * device_.threads(); }
 
-bool Variants::knows_machine(ir::Type word, double bytes) {
+bool Variants::knows_machine(double bytes) {
   if (is_small(bytes)) return true;
-  const auto knows = [&](const char* what) {
-    const OfMachine& known = known_of_machine(what);
-    return !known.values.empty() && !known.alone;
-  };
-  return knows(kReading) && knows(fma_of(word));
+  const OfMachine& known = known_of_machine(kReading);
+  return !known.values.empty() && !known.alone;
 }
 
-void Variants::measure_machine(ir::Type word) {
-  learn_of_machine(kReading, measured_reading(device_));
-  learn_of_machine(fma_of(word), {measure_arithmetic(device_, compiler(), word)});
-}
+void Variants::measure_machine() { learn_of_machine(kReading, measured_reading(device_)); }
 
 /// As far as can be told without measuring.
 bool Variants::may_exceed_caches(double bytes) const {

@@ -58,14 +58,11 @@ class Variants {
 
   /// Whether so much comes from memory each time it is read. On the host.
   bool exceeds_caches(double bytes);
-  /// Whether these two can answer without a measurement. Ranks of a machine share it: what one has measured by itself holds for it until
+  /// Whether that can be answered without a measurement. Ranks of a machine share it: what one has measured by itself holds for it until
   /// all have measured together, and is not kept for other runs.
-  bool knows_machine(ir::Type word, double bytes);
+  bool knows_machine(double bytes);
   /// Measures it, beside the other ranks of this machine that begin at the same time. On the host.
-  void measure_machine(ir::Type word);
-  /// About what a kernel of some hundred operations takes for moving so many bytes, of `all` that it goes through again and again, and so
-  /// many floating-point operations of the word. On the host.
-  double seconds_of(double bytes, double flops, ir::Type word, double all);
+  void measure_machine();
   /// Whether so much is read without waiting whatever the machine.
   bool is_small(double bytes) const;
 

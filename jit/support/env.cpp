@@ -265,7 +265,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_FUSE", "0|1", "1",
        "statements wait for those after them, and what belongs together becomes one kernel; 0: each runs at once; same bits"},
       {"TESSERA_TWO_ROWS", "auto|0|1", "auto",
-       "whether the links of quark operators are kept as two rows, with the third computed; auto: on GPUs, and where a hopping term waits for its links, by the measured rates of reading so much and of arithmetic; same bits"},
+       "whether the links of quark operators are kept as two rows, with the third computed; auto: on GPUs, and where the operator's hopping term is faster with them, tried when caches may not hold the links; same bits"},
       {"TESSERA_GATHER", "auto|0|1", "auto",
        "whether a CPU's kernels read operands that several launches have found unchanged, links above all, from a copy in the order of their use; auto: where caches do not hold them; 1: always (tests); same bits"},
       {"TESSERA_OVERLAP", "0|1", "1",

@@ -145,15 +145,6 @@ std::size_t knee_of(std::span<const ReadingRate> rates) {
   return knee;
 }
 
-double rate_of_reading(std::span<const ReadingRate> rates, double bytes) {
-  const auto set = [](const ReadingRate& one) { return static_cast<double>(one.bytes); };
-  const auto more = std::ranges::lower_bound(rates, bytes, {}, set);
-  if (more == rates.begin()) return rates.front().rate;
-  if (more == rates.end()) return rates.back().rate;
-  const ReadingRate& less = more[-1];
-  return less.rate + (more->rate - less.rate) * (bytes - set(less)) / (set(*more) - set(less));
-}
-
 std::vector<ReadingRate> measure_reading(Device& device) {
   const std::size_t most = std::min(kLargestSet, device.capacity() / 16);
   const std::size_t least = std::min(kMiB * static_cast<std::size_t>(device.threads()), most);

@@ -18,8 +18,6 @@ struct ReadingRate {
 
 /// The largest working set of these, which grow, that is read clearly faster than the last two; the first if none is.
 std::size_t knee_of(std::span<const ReadingRate> rates);
-/// Bytes per second at which so many are read: in between, of the part that lies between two sets.
-double rate_of_reading(std::span<const ReadingRate> rates, double bytes);
 
 /// What all threads of a device without memory of its own read again and again: sets of 1 MiB per thread and more, each twice the one
 /// before. So what its caches hold. Measured in a third of a second, since what the system reports may be another machine's share (design

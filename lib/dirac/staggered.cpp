@@ -30,7 +30,7 @@ StaggeredOperator<F>::StaggeredOperator(const LinksOf<F>& v, const StaggeredPara
                      std::to_string(v.size()));
   require_checkerboard("StaggeredOperator");  // else the signs eta jump at the boundary
   for (int mu = 0; mu < Nd; ++mu) w_[mu] = Real(0.5) * parameters_.signs->eta(mu) * v[mu];
-  compact(w_);
+  compact<F>(w_, [this](const F& psi) { return StaggeredOperator::hop(+psi, Sign::plus); });
 }
 
 template <class F>

@@ -22,7 +22,7 @@ WilsonOperator<F>::WilsonOperator(const LinksOf<F>& v, const WilsonParameters& p
   if (parameters.diagonal() == 0)
     throw ShapeError("WilsonOperator: expected Nd + m (anisotropic: 1 + (Nd-1) nu/xi_0 + m) other than 0, got m = " +
                      std::to_string(parameters.mass));
-  compact(v_);
+  compact<F>(v_, [this](const F& psi) { return WilsonOperator::hop(+psi, Sign::plus); });
 }
 
 template <class F>

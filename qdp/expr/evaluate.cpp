@@ -73,23 +73,6 @@ std::shared_ptr<jit::Field> reduced_field(const std::shared_ptr<jit::Field>& fie
   return plain;
 }
 
-bool compression_pays(const jit::Field& field, double bytes) {
-  // What reads links most is a hopping term: eight links, a spinor in and one out; a third row takes 42 operations.
-  const double word = jit::ir::bytes(field.word());
-  const jit::Runtime::Work whole{(8 * 18 + 2 * 24) * word, 1320}, two_rows{(8 * 12 + 2 * 24) * word, 1320 + 8 * 42};
-  jit::Runtime& runtime = jit::Runtime::instance();
-  jit::Communicator& ranks = jit::process_communicator();
-  const bool shared = lattice_of(field).grid().size() > 1;
-  if (shared && jit::any_of(ranks, !jit::env().two_rows && !runtime.knows_machine(field.word(), bytes))) {
-    ranks.barrier();  // at the same time, so that each finds its share
-    runtime.measure_machine(field.word());
-  }
-  bool pays = jit::env().two_rows ? *jit::env().two_rows : runtime.is_better(two_rows, whole, field.word(), bytes);
-  // Messages of compressed fields are shorter.
-  if (shared) ranks.broadcast(&pays, sizeof pays, 0);
-  return pays;
-}
-
 FieldStorage fitting_storage(const std::shared_ptr<jit::Field>& field, Shape shape, double tolerance) {
   for (const FieldStorage storage :
        {FieldStorage::two_rows, FieldStorage::two_rows_scaled, FieldStorage::two_rows_phased})

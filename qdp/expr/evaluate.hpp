@@ -34,9 +34,6 @@ FieldStorage fitting_storage(const std::shared_ptr<jit::Field>& field, Shape sha
 /// What a storage leaves of the contents of a plain field: in that storage, or in a plain one.
 std::shared_ptr<jit::Field> reduced_field(const std::shared_ptr<jit::Field>& field, Shape shape, FieldStorage storage,
                                           bool in_plain);
-/// Whether it pays to read fields of so many bytes, which statements read often, in fewer words: TESSERA_TWO_ROWS, or where they
-/// come from memory. The same on all ranks: collective.
-bool compression_pays(const jit::Field& field, double bytes);
 std::shared_ptr<jit::Field> new_field(Shape shape);
 
 /// The lattice of an expression: that of the first of its fields that is found, the present one if it has none.

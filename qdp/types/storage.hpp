@@ -1,6 +1,13 @@
 // Which storage a field's contents fit (qdp/expr/storage.hpp). Ours, not QDP++'s.
 #pragma once
 
+#include <functional>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "qdp/expr/storage_choice.hpp"
+#include "qdp/layout/subset.hpp"
 #include "qdp/types/outer.hpp"
 #include "qdp/util/multi.hpp"
 
@@ -12,20 +19,35 @@ FieldStorage fittingStorage(const OLattice<T>& x, double tolerance) {
   return detail::fitting_storage(x.field(), detail::shape_of<T>, tolerance);
 }
 
+namespace detail {
+template <class T>
+void compact(multi1d<OLattice<T>>& u, const char* reader, const std::function<void()>& read) {
+  std::vector<FieldOwner*> fields;
+  for (int mu = 0; mu < u.size(); ++mu) fields.push_back(&u[mu].owner());
+  compact_fields(fields, shape_of<T>, reader, read);
+}
+}  // namespace detail
+
 /// Links that an operator will read often. Those that are SU(3) matrices, or these times numbers, to within 64 epsilon of their
 /// word become what two rows leave of them, and are kept so where that is faster (TESSERA_TWO_ROWS): values are the same bits in any
 /// storage, on any machine. Others, and those of other numbers of colours, stay what they are. Collective.
 /// (su3_unitarize leaves matrices that two rows keep to 16 epsilon of a double.)
+/// What is faster is found with `use(x)`, an expression over u and a field x of type F, on the even sites.
+template <class F, class T, class Use>
+void compact(multi1d<OLattice<T>>& u, const Use& use) {
+  std::vector<F> x_and_y;
+  detail::compact(u, typeid(Use).name(), [&] {
+    if (x_and_y.empty()) {
+      for (int i = 0; i < 2; ++i) x_and_y.emplace_back(u[0].lattice());
+      x_and_y[0] = zero;
+    }
+    x_and_y[1][rb[0]] = use(std::as_const(x_and_y[0]));
+  });
+}
+/// The same without a trial: kept so where caches do not hold them, and on GPUs.
 template <class T>
 void compact(multi1d<OLattice<T>>& u) {
-  constexpr detail::Shape shape = detail::shape_of<T>;
-  if (!detail::can_store(FieldStorage::two_rows, shape) || u.size() == 0) return;
-  const double sites = static_cast<double>(u[0].lattice().sitesOnNode());
-  const bool pays = detail::compression_pays(*u[0].field(), u.size() * sites * static_cast<double>(shape.bytes()));
-  constexpr double kTolerance = detail::storage_tolerance(FieldStorage::two_rows, shape.word) / 4;
-  for (int mu = 0; mu < u.size(); ++mu)
-    if (const FieldStorage storage = fittingStorage(u[mu], kTolerance); storage != FieldStorage::plain)
-      u[mu].reduceTo(storage, pays);
+  detail::compact(u, "", [] {});
 }
 
 /// In 16 bits from now on, with a scale for each site (qdp/expr/storage.hpp); links in two rows where these keep them as well as

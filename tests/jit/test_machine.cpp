@@ -80,19 +80,6 @@ TEST_CASE("caches hold the largest set that is read clearly faster than from mem
   CHECK(knee({10}) == 2);
 }
 
-TEST_CASE("what is read at the rate of its size: that of the first set, of one between two, of the largest") {
-  const ReadingRate rates[] = {{2, 90}, {4, 80}, {8, 30}};
-  const auto rate = [&](double bytes) { return rate_of_reading(rates, bytes); };
-  CHECK(rate(0) == 90);
-  CHECK(rate(2) == 90);
-  CHECK(rate(3) == 85);
-  CHECK(rate(4) == 80);
-  CHECK(rate(7) == 42.5);
-  CHECK(rate(8) == 30);
-  CHECK(rate(1e9) == 30);
-  CHECK(rate_of_reading({rates, 1}, 5) == 90);
-}
-
 TEST_CASE("a machine's caches hold some MiB, and no more than was tried") {
   for (const int threads : {1, 2}) {
     CpuDevice device;

@@ -610,61 +610,36 @@ TEST_CASE(
   CHECK(Model{}.choice(cpu, 100) == streaming);
 }
 
-TEST_CASE("what long kernels take is the larger of memory's and arithmetic's, by what is known of the machine") {
-  const Cache cache;
-  CpuDevice cpu;
-  cpu.set_threads(2);
-  const std::string machine = "\ndevice " + cpu.model() + "\nthreads 2";
-  const auto remember = [&](const std::string& what, const std::string& values) {
-    KernelCache(cache.folder.path, 1 << 20).store(what, values);
-  };
-  remember("reading 1" + machine, "1e6 64e9 2e6 16e9 4e6 4e9");
-  remember("fma f32 2" + machine, "32e9");
-  remember("fma f64 2" + machine, "16e9");
-  Variants variants(cpu);
-  const double far = 1e7;
-  CHECK(variants.seconds_of(8, 0, ir::Type::f64, far) == 2e-9);
-  CHECK(variants.seconds_of(8, 1, ir::Type::f64, far) == 2e-9);
-  CHECK(variants.seconds_of(8, 0, ir::Type::f64, 2e6) == 0.5e-9);  // at the rate of what is gone through
-  CHECK(variants.seconds_of(8, 0, ir::Type::f64, 3e6) == 0.8e-9);
-  const double part = 16e-9 / variants.seconds_of(8, 256, ir::Type::f64, far);  // of the rate that is reached
-  CHECK((part == doctest::Approx(0.6) || part == doctest::Approx(0.38)));
-  CHECK(variants.seconds_of(0, 256, ir::Type::f32, far) == doctest::Approx(8e-9 / part));
-
-  // Another rank of the machine takes part of it: what a process by itself has found does not hold, nor the reverse.
-  set_rank_on_host(1, 2);
-  remember("reading 1" + machine, "1e6 6e9");
-  remember("reading 1" + machine + "\nbeside 1", "1e6 2e9");
-  remember("fma f64 2" + machine + "\nbeside 1", "16e9");
-  CHECK(Variants(cpu).seconds_of(8, 0, ir::Type::f64, far) == 4e-9);
-  set_rank_on_host(0, 1);
-}
-
 TEST_CASE("ranks keep what they have measured of their machine together, not what one has measured by itself") {
   const Cache cache;
   CpuDevice cpu;
   cpu.set_threads(1);
-  const auto kept = [&](const std::string& what) {
+  const auto kept = [&](const std::string& beside) {
     return KernelCache(cache.folder.path, 1 << 20)
-        .load(what + "\ndevice " + cpu.model() + "\nthreads 1\nbeside 1")
+        .load("reading 1\ndevice " + cpu.model() + "\nthreads 1" + beside)
         .has_value();
   };
   set_rank_on_host(0, 2);
   {
     Variants rank(cpu);
-    CHECK(rank.knows_machine(ir::Type::f64, 1000));  // what small fields need
-    CHECK_FALSE(rank.knows_machine(ir::Type::f64, 1e15));
+    CHECK(rank.knows_machine(1000));  // what small fields need
+    CHECK_FALSE(rank.knows_machine(1e15));
     CHECK(rank.exceeds_caches(1e15));
-    CHECK_FALSE(rank.knows_machine(ir::Type::f64, 1e15));
-    CHECK_FALSE(kept("reading 1"));
-    rank.measure_machine(ir::Type::f64);
-    CHECK(rank.knows_machine(ir::Type::f64, 1e15));
-    CHECK_FALSE(rank.knows_machine(ir::Type::f32, 1e15));
-    for (const char* what : {"reading 1", "fma f64 2"}) CHECK(kept(what));
+    CHECK_FALSE(rank.knows_machine(1e15));
+    CHECK_FALSE(kept("\nbeside 1"));
+    rank.measure_machine();
+    CHECK(rank.knows_machine(1e15));
+    CHECK(kept("\nbeside 1"));
   }
-  CHECK(Variants(cpu).knows_machine(ir::Type::f64, 1e15));
+  CHECK(Variants(cpu).knows_machine(1e15));
+  // Another rank of the machine takes part of it: what was found beside one does not hold for a process by itself, nor the reverse.
   set_rank_on_host(0, 1);
-  CHECK_FALSE(Variants(cpu).knows_machine(ir::Type::f64, 1e15));
+  CHECK_FALSE(Variants(cpu).knows_machine(1e15));
+  Variants(cpu).measure_machine();
+  CHECK(kept(""));
+  set_rank_on_host(0, 3);
+  CHECK_FALSE(Variants(cpu).knows_machine(1e15));
+  set_rank_on_host(0, 1);
 }
 
 TEST_CASE("what the caches hold is measured once, and kept for the next run") {

@@ -8,10 +8,13 @@
 #include "jit/support/error.hpp"
 #include "qdp/expr/inspect.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
+#include <thread>
 
 using namespace tests;
 using namespace QDP;
@@ -413,6 +416,90 @@ TEST_CASE("links are reduced to the same bits in two rows and whole, once and ag
     for (const int times : {1, 2, 3}) CHECK(same_bits(reduced("0", times), reduced("1", times)));
     CHECK(toDouble(norm2(reduced("1", 3) - u)) < 1e-28 * toDouble(norm2(u)));
   });
+}
+
+TEST_CASE("in which storage links are read in less time is tried, once for each reader") {
+  create_lattice({16, 16, 4, 4});
+  const Setting undecided("TESSERA_TWO_ROWS", "auto"), timed("TESSERA_TUNE", "1");
+  jit::Runtime& runtime = jit::Runtime::instance();
+  const auto per_link = Layout::sitesOnNode() * static_cast<int>(sizeof(Matrix<double>));
+  const int threads = runtime.threads();
+  const int many = (4 << 20) * (threads + 1) / per_link + 1;  // of which caches need not hold all
+  const Links<double> u = random_links<double>(FieldStorage::two_rows);
+  const auto links = [&](int n) {
+    multi1d<Links<double>> copies(n);
+    copies = u;
+    return copies;
+  };
+  // Readers that take long with links in one storage.
+  int calls[2] = {};
+  multi1d<Links<double>> present = links(many);
+  const auto wait_if = [&](bool it) {
+    ++calls[present[0].storage() == FieldStorage::plain ? 0 : 1];
+    if (it) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  };
+  using F = OLattice<Vector<double>>;
+  const auto slow_when_plain = [&](const F& x) {
+    wait_if(present[0].storage() == FieldStorage::plain);
+    return present[0] * x;
+  };
+  const auto slow_in_two_rows = [&](const F& x) {
+    wait_if(present[0].storage() != FieldStorage::plain);
+    return present[0] * shift(x, FORWARD, 0);
+  };
+  const auto is_right = [&](FieldStorage storage, int n) {
+    bool right = present.size() == n;
+    for (int i = 0; i < present.size(); ++i)
+      right =
+          right && present[i].storage() == storage && same_bits(Links<double>(present[i]), Links<double>(present[0]));
+    return right && toDouble(norm2(Links<double>(present[0]) - u)) < 1e-28 * toDouble(norm2(u));
+  };
+  const bool has_caches = runtime.has_caches();  // else less to move is less time
+  const FieldStorage plain = has_caches ? FieldStorage::plain : FieldStorage::two_rows;
+  for (const int n : {threads, threads + 1}) {  // another machine, as it were
+    runtime.set_threads(n);
+    calls[0] = calls[1] = 0;
+    present = links(many);
+    compact<F>(present, slow_when_plain);
+    CHECK(is_right(FieldStorage::two_rows, many));
+    CHECK(calls[0] == calls[1]);
+    CHECK((calls[0] == 0) == !has_caches);
+    const int once = calls[0];
+    present = links(many);
+    compact<F>(present, slow_when_plain);
+    CHECK(is_right(FieldStorage::two_rows, many));
+    CHECK(calls[0] == once);
+    present = links(many);
+    compact<F>(present, slow_in_two_rows);
+    CHECK(is_right(plain, many));
+  }
+  runtime.set_threads(threads);
+  calls[0] = 0;
+  const auto never = [&](const F& x) {
+    ++calls[0];
+    return present[1] * x;
+  };
+  // Few links are not tried, nor where the answer is given or no time may be taken.
+  present = links(2);
+  compact<F>(present, never);
+  CHECK(is_right(plain, 2));
+  for (const char* two_rows : {"0", "1"}) {
+    const Setting given("TESSERA_TWO_ROWS", two_rows);
+    present = links(many);
+    compact<F>(present, never);
+    CHECK(is_right(*two_rows == '1' ? FieldStorage::two_rows : FieldStorage::plain, many));
+  }
+  {
+    const Setting untimed("TESSERA_TUNE", "0");
+    present = links(many);
+    compact<F>(present, never);
+  }
+  CHECK(calls[0] == 0);
+  // What a reader throws ends the trial; the values are there.
+  present = links(many);
+  const auto fails = [&](const F& x) -> decltype(present[1] * x) { throw std::runtime_error("a reader"); };
+  if (has_caches) CHECK_THROWS_AS(compact<F>(present, fails), std::runtime_error);
+  CHECK(is_right(present[0].storage(), many));
 }
 
 TEST_CASE("the storage of fewest words that fits") {
