@@ -1,11 +1,20 @@
-"""Steps of the scripts that build other programs (peers, qdpxx-check, chroma-check): a command, an installation of Tessera."""
+"""Steps of the scripts that build other programs (peers, qdpxx-check, chroma-check): a command, an installation of Tessera, how to
+compile and link with an installation."""
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ERROR = re.compile(r"\berror\b|undefined reference|CMake Error", re.I)
+PROJECT = """cmake_minimum_required(VERSION 3.17)
+project(Probe CXX)
+find_package(QDPXX REQUIRED)
+file(WRITE ${CMAKE_BINARY_DIR}/probe.cpp "int main() {}\\n")
+add_executable(probe ${CMAKE_BINARY_DIR}/probe.cpp)
+target_link_libraries(probe QDPXX::qdp)
+"""
 
 
 class Failed(Exception):
@@ -49,3 +58,27 @@ def installation(given, prefix):
             output_of(["cmake", "--install", build, "--prefix", prefix])
             return prefix
     raise Failed("Tessera is not built: run scripts/quickstart, or give --tessera PREFIX of an installation")
+
+
+def words_of(prefix, config, folder, libraries=("--libs",)):
+    """The compiler, its options and what to link, by the installation's config program; without one as CMake does with QDP++."""
+    program = prefix / "bin" / config
+    if program.exists():
+        return [shlex.split(output_of([program, *asked])) for asked in (["--cxx"], ["--cxxflags"], ["--ldflags", *libraries])]
+    if config != "qdp++-config" or not prefix.is_dir():
+        raise Failed(f"{program}: no such program")
+    probe = folder / "probe"
+    probe.mkdir(exist_ok=True)
+    (probe / "CMakeLists.txt").write_text(PROJECT)
+    try:
+        output_of(["cmake", "-G", "Unix Makefiles", "-S", probe, "-B", probe / "build", f"-DCMAKE_PREFIX_PATH={prefix}"])
+    except Failed as error:
+        raise Failed(f"{prefix}: expected bin/{config} or a package QDPXX of CMake ({error})") from None
+    made = probe / "build/CMakeFiles/probe.dir"
+    variables = dict(re.findall(r"^CXX_(\w+) = (.*)$", (made / "flags.make").read_text(), re.M))
+    options = [word for key in ("DEFINES", "INCLUDES", "FLAGS") for word in shlex.split(variables.get(key, ""))]
+    words = shlex.split((made / "link.txt").read_text())
+    link = [word for word in words[1:] if not word.endswith(".o") and word not in ("-o", "probe")]
+    # Relative to the folder in which CMake links.
+    link = [str((probe / "build" / word).resolve()) if re.match(r"[^-/].*\.(a|so)$", word) else word for word in link]
+    return words[:1], options, link

@@ -92,6 +92,8 @@ class Peers(unittest.TestCase):
     def test_what_goes_wrong_is_said(self):
         tessera = self.library("tessera", {"hop single": [1e-6]})
         for options, status, said in [((), 2, "--qdpxx PREFIX"), (("--qdpxx", self.folder / "nowhere"), 1, "nowhere"),
+                                      (("--qdpxx", self.folder), 1, f"{self.folder}: expected bin/qdp++-config or"),
+                                      (("--grid", self.folder), 1, "grid-config: no such program"),
                                       (("--qdpxx", self.library("broken", {}, "language"), ), 1, "no such header"),
                                       (("--qdpxx", self.library("silent", {})), 1, "language-QDPpp printed no time"),
                                       (("--qdpxx", tessera, "--rounds", 0), 2, "--rounds"), (("--qdpxx", tessera, "--threads", "0"), 2, "threads")]:
