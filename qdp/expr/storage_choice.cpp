@@ -12,6 +12,7 @@
 
 #include "jit/comm/collectives.hpp"
 #include "jit/comm/communicator.hpp"
+#include "jit/memory/memory.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/lock.hpp"
@@ -27,6 +28,8 @@ namespace {
 // Until operands that do not change have been gathered (jit/runtime/gathering.hpp); then so many are timed, each behind one that
 // brings its own fields into the caches.
 constexpr int kWarm = 5, kTimed = 3;
+// What a trial takes of the fields' memory: both forms, and copies of their words in the order of their use.
+constexpr double kTrialTakes = 4;
 
 enum class Answer : std::uint8_t { no, yes, unknown };
 constexpr Answer answer(bool yes) { return yes ? Answer::yes : Answer::no; }
@@ -37,15 +40,20 @@ std::map<std::string, bool>& found() {
   return *outcomes;
 }
 
+bool has_room(double bytes) {
+  const jit::Memory& memory = jit::Memory::instance();
+  return static_cast<double>(memory.live_bytes()) + bytes < static_cast<double>(memory.limit());
+}
+
 /// Whether it pays, as far as this rank can tell. `key`: of a trial, "" if there is nothing to try.
 Answer answer_here(double bytes, const std::string& key) {
   if (jit::env().two_rows) return answer(*jit::env().two_rows);
   jit::Runtime& runtime = jit::Runtime::instance();
   if (!runtime.has_caches()) return Answer::yes;
   if (runtime.is_small(bytes)) return Answer::no;
-  if (key.empty() || jit::env().tune == jit::Env::Tune::off) return answer(runtime.exceeds_caches(bytes));
-  const auto outcome = found().find(key);
-  return outcome == found().end() ? Answer::unknown : answer(outcome->second);
+  const bool is_timed = !key.empty() && jit::env().tune != jit::Env::Tune::off;
+  if (const auto outcome = found().find(key); is_timed && outcome != found().end()) return answer(outcome->second);
+  return is_timed && has_room(kTrialTakes * bytes) ? Answer::unknown : answer(runtime.exceeds_caches(bytes));
 }
 
 /// The same on all ranks.
@@ -117,12 +125,18 @@ void compact_fields(std::span<FieldOwner* const> fields, Shape shape, const std:
     return reduced_field(one.given, shape, one.storage, !kept);
   };
   if (known != Answer::unknown) {
-    for (const Fitting& one : fitting) *one.owner = reduced(one, known == Answer::yes);
+    for (Fitting& one : fitting) {
+      *one.owner = reduced(one, known == Answer::yes);
+      one.given.reset();
+    }
     return;
   }
   std::vector<std::shared_ptr<jit::Field>> forms[2];
-  for (const bool kept : {false, true})
-    for (const Fitting& one : fitting) forms[kept].push_back(reduced(one, kept));
+  for (Fitting& one : fitting) {
+    for (const bool kept : {false, true}) forms[kept].push_back(reduced(one, kept));
+    *one.owner = forms[0].back();
+    one.given.reset();
+  }
   const auto bring = [&](bool kept) {
     for (std::size_t i = 0; i < fitting.size(); ++i) *fitting[i].owner = forms[kept][i];
   };

@@ -15,7 +15,7 @@ namespace QDP::detail {
 ///   if TESSERA_TWO_ROWS says so; else
 ///   on GPUs, where less to move is less time;
 ///   not if caches hold them for certain;
-///   without times (TESSERA_TUNE=0), or a reader: if caches do not hold them;
+///   without times (TESSERA_TUNE=0), a reader, or memory for a trial: if caches do not hold them;
 ///   else by trial: read() reads them as what is named `reader` does, so kept and plain in turn, some twelve times each. The shortest
 ///   counts, for this process, as many sites and threads, and this reader.
 /// All of one shape. The same on all ranks of their lattice: collective.

@@ -4,6 +4,7 @@
 #include "tests/jit/settings.hpp"
 #include "tests/message_of.hpp"
 
+#include "jit/memory/memory.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/error.hpp"
 #include "qdp/expr/inspect.hpp"
@@ -494,7 +495,15 @@ TEST_CASE("in which storage links are read in less time is tried, once for each 
     present = links(many);
     compact<F>(present, never);
   }
+  if (has_caches) {  // nor if there is no memory for both storages and what reading them takes
+    jit::Memory& memory = jit::Memory::instance();
+    present = links(many);
+    memory.set_limit(memory.live_bytes() + 3 * static_cast<std::size_t>(many) * static_cast<std::size_t>(per_link));
+    compact<F>(present, never);
+    memory.set_limit(0);
+  }
   CHECK(calls[0] == 0);
+  CHECK(is_right(present[0].storage(), many));
   // What a reader throws ends the trial; the values are there.
   present = links(many);
   const auto fails = [&](const F& x) -> decltype(present[1] * x) { throw std::runtime_error("a reader"); };
