@@ -4,10 +4,11 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "jit/comm/collectives.hpp"
@@ -95,8 +96,7 @@ bool try_both(const std::function<void(bool)>& read, const std::string& key) {
 
 }  // namespace
 
-void compact_fields(std::span<FieldOwner* const> fields, Shape shape, const std::string& reader,
-                    const std::function<void()>& read) {
+void compact_fields(std::span<FieldOwner* const> fields, Shape shape, const FieldReader& reader) {
   if (fields.empty() || !can_store(FieldStorage::two_rows, shape)) return;
   const jit::RuntimeLock lock;
   const double tolerance = storage_tolerance(FieldStorage::two_rows, shape.word) / 4;
@@ -115,9 +115,9 @@ void compact_fields(std::span<FieldOwner* const> fields, Shape shape, const std:
   const LatticeState& lattice = lattice_of(*fitting.front().given);
   jit::Runtime& runtime = jit::Runtime::instance();
   std::string key;
-  if (!reader.empty())
+  if (reader.read != nullptr)
     key = std::to_string(lattice.sites) + " sites, " + std::to_string(runtime.threads()) + " threads, words of " +
-          std::to_string(jit::ir::bytes(shape.word)) + " bytes, " + reader;
+          std::to_string(jit::ir::bytes(shape.word)) + " bytes, " + reader.name;
   const double bytes = static_cast<double>(lattice.sites) * static_cast<double>(fields.size()) * shape.bytes();
   const Answer known = answer_of_all(lattice, bytes, key);
 
@@ -140,7 +140,7 @@ void compact_fields(std::span<FieldOwner* const> fields, Shape shape, const std:
   const auto bring = [&](bool kept) {
     for (std::size_t i = 0; i < fitting.size(); ++i) *fitting[i].owner = forms[kept][i];
   };
-  bool pays = try_both([&](bool kept) { bring(kept), read(); }, key);
+  bool pays = try_both([&](bool kept) { bring(kept), reader.read(reader.self); }, key);
   if (lattice.grid().size() > 1) jit::process_communicator().broadcast(&pays, sizeof pays, 0);
   found()[key] = pays;
   bring(pays);

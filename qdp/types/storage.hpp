@@ -1,7 +1,6 @@
 // Which storage a field's contents fit (qdp/expr/storage.hpp). Ours, not QDP++'s.
 #pragma once
 
-#include <functional>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -21,10 +20,10 @@ FieldStorage fittingStorage(const OLattice<T>& x, double tolerance) {
 
 namespace detail {
 template <class T>
-void compact(multi1d<OLattice<T>>& u, const char* reader, const std::function<void()>& read) {
+void compact(multi1d<OLattice<T>>& u, const FieldReader& reader) {
   std::vector<FieldOwner*> fields;
   for (int mu = 0; mu < u.size(); ++mu) fields.push_back(&u[mu].owner());
-  compact_fields(fields, shape_of<T>, reader, read);
+  compact_fields(fields, shape_of<T>, reader);
 }
 }  // namespace detail
 
@@ -36,18 +35,19 @@ void compact(multi1d<OLattice<T>>& u, const char* reader, const std::function<vo
 template <class F, class T, class Use>
 void compact(multi1d<OLattice<T>>& u, const Use& use) {
   std::vector<F> x_and_y;
-  detail::compact(u, typeid(Use).name(), [&] {
+  auto read = [&] {
     if (x_and_y.empty()) {
       for (int i = 0; i < 2; ++i) x_and_y.emplace_back(u[0].lattice());
       x_and_y[0] = zero;
     }
     x_and_y[1][rb[0]] = use(std::as_const(x_and_y[0]));
-  });
+  };
+  detail::compact(u, detail::FieldReader::of(typeid(Use).name(), read));
 }
 /// The same without a trial: kept so where caches do not hold them, and on GPUs.
 template <class T>
 void compact(multi1d<OLattice<T>>& u) {
-  detail::compact(u, "", [] {});
+  detail::compact(u, {});
 }
 
 /// In 16 bits from now on, with a scale for each site (qdp/expr/storage.hpp); links in two rows where these keep them as well as
