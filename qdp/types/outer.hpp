@@ -342,11 +342,6 @@ template <class T> class OLattice : public QDPType<T, OLattice<T>> {
     if (storage != this->storage()) field_ = detail::stored_field(field(), kShape, storage);
     return *this;
   }
-  /// What the storage leaves of the contents of this plain field, kept so or as it was: the same values.
-  OLattice& reduceTo(FieldStorage storage, bool kept_so) {
-    field_ = detail::reduced_field(field(), kShape, storage, !kept_so);
-    return *this;
-  }
   /// Where it lives.
   Layout::Lattice lattice() const { return Layout::Lattice::of(*field()); }
 
