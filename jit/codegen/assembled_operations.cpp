@@ -767,18 +767,20 @@ void OperationAssembler::convert(int i, const Node& n) {
     mov(truth(i), eax);
     return;
   }
+  if (ir::is_float(to) && ir::bytes(from) == 4)  // read from memory, it costs half
+    return unary(i, a, [&](const Xmm& d, const Xbyak::Operand& x) {
+      from == Type::f32 ? vcvtps2pd(d, x) : to == Type::f32 ? vcvtdq2ps(d, x) : vcvtdq2pd(d, x);
+    });
   const Xmm x = vec(fetch(a), word_of(a).bytes);  // often of another size than the result
   if (ir::is_float(from) && ir::is_int(to)) return to_integer(i, from, to, x, a);
   if (from == Type::i64 && !avx512_) return of_long_integer(i, to, x, a);
   used(a);
   const int r = take();
   const Xmm& d = vec(r, bytes);
-  if (from == Type::f32)
-    vcvtps2pd(d, x);
-  else if (from == Type::f64)
+  if (from == Type::f64)
     vcvtpd2ps(d, x);
   else if (from == Type::i32)
-    to == Type::f32 ? vcvtdq2ps(d, x) : to == Type::f64 ? vcvtdq2pd(d, x) : vpmovsxdq(d, x);
+    vpmovsxdq(d, x);
   else
     to == Type::f32 ? vcvtqq2ps(d, x) : to == Type::f64 ? vcvtqq2pd(d, x) : vpmovqd(d, x);
   put(i, r);

@@ -20,6 +20,8 @@ constexpr std::size_t kFewest = 6;
 constexpr int kPatience = 3;
 // A copy that so many launches have not used is of contents that have gone.
 constexpr std::uint64_t kLongAgo = 64;
+// Each way's turns of a trial: what else the machine does lasts longer than some launches.
+constexpr int kRoundsOfTrial = 3;
 // Where fields take more than this of the memory there are no copies: what else the process and the system need is not known.
 constexpr double kShareOfMemory = 0.75;
 
@@ -149,32 +151,61 @@ Gathering::Found Gathering::find(const Launch& launch, std::size_t size_class, s
     kernel.gather->leaves.resize(kernel.ir.leaves.size());
   }
   GatherState& state = *kernel.gather;
-  if (state.operands.empty() || !is_wanted(launch, state, size_class)) return {};
+  if (state.operands.empty()) return {};
+  const GatherState::Use& use = use_of(launch, state, size_class);
+  const bool tries = use.trial && !env().gather;
+  if (!use.copies && !tries && !env().gather) return {};
   ++asked_;
   choose(launch, state);
   if (chosen_.size() < kFewest) return {};
+  if (tries && use.trial->way() == 0) return {.is_timed = true};
   const Copy* copy = copy_of(launch, addresses, tables);
   if (copy == nullptr) return {};
 
   KernelHandle& made = kernel_for(key_of(kernel, "gathered", chosen_), kernel.ir, chosen_, gathered);
-  return {&made, address_for(made.ir, copy->address, launch.domain->begin)};
+  return {&made, address_for(made.ir, copy->address, launch.domain->begin), tries};
 }
 
-/// Whether it would come from memory otherwise: when all that the kernel goes through is more than caches hold.
-bool Gathering::is_wanted(const Launch& launch, GatherState& state, std::size_t size_class) {
-  if (env().gather) return true;
-  if (state.large.size() <= size_class) state.large.resize(size_class + 1);
-  std::optional<bool>& large = state.large[size_class];
-  if (!large) {
-    const ir::Kernel& kernel = launch.kernel->ir;
-    std::int64_t bytes = 0;
-    for (std::size_t i = 0; i < kernel.leaves.size(); ++i) {
-      const auto places = std::ranges::count(state.operands, static_cast<std::int16_t>(i), &Operand::leaf);
-      bytes += std::max<std::int64_t>(places, 1) * kernel.leaves[i].components * ir::bytes(kernel.leaves[i].word);
-    }
-    large = variants_.exceeds_caches(static_cast<double>(launch.domain->sites * bytes));
+GatherState::Use& Gathering::use_of(const Launch& launch, GatherState& state, std::size_t size_class) {
+  if (state.uses.size() <= size_class) state.uses.resize(size_class + 1);
+  GatherState::Use& use = state.uses[size_class];
+  if (!use.is_known && !env().gather) find_out(launch, state, use);
+  return use;
+}
+
+/// By all that the kernel goes through: copies are of use where it comes from memory otherwise, of none in the nearest caches, and between
+/// them that is tried.
+void Gathering::find_out(const Launch& launch, const GatherState& state, GatherState::Use& use) {
+  const ir::Kernel& kernel = launch.kernel->ir;
+  std::int64_t each = 0;
+  for (std::size_t i = 0; i < kernel.leaves.size(); ++i) {
+    const auto places = std::ranges::count(state.operands, static_cast<std::int16_t>(i), &Operand::leaf);
+    each += std::max<std::int64_t>(places, 1) * kernel.leaves[i].components * ir::bytes(kernel.leaves[i].word);
   }
-  return *large;
+  const auto bytes = static_cast<double>(launch.domain->sites * each);
+  use.is_known = true;
+  use.copies = variants_.exceeds_caches(bytes);
+  if (!use.copies && !variants_.is_near(bytes) && env().tune != Env::Tune::off) use.trial.emplace(2, kRoundsOfTrial);
+}
+
+void Gathering::launched(const Launch& launch, std::size_t size_class, double seconds) {
+  GatherState::Use& use = launch.kernel->gather->uses[size_class];
+  if (!use.trial) return;  // the trial has ended with another launch of this plan
+  use.trial->record(seconds / static_cast<double>(launch.domain->sites));
+  if (use.trial->trying()) return;
+  use.copies = use.trial->way() != 0;
+  use.trial.reset();
+  have_lost_ |= !use.copies;
+  log_debug("tune", launch.kernel->ir.name, ", ", launch.domain->sites, " sites: faster ",
+            use.copies ? "with" : "without", " copies of its operands");
+}
+
+/// Copies that lost are not told from others: those are made anew.
+void Gathering::begin_plan() {
+  ++plan_;
+  if (std::exchange(have_lost_, false))
+    while (give_up_one()) {
+    }
 }
 
 /// The operands that have been what they are for some launches, and the name of their copy.

@@ -3,9 +3,10 @@
 // A hopping term reads the links of eight directions, four of them at neighbours: eight fields, far from each other in memory, a few
 // lines of each at a time. A processor asks memory in advance for what follows what was read; eight times as much that follows comes
 // sooner than eight beginnings. So once some launches have found the same contents (Field::contents) in the same operands, and these are
-// more than the caches hold, their words are gathered by a kernel of their own, and a kernel that reads them there takes the place of
-// the first: the same operations on the same words, so the same bits. Whatever is written anew has other contents, and the copy is of
-// no use any more. Memory that others need is given up at once.
+// more than the nearest caches hold, their words are gathered by a kernel of their own, and a kernel that reads them there takes the place of
+// the first: the same operations on the same words, so the same bits. If other caches may hold the operands, both are timed, and the faster
+// one goes on (jit/tune/trial). Whatever is written anew has other contents, and the copy is of no use any more. Memory that others need
+// is given up at once.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +43,14 @@ class Gathering : public Memory::Holder {
   struct Found {
     KernelHandle* kernel = nullptr;
     void* copy = nullptr;
+    bool is_timed = false;  ///< launched() is to be told
   };
   /// For a launch whose operands are at `addresses` [leaves] and `tables` [slots]; to be launched before the next begin_plan().
   Found find(const Launch& launch, std::size_t size_class, std::span<void* const> addresses,
              std::span<const std::int32_t* const> tables);
-  void begin_plan() { ++plan_; }
+  void begin_plan();
+  /// How long that launch took. Not told of launches that were trials of code.
+  void launched(const Launch& launch, std::size_t size_class, double seconds);
 
   std::size_t spare_bytes() const override;
   bool give_up_one() override;
@@ -61,7 +65,8 @@ class Gathering : public Memory::Holder {
     std::uint64_t asked;
   };
 
-  bool is_wanted(const Launch& launch, GatherState& state, std::size_t size_class);
+  GatherState::Use& use_of(const Launch& launch, GatherState& state, std::size_t size_class);
+  void find_out(const Launch& launch, const GatherState& state, GatherState::Use& use);
   void choose(const Launch& launch, GatherState& state);
   const Copy* copy_of(const Launch& launch, std::span<void* const> addresses,
                       std::span<const std::int32_t* const> tables);
@@ -77,6 +82,7 @@ class Gathering : public Memory::Holder {
   const bool useful_;
   std::uint64_t plan_ = 0;
   std::uint64_t asked_ = 0;  ///< launches that had operands to be gathered
+  bool have_lost_ = false;   ///< a trial has ended so that its copies are not wanted
   std::vector<Copy> copies_;
   std::vector<Operand> chosen_;      ///< of the launch at hand
   std::vector<std::uint64_t> name_;  ///< of its copy

@@ -16,6 +16,7 @@
 #include "jit/memory/sites.hpp"
 #include "jit/runtime/table_key.hpp"
 #include "jit/tune/cost.hpp"
+#include "jit/tune/trial.hpp"
 #include "jit/tune/tuner.hpp"
 
 namespace jit {
@@ -69,8 +70,13 @@ struct GatherState {
     std::uint64_t contents = 0;  ///< of the field at the last launch
     int unchanged = 0;           ///< launches since these were found
   };
-  std::vector<Leaf> leaves;                ///< of the kernel
-  std::vector<std::optional<bool>> large;  ///< [size class]
+  std::vector<Leaf> leaves;  ///< of the kernel
+  /// Whether copies are of use.
+  struct Use {
+    bool is_known = false, copies = false;
+    std::optional<Trial> trial;  ///< until it is found out: ways without and with
+  };
+  std::vector<Use> uses;  ///< [size class]
 };
 
 class KernelHandle {

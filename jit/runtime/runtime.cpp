@@ -88,6 +88,7 @@ struct BoundPart {
   double bytes = 0;                       ///< moved
   std::size_t addresses = 0, tables = 0;  ///< where its own begin
   bool new_results = true;                ///< they are not those of a part before
+  bool is_timed = false;                  ///< for a trial of gathered operands
   const std::int32_t* groups = nullptr;
   const std::uint64_t* masks = nullptr;
 };
@@ -328,6 +329,7 @@ void Runtime::State::gather(const Launch& launch, BoundPart& part) {
   const std::size_t leaves = launch.kernel->ir.leaves.size();
   const auto found = gathering.find(launch, part.size_class, {bound.addresses.data() + part.addresses, leaves},
                                     {bound.tables.data() + part.tables, launch.kernel->ir.slots.size()});
+  part.is_timed = found.is_timed;
   if (found.kernel == nullptr) return;
   part.kernel = found.kernel;
   bound.addresses[part.addresses + leaves] = found.copy;
@@ -386,6 +388,8 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
     KernelHandle& kernel = *part.kernel;
     const double share = seconds * part.bytes / bytes;  // about
     kernel.seconds += share;
+    trials += part.is_timed;
+    if (part.is_timed) gathering.launched(plan.parts[p], part.size_class, share);
     if (kernel.classes[part.size_class].tuner) variants.launched(kernel, part.size_class, part.bytes, share);
   }
   return true;
@@ -412,7 +416,7 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
   }
 
   count(launch, part);
-  trials += trial;
+  trials += trial || part.is_timed;
   std::optional<double> seconds;
   if (timed) {
     if (trial || device.marks_are_free()) {
@@ -424,6 +428,7 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
       if (pending.size() >= kMostPending) collect_times(kMostPending / 2);
     }
   }
+  if (part.is_timed && seconds && !trial) gathering.launched(launch, part.size_class, *seconds);
   if (size.tuner) variants.launched(kernel, part.size_class, part.bytes, seconds);
 }
 
@@ -487,7 +492,10 @@ void Runtime::set_threads(int n) {
   const RuntimeLock lock;
   run_deferred();
   state_->device.set_threads(n);
-  for (const auto& kernel : state_->table.handles()) kernel->classes.clear();  // what is fastest may be another variant
+  for (const auto& kernel : state_->table.handles()) {  // what is fastest may be another variant
+    kernel->classes.clear();
+    if (kernel->gather) kernel->gather->uses.clear();
+  }
 }
 
 std::vector<KernelInfo> Runtime::kernels() const {

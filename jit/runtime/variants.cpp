@@ -151,10 +151,10 @@ bool Variants::knows_machine(double bytes) {
 
 void Variants::measure_machine() { learn_of_machine(kReading, measured_reading(device_)); }
 
+bool Variants::is_near(double bytes) const { return bytes <= near_per_thread() * device_.threads(); }
+
 /// As far as can be told without measuring.
-bool Variants::may_exceed_caches(double bytes) const {
-  return bytes > near_per_thread() * device_.threads() && bytes > believed_cache();
-}
+bool Variants::may_exceed_caches(double bytes) const { return !is_near(bytes) && bytes > believed_cache(); }
 
 bool Variants::exceeds_caches(double bytes) {
   return may_exceed_caches(bytes) && bytes > static_cast<double>(knee_of(reading()));
@@ -188,7 +188,7 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   }
   const bool assembles = compiler().assembles(kernel.ir, start);
   start.optimised = assembles && !env().assembler.value_or(true);
-  const bool is_near = bytes <= near_per_thread() * device_.threads();
+  const bool is_near = this->is_near(bytes);
   const auto live = static_cast<double>(Memory::instance().live_bytes());
   const bool out_of_cache = !is_near && exceeds_caches(std::max(bytes, live));
   const bool may_prefetch = !kernel.ir.listed, may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;

@@ -56,6 +56,8 @@ class Variants {
   /// What builds beside the program.
   Builders& builders();
 
+  /// Whether the threads' own caches hold so much. On the host.
+  bool is_near(double bytes) const;
   /// Whether so much comes from memory each time it is read. On the host.
   bool exceeds_caches(double bytes);
   /// Whether that can be answered without a measurement. Ranks of a machine share it: what one has measured by itself holds for it until

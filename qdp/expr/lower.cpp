@@ -1,7 +1,9 @@
 // Arithmetic with structural zeros, and the operations by family. Conventions of the formulas: s, t spin; a, b, c colour.
 #include "qdp/expr/lower.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "jit/support/error.hpp"
 #include "qdp/expr/gamma.hpp"
@@ -373,6 +375,25 @@ Tensor Algebra::spin(Op op, Shape shape, std::uint64_t attribute, std::span<cons
 
 // ---- contractions --------------------------------------------------------------------------------------------------
 
+namespace {
+/// A sum of many terms, in some sums side by side that do not wait for each other's additions. How many follows from the number of terms
+/// alone, and with it the rounding.
+class LongSum {
+ public:
+  explicit LongSum(int terms) : parts_(static_cast<std::size_t>(std::clamp(terms / 2, 1, 4))) {}
+
+  /// The one that takes the next term.
+  Cplx& next() { return sums_[next_++ % parts_]; }
+  Cplx total(Algebra& algebra) const {
+    return algebra.add(algebra.add(sums_[0], sums_[1]), algebra.add(sums_[2], sums_[3]));
+  }
+
+ private:
+  std::size_t parts_, next_ = 0;
+  std::array<Cplx, 4> sums_;
+};
+}  // namespace
+
 Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::span<const Tensor> x) {
   Tensor r(shape);
   const Type w = shape.word;
@@ -380,26 +401,29 @@ Tensor Algebra::contraction(Op op, Shape shape, std::uint64_t attribute, std::sp
   const int ns = x[0].shape.spin.size(), nc = x[0].shape.color.size();
   switch (op) {
     case Op::local_norm2: {
-      Value sum = kZero;
+      LongSum sum(ns * nc);
       for (int s = 0; s < ns; ++s)
         for (int c = 0; c < nc; ++c) {
-          Cplx z = in(0, s, c);
-          sum = fma(z.re, z.re, sum), sum = fma(z.im, z.im, sum);
+          const Cplx z = in(0, s, c);
+          Value& part = sum.next().re;
+          part = fma(z.im, z.im, fma(z.re, z.re, part));
         }
-      r.set(0, 0, {sum, kZero});
+      r.set(0, 0, sum.total(*this));
       break;
     }
     case Op::local_inner_product:
     case Op::local_inner_product_real: {
-      Cplx sum;  // a number beside a matrix is that multiple of one
-      const Shape &l = x[0].shape, &m = x[1].shape;
-      for (int s = 0; s < both(l.spin, m.spin).size(); ++s)
-        for (int c = 0; c < both(l.color, m.color).size(); ++c) {
+      const Shape &l = x[0].shape, &m = x[1].shape;  // a number beside a matrix is that multiple of one
+      const Level spins = both(l.spin, m.spin), colors = both(l.color, m.color);
+      LongSum sum(spins.size() * colors.size());
+      for (int s = 0; s < spins.size(); ++s)
+        for (int c = 0; c < colors.size(); ++c) {
           const auto p = sum_terms(l.spin, m.spin, s), q = sum_terms(l.color, m.color, c);
-          if (p[0] >= 0 && p[1] >= 0 && q[0] >= 0 && q[1] >= 0)
-            sum = madd(conj(in(0, p[0], q[0])), in(1, p[1], q[1]), sum);
+          if (p[0] < 0 || p[1] < 0 || q[0] < 0 || q[1] < 0) continue;
+          Cplx& part = sum.next();
+          part = madd(conj(in(0, p[0], q[0])), in(1, p[1], q[1]), part);
         }
-      r.set(0, 0, sum);
+      r.set(0, 0, sum.total(*this));
       break;
     }
     case Op::local_color_inner_product:

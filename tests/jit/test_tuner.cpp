@@ -375,6 +375,32 @@ TEST_CASE("computations carried on in turn: the fastest number at once is found,
       CHECK(turns.at_once() == fastest);
       CHECK(runs.contains(1));
       CHECK(runs.contains(computations));
-      for (const auto& [at_once, times] : runs) CHECK(times == Turns::kSamples + 1);
+      for (const auto& [at_once, times] : runs) CHECK(times == Trial::kSamples + 1);
     }
+}
+
+TEST_CASE(
+    "a trial: the way with the least median goes on, whatever the first time after each change and single launches cost") {
+  for (const std::size_t ways : {2, 3, 5})
+    for (const int rounds : {1, 3})
+      for (std::size_t fastest = 0; fastest < ways; ++fastest) {
+        Trial trial(ways, rounds);
+        CHECK(trial.way() == 0);
+        std::vector<int> times(ways, 0);
+        std::size_t before = ways;
+        for (int n = 0; trial.trying() && n < 1000; ++n) {
+          const std::size_t now = trial.way();
+          const bool cold = std::exchange(before, now) != now;
+          const double outlier = ++times[now] == 3 ? 50 : 0;  // somebody else's
+          trial.record((now == fastest ? 1 : 1.1) + outlier + (cold && now == fastest ? 100 : 0));
+        }
+        CHECK(!trial.trying());
+        CHECK(trial.way() == fastest);
+        CHECK(std::ranges::count(times, rounds * (Trial::kSamples + 1)) == static_cast<std::ptrdiff_t>(ways));
+      }
+  // With several rounds also if the machine is slow while one way is on.
+  Trial trial(2, 3);
+  for (int n = 0; trial.trying(); ++n) trial.record((trial.way() == 1 ? 1 : 1.2) * (n / 4 == 1 ? 3 : 1));
+  CHECK(trial.way() == 1);
+  CHECK(!Trial(1, 3).trying());
 }

@@ -207,3 +207,33 @@ TEST_CASE("copies make way for fields, and are made again") {
   CHECK(toBool(hops() == expected));
   CHECK(launches_of_copies("gather") > copied);
 }
+
+TEST_CASE("between the nearest caches and memory, hops are timed with copies and without, and one of the two goes on") {
+  if (!may_gather()) TESSERA_SKIP("copies are for the caches of processors");
+  if (Nd != 4 || Layout::numNodes() > 1) TESSERA_SKIP("one rank's share in four dimensions is as large as that");
+  create_lattice({8, 8, 8, 8});
+  const Setting gather("TESSERA_GATHER", "auto"), tune("TESSERA_TUNE", "1");
+  jit::Runtime& runtime = jit::Runtime::instance();
+  const int threads = runtime.threads();
+  runtime.set_threads(1);
+  const auto copies_of = [](Fields<REAL64>& f, int hops) {
+    const std::int64_t before = launches_of_copies();
+    for (int n = 0; n < hops; ++n) {
+      f.y = f.hop(0);
+      jit::run_deferred();
+    }
+    return launches_of_copies() - before;
+  };
+  reference::seed_random(7);
+  Fields<REAL64> f;
+  constexpr int kHops = 400, kOfEachWay = 12;  // at least, and what code is tried in comes on top
+  const std::int64_t tried = copies_of(f, kHops);
+  CHECK(tried >= kOfEachWay);
+  CHECK(kHops - tried >= kOfEachWay);
+  const std::int64_t later = copies_of(f, 50);
+  CHECK((later == 0 || later == 50));
+  const Setting none("TESSERA_TUNE", "0");
+  runtime.set_threads(1);  // forgets
+  CHECK(copies_of(f, 50) == 0);
+  runtime.set_threads(threads);
+}
