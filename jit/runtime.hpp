@@ -45,7 +45,8 @@ struct Plan {
   std::span<double> results;
   /// In the place of results, of a plan that is a step of several: what it finds here joins these.
   std::span<ReductionValue> found = {};
-  /// The parts go over one domain, and none reads what another one writes: they may be computed piece by piece of it.
+  /// The parts go over one domain, and none reads what another one writes: they may be computed piece by piece of it, or those of one
+  /// kernel site by site.
   bool side_by_side = false;
 };
 
@@ -84,8 +85,6 @@ class Runtime {
   /// What the ranks have found in all, rounded. Collective.
   static void finish_sums(std::span<ReductionValue> found, std::span<double> results);
 
-  /// Whether plans of parts side by side are more than one part after the other.
-  bool interleaves() const;
   /// Whether plans with sums block where others do not.
   bool waits_for_sums() const;
   /// Native sites per group: lanes of a 4-byte word that fill one register (TESSERA_LANES overrides).
@@ -115,6 +114,7 @@ class Runtime {
   std::int64_t launches() const;      ///< since start: tests count kernels with it
   std::int64_t trials() const;        ///< launches so far that the tuner has timed to choose among variants
   std::int64_t compilations() const;  ///< kernels that LLVM compiled (not from the cache)
+  std::int64_t postponed() const;     ///< launches by themselves for as long as code for several in one is being made
   void reset_profile();
   /// Whether each launch is timed: always on the CPU; on a GPU, where it costs a microsecond, from the start if
   /// TESSERA_PROFILE is set, or when asked for here.

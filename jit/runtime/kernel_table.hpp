@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -106,6 +107,8 @@ class KernelHandle {
   int compiled = 0, from_cache = 0;     ///< variants
   std::string plain_hash;               ///< of the code without options, made or not
   std::unique_ptr<GatherState> gather;  ///< from the first launch on
+  std::map<std::uint64_t, std::size_t>
+      most_sides;  ///< of launches in one (jit/runtime/merging.hpp), by what they share
 };
 
 /// Open addressing by the key's hash; the bytes decide. Handles never move.

@@ -21,6 +21,8 @@
 #include "jit/runtime/checks.hpp"
 #include "jit/runtime/gathering.hpp"
 #include "jit/runtime/kernel_table.hpp"
+#include "jit/runtime/launch.hpp"
+#include "jit/runtime/merging.hpp"
 #include "jit/runtime/profile.hpp"
 #include "jit/runtime/reorder.hpp"
 #include "jit/runtime/variants.hpp"
@@ -168,11 +170,11 @@ struct Runtime::State {
   KernelTable table;
   Variants variants{device};
   Gathering gathering{device, memory, table, variants, device.host_accessible()};
+  Merging merging{table, variants, !device.blocks().empty()};
   ResultCheck check_results{device, [this]() -> Compiler& { return variants.compiler(); }};
   const int lanes = checked_lanes(env().lanes.value_or(device.lanes()));
   const bool check = env().check;
   const bool separate = !device.host_accessible();  // device memory is a cache
-  const bool interleaves = !separate;               // a processor's caches are what it is for
   std::size_t largest_statement = 0;                // bytes of the fields of one statement, if so
   bool timing = device.marks_are_free() || !env().profile.empty();
   std::int64_t launches = 0, trials = 0;
@@ -265,17 +267,6 @@ KernelHandle* Runtime::add(const TableKey& key, ir::Kernel kernel) {
   return made;
 }
 
-namespace {
-double bytes_per_site(const Launch& launch) {
-  const KernelCost& cost = launch.kernel->cost;
-  return launch.domain->whole ? cost.bytes : cost.bytes_of_part;
-}
-/// Of the statement that it is a part of: how it runs is chosen for that.
-double bytes_of_all(const Launch& launch) {
-  return static_cast<double>(std::max(launch.domain->sites, launch.sites_of_all)) * bytes_per_site(launch);
-}
-}  // namespace
-
 /// Makes the parts ready but for their operands.
 void Runtime::State::prepare(const Plan& plan) {
   std::size_t addresses = 0, tables = 0, filled = 0;
@@ -317,7 +308,7 @@ inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addre
   return {.kernel = &kernel, .size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
 }
 
-bool Runtime::is_new(const KernelHandle& kernel) const { return kernel.classes.empty(); }
+bool Runtime::is_new(const KernelHandle& kernel) const { return kernel.classes.empty() && kernel.most_sides.empty(); }
 
 void Runtime::expect(const Launch& launch) {
   const RuntimeLock lock;
@@ -367,7 +358,7 @@ inline void Runtime::State::count(const Launch& launch, const BoundPart& part) {
 
 /// False, and nothing has happened: the device does not, or the tuner wants the times of single kernels.
 bool Runtime::State::start_interleaved(const Plan& plan) {
-  if (!plan.side_by_side || plan.parts.size() == 1 || !interleaves) return false;
+  if (!plan.side_by_side || plan.parts.size() == 1) return false;
   double bytes = 0;
   interleaved.clear();
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
@@ -432,9 +423,11 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
   if (size.tuner) variants.launched(kernel, part.size_class, part.bytes, seconds);
 }
 
-void Runtime::run(const Plan& plan) {
+void Runtime::run(const Plan& given) {
   const RuntimeLock lock;
   State& state = *state_;
+  Plan plan = given;
+  if (plan.side_by_side) plan.parts = state.merging.merge(plan.parts);
   if (deferred_waiting())
     for (const Launch& launch : plan.parts)
       for (std::size_t i = 0; i < launch.kernel->ir.leaves.size(); ++i)
@@ -484,7 +477,6 @@ void Runtime::finish_sums(std::span<ReductionValue> found, std::span<double> res
   for (std::size_t r = 0; r < results.size(); ++r) results[r] = found[r].value();
 }
 
-bool Runtime::interleaves() const { return state_->interleaves; }
 bool Runtime::waits_for_sums() const { return state_->separate; }
 int Runtime::lanes() const { return state_->lanes; }
 int Runtime::threads() const { return state_->device.threads(); }
@@ -531,6 +523,7 @@ std::int64_t Runtime::trials() const {
   run_deferred();
   return state_->trials;
 }
+std::int64_t Runtime::postponed() const { return state_->merging.postponed(); }
 std::int64_t Runtime::compilations() const {
   const RuntimeLock lock;
   run_deferred();

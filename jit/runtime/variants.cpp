@@ -314,6 +314,12 @@ void Variants::expect(KernelHandle& kernel, std::size_t size_class, double bytes
     variant.order = builders().order(kernel.ir, options, true);
 }
 
+bool Variants::is_at_hand(KernelHandle& kernel, std::size_t size_class, double bytes) {
+  if (!kernel.classes.empty()) return true;
+  expect(kernel, size_class, bytes);
+  return std::ranges::all_of(kernel.variants, [](const auto& v) { return !v->order || v->order->done(); });
+}
+
 /// Sees to it that the code is there some time. Another rank of this machine may be at it.
 void Variants::seek(KernelHandle& kernel, Variant& variant) {
   // Calls between two looks at what others have made, and until nothing more is expected of them.

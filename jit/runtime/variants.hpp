@@ -37,6 +37,8 @@ class Variants {
   }
   /// Before the first launch, perhaps some time: code that takes long to make is begun beside the program.
   void expect(KernelHandle& kernel, std::size_t size_class, double bytes);
+  /// Whether the first launch finds code, or has to make it; false: that takes long, and is done beside the program.
+  bool is_at_hand(KernelHandle& kernel, std::size_t size_class, double bytes);
   /// After a launch that the device refused: launches other configurations until one runs. DeviceError if none does.
   void retry(KernelHandle& kernel, std::size_t size_class, double bytes, DeviceLaunch& run);
   /// After a launch in a size class that has a tuner, with the launch's time if it was taken.

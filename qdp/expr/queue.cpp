@@ -546,12 +546,15 @@ std::exception_ptr Queue::run_in_order(const Groups& groups) {
   jit::Turns* const turns = this->turns();
   if (turns == nullptr) return run_in_order(chains_);
   if (!turns->trying()) return run_in_order(turns->at_once());
-  const jit::Runtime& runtime = jit::Runtime::instance();
-  const auto compilations = runtime.compilations(), trials = runtime.trials();
+  jit::Runtime& runtime = jit::Runtime::instance();
+  runtime.synchronize();
+  const auto unlike_others = [&] { return runtime.compilations() + runtime.trials() + runtime.postponed(); };
+  const std::int64_t before = unlike_others();
   const auto start = std::chrono::steady_clock::now();
   const std::exception_ptr failure = run_in_order(turns->at_once());
+  runtime.synchronize();
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (!failure && runtime.compilations() == compilations && runtime.trials() == trials) turns->record(taken.count());
+  if (!failure && unlike_others() == before) turns->record(taken.count());
   return failure;
 }
 
@@ -560,7 +563,7 @@ std::exception_ptr Queue::run_in_order(const Groups& groups) {
 std::exception_ptr Queue::run_in_order(std::size_t at_once) {
   if (most_groups_ > kMostGroups)
     std::ranges::stable_sort(order_, {}, [&](const Group* g) { return std::pair(g->chain / at_once, g->step); });
-  const std::size_t most = jit::Runtime::instance().interleaves() ? std::min(at_once, kMostBeside) : 1;
+  const std::size_t most = std::min(at_once, kMostBeside);
   announced_ = false;
   std::uint64_t done = 0, failed = 0;
   std::exception_ptr failure;

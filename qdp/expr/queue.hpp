@@ -8,7 +8,8 @@
 //
 // Statements that read at other sites, as hopping terms do, stay kernels of their own if they share no more than fields that
 // both read: fused, their kernels were long and many. Groups over the same sites of which none has to come before another one
-// are launched side by side instead, so that they find in the caches what they share: the links, for many right-hand sides.
+// are launched side by side instead: what they share, the links for many right-hand sides, they find in the caches of a CPU, and on
+// a GPU the run time merges them.
 //
 // A statement that needs values of other ranks begins a group of its own. What it sends leaves at once, and others join it while that
 // travels.

@@ -15,8 +15,7 @@ constexpr int kRounds = 6;  // of a sample: whole iterations that ask for one, t
 }
 
 bool Rounds::choose() {
-  return jit::env().fuse && jit::env().tune != jit::Env::Tune::off && jit::process_communicator().size() == 1 &&
-         jit::Runtime::instance().interleaves();
+  return jit::env().fuse && jit::env().tune != jit::Env::Tune::off && jit::process_communicator().size() == 1;
 }
 
 Rounds::Rounds(int computations) {
@@ -31,12 +30,18 @@ int Rounds::next(int under_way) {
     return std::min(at_once(), under_way);
   }
   const Clock::time_point now = Clock::now();
-  if (rounds_ == kRounds) {
+  if (rounds_ == kRounds && jit::Runtime::instance().postponed() == postponed_) {
     turns_->record(std::chrono::duration<double>(now - begin_).count() / at_once());
     rounds_ = 0;
     return next(under_way);
   }
-  if (rounds_++ == 0) begin_ = now;
+  const std::int64_t postponed = jit::Runtime::instance().postponed();
+  if (rounds_ == 0 || postponed != postponed_) {  // all launches of a sample are as they will be
+    rounds_ = 0;
+    begin_ = now;
+    postponed_ = postponed;
+  }
+  ++rounds_;
   return at_once();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "jit/tune/turns.hpp"
@@ -9,7 +10,7 @@
 namespace QDP::detail {
 
 /// Computations that read the same links take less time in turn, unless what they have written leaves the caches meanwhile. Rounds of all,
-/// of fewer and of one are timed, a few of each; then the fastest goes on. On several ranks, and on GPUs, all take every step
+/// of fewer and of one are timed, a few of each; then the fastest goes on. On several ranks all take every step
 /// together.
 class Rounds {
  public:
@@ -25,6 +26,7 @@ class Rounds {
   std::optional<jit::Turns> turns_;
   int rounds_ = 0;  ///< of the present sample
   Clock::time_point begin_ = {};
+  std::int64_t postponed_ = 0;  ///< launches, when it began
 };
 
 }  // namespace QDP::detail

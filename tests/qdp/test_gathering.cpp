@@ -31,7 +31,7 @@ struct Gathers {
 };
 
 /// Copies are for the caches of processors.
-bool may_gather() { return jit::Runtime::instance().interleaves(); }
+bool may_gather() { return jit::Runtime::instance().has_caches(); }
 
 /// Fields that take part: as many links as there are eight operands of, whatever the number of directions.
 template <class W>

@@ -1,0 +1,115 @@
+#include "jit/runtime/merging.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include "jit/ir/side_by_side.hpp"
+#include "jit/runtime/launch.hpp"
+#include "jit/support/log.hpp"
+
+namespace jit {
+namespace {
+
+// A thread of a GPU has 255 registers; assemblers find orders that take a tenth less than the one that is counted in.
+constexpr std::size_t kMostRegisters = 280;
+// A power of two, and so are the numbers that are merged: sides that are done drop out, and each number is a kernel of its own.
+constexpr std::size_t kMostSides = 4;
+// Beyond that compilers take long, and operands are too many streams.
+constexpr std::size_t kMostNodes = 8000, kMostReductions = 24, kMostLeaves = 32;
+
+std::vector<bool> as_list(std::uint64_t shared, std::size_t leaves) {
+  std::vector<bool> list;
+  for (std::size_t l = 0; l < leaves; ++l) list.push_back((shared >> l & 1) != 0);
+  return list;
+}
+
+}  // namespace
+
+/// Whether one kernel may do what two launches do: all that it has once is the same for both.
+bool Merging::are_alike(const Launch& a, const Launch& b) const {
+  return a.kernel == b.kernel && a.domain == b.domain && a.sites_of_all == b.sites_of_all &&
+         a.component == b.component && std::ranges::equal(a.maps, b.maps) &&
+         b.result == a.result + static_cast<int>(a.kernel->ir.reductions.size());
+}
+
+/// Bit l: the launches have the same field l, and it is only read.
+std::uint64_t Merging::shared_fields(std::span<const Launch> parts) const {
+  const std::vector<ir::Leaf>& leaves = parts[0].kernel->ir.leaves;
+  if (leaves.size() > 64) return 0;
+  std::uint64_t shared = 0;
+  for (std::size_t l = 0; l < leaves.size(); ++l) {
+    const auto is_same = [&](const Launch& part) { return part.fields[l] == parts[0].fields[l]; };
+    if (!leaves[l].written && std::ranges::all_of(parts, is_same)) shared |= std::uint64_t{1} << l;
+  }
+  return shared;
+}
+
+/// How many of them a thread has registers for.
+std::size_t Merging::most_sides(KernelHandle& kernel, std::uint64_t shared) const {
+  const auto [known, is_new] = kernel.most_sides.try_emplace(shared, 1);
+  for (std::size_t sides = kMostSides; is_new && sides > 1 && known->second == 1; sides /= 2) {
+    const ir::Kernel merged =
+        ir::side_by_side(kernel.ir, static_cast<int>(sides), as_list(shared, kernel.ir.leaves.size()));
+    const std::size_t registers = ir::most_registers(merged);
+    log_debug("tune", merged.name, ": ", merged.nodes.size(), " nodes, about ", registers, " registers");
+    if (merged.nodes.size() <= kMostNodes && merged.reductions.size() <= kMostReductions &&
+        merged.leaves.size() <= kMostLeaves && registers <= kMostRegisters)
+      known->second = sides;
+  }
+  return known->second;
+}
+
+KernelHandle& Merging::kernel_for(const KernelHandle& kernel, std::size_t sides, std::uint64_t shared) {
+  std::string key(reinterpret_cast<const char*>(kernel.key.data()), kernel.key.size());
+  key.append(" side by side ").append(std::to_string(sides)).append(" ").append(std::to_string(shared));
+  if (KernelHandle* const known = table_.find(table_key(key))) return *known;
+  return *table_.add(table_key(key),
+                     ir::side_by_side(kernel.ir, static_cast<int>(sides), as_list(shared, kernel.ir.leaves.size())));
+}
+
+/// One launch for all of them. False: its code is not there yet.
+bool Merging::add(std::span<const Launch> parts, std::uint64_t shared) {
+  Launch one = parts[0];
+  one.kernel = &kernel_for(*one.kernel, parts.size(), shared);
+  if (!variants_.is_at_hand(*one.kernel, size_class_of(*one.domain), bytes_of_all(one))) return false;
+  const std::size_t fields = fields_.size(), scalars = scalars_.size();
+  for (std::size_t l = 0; l < parts[0].fields.size(); ++l)
+    for (std::size_t side = 0; side < ((shared >> l & 1) != 0 ? 1 : parts.size()); ++side)
+      fields_.push_back(parts[side].fields[l]);
+  for (std::size_t a = 0; a < parts[0].scalars.size(); ++a)
+    for (const Launch& part : parts) scalars_.push_back(part.scalars[a]);
+  one.fields = std::span(fields_).subspan(fields);
+  one.scalars = std::span(scalars_).subspan(scalars);
+  merged_.push_back(one);
+  return true;
+}
+
+std::span<const Launch> Merging::merge(std::span<const Launch> parts) {
+  if (!useful_ || parts.size() < 2) return parts;
+  merged_.clear();
+  std::size_t fields = 0, scalars = 0;
+  for (const Launch& part : parts) fields += part.fields.size(), scalars += part.scalars.size();
+  fields_.clear();
+  scalars_.clear();
+  fields_.reserve(fields);  // INVARIANT: what launches refer to does not move
+  scalars_.reserve(scalars);
+  while (!parts.empty()) {
+    std::size_t alike = 1;
+    while (alike < parts.size() && are_alike(parts[alike - 1], parts[alike])) ++alike;
+    std::size_t sides = std::bit_floor(std::min(alike, kMostSides));
+    std::uint64_t shared = 0;
+    for (; sides > 1; sides /= 2) {
+      shared = shared_fields(parts.first(sides));
+      if (shared != 0 && sides <= most_sides(*parts[0].kernel, shared)) break;
+    }
+    if (sides < 2 || !add(parts.first(sides), shared)) {
+      merged_.insert(merged_.end(), parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(sides));
+      postponed_ += sides > 1;
+    }
+    parts = parts.subspan(sides);
+  }
+  return merged_;
+}
+
+}  // namespace jit
