@@ -74,7 +74,7 @@ class Runtime {
   KernelHandle* find(const TableKey& key) const;
   /// Registers the IR under the key, which is copied (compiled at its first launch, per variant).
   KernelHandle* add(const TableKey& key, ir::Kernel kernel);
-  /// Whether it was never launched.
+  /// Whether it was never launched, by itself or with others.
   bool is_new(const KernelHandle& kernel) const;
   void expect(const Launch& launch);  ///< it will be, soon: code that takes long to make is begun beside the program
   /// Runs a plan. Fields written are made valid on the device. Blocks until done: on the CPU, and with results, yes.

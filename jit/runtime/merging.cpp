@@ -24,17 +24,15 @@ std::vector<bool> as_list(std::uint64_t shared, std::size_t leaves) {
   return list;
 }
 
-}  // namespace
-
 /// Whether one kernel may do what two launches do: all that it has once is the same for both.
-bool Merging::are_alike(const Launch& a, const Launch& b) const {
+bool are_alike(const Launch& a, const Launch& b) {
   return a.kernel == b.kernel && a.domain == b.domain && a.sites_of_all == b.sites_of_all &&
          a.component == b.component && std::ranges::equal(a.maps, b.maps) &&
          b.result == a.result + static_cast<int>(a.kernel->ir.reductions.size());
 }
 
 /// Bit l: the launches have the same field l, and it is only read.
-std::uint64_t Merging::shared_fields(std::span<const Launch> parts) const {
+std::uint64_t shared_fields(std::span<const Launch> parts) {
   const std::vector<ir::Leaf>& leaves = parts[0].kernel->ir.leaves;
   if (leaves.size() > 64) return 0;
   std::uint64_t shared = 0;
@@ -46,7 +44,7 @@ std::uint64_t Merging::shared_fields(std::span<const Launch> parts) const {
 }
 
 /// How many of them a thread has registers for.
-std::size_t Merging::most_sides(KernelHandle& kernel, std::uint64_t shared) const {
+std::size_t most_sides(KernelHandle& kernel, std::uint64_t shared) {
   const auto [known, is_new] = kernel.most_sides.try_emplace(shared, 1);
   for (std::size_t sides = kMostSides; is_new && sides > 1 && known->second == 1; sides /= 2) {
     const ir::Kernel merged =
@@ -59,6 +57,8 @@ std::size_t Merging::most_sides(KernelHandle& kernel, std::uint64_t shared) cons
   }
   return known->second;
 }
+
+}  // namespace
 
 KernelHandle& Merging::kernel_for(const KernelHandle& kernel, std::size_t sides, std::uint64_t shared) {
   std::string key(reinterpret_cast<const char*>(kernel.key.data()), kernel.key.size());

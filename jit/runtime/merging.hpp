@@ -28,9 +28,6 @@ class Merging {
   std::int64_t postponed() const { return postponed_; }
 
  private:
-  bool are_alike(const Launch& a, const Launch& b) const;
-  std::uint64_t shared_fields(std::span<const Launch> parts) const;
-  std::size_t most_sides(KernelHandle& kernel, std::uint64_t shared) const;
   KernelHandle& kernel_for(const KernelHandle& kernel, std::size_t sides, std::uint64_t shared);
   bool add(std::span<const Launch> parts, std::uint64_t shared);
 

@@ -217,17 +217,21 @@ TEST_CASE("launches side by side become one launch when its code is made: the bi
   }
   std::vector<std::vector<double>> start;
   for (const auto& field : own) start.push_back(values(*field));
-  const auto run = [&](bool side_by_side) {
-    for (std::size_t f = 0; f < own.size(); ++f)
-      std::memcpy(own[f]->host_overwrite(), start[f].data(), start[f].size() * sizeof(double));
+  const auto launches_of = [&](std::size_t sides) {
     std::vector<Launch> parts;
-    for (std::size_t side = 0; side < kSides; ++side)
+    for (std::size_t side = 0; side < sides; ++side)
       parts.push_back({.kernel = handle,
                        .fields = fields[side],
                        .maps = {},
                        .scalars = numbers[side],
                        .domain = &all,
                        .result = static_cast<int>(2 * side)});
+    return parts;
+  };
+  const auto run = [&](bool side_by_side) {
+    for (std::size_t f = 0; f < own.size(); ++f)
+      std::memcpy(own[f]->host_overwrite(), start[f].data(), start[f].size() * sizeof(double));
+    const std::vector<Launch> parts = launches_of(kSides);
     std::vector<double> found(2 * kSides);
     const auto launches = runtime.launches();
     runtime.run({.parts = parts, .whole = true, .results = found, .side_by_side = side_by_side});
@@ -257,15 +261,7 @@ TEST_CASE("launches side by side become one launch when its code is made: the bi
   // Not what shares nothing.
   const auto others = filled();
   fields[1][0] = others.get();
-  for (std::size_t side = 2; side < kSides; ++side) fields[side] = fields[side % 2];
-  std::vector<Launch> parts;
-  for (const std::size_t side : {0, 1})
-    parts.push_back({.kernel = handle,
-                     .fields = fields[side],
-                     .maps = {},
-                     .scalars = numbers[side],
-                     .domain = &all,
-                     .result = static_cast<int>(2 * side)});
+  const std::vector<Launch> parts = launches_of(2);
   std::vector<double> found(4);
   const auto before = runtime.launches();
   runtime.run({.parts = parts, .whole = true, .results = found, .side_by_side = true});
