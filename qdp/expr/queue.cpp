@@ -46,6 +46,13 @@ std::vector<double> rounded(std::span<jit::ReductionValue> found) {
   return results;
 }
 
+/// Whether a launch may have stored something before it failed, so that to do it again would be wrong: a device's error that is not one
+/// of memory. Whatever else fails does so before the first launch.
+bool may_have_begun(const std::exception& error) {
+  return dynamic_cast<const jit::DeviceError*>(&error) != nullptr &&
+         dynamic_cast<const jit::OutOfMemory*>(&error) == nullptr;
+}
+
 bool fits(const Statement& program) {
   return program.records().size() <= kMostRecords && program.fields().size() <= kMostFields &&
          program.scalars().size() <= kMostScalars;
@@ -574,10 +581,12 @@ std::exception_ptr Queue::run_in_order(std::size_t at_once) {
       for (const Group* const group : beside_) done |= group->bit;
       return true;
     } catch (const std::exception& error) {
-      if (beside_.size() > 1) return false;  // one of them, perhaps
+      if (beside_.size() > 1 && !may_have_begun(error)) return false;  // one of them, perhaps
       if (!failure) failure = std::current_exception(), reason = error.what();
-      beside_[0]->lose_the_rest(std::current_exception(), error.what());
-      failed |= beside_[0]->bit;
+      for (Group* const group : beside_) {
+        group->lose_the_rest(std::current_exception(), error.what());
+        failed |= group->bit;
+      }
       return true;
     }
   };

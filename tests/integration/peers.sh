@@ -3,6 +3,7 @@
 # time each case; a Chroma that finds another energy violation is not compared.
 # peers.sh SCRIPT PREFIX FOLDER [sanitizers]
 set -euo pipefail
+export LC_ALL=C.UTF-8  # where the sign of microseconds is one character
 script=$1 prefix=$2 folder=$3
 shift 3
 rm -rf "$folder"
