@@ -46,14 +46,6 @@ void* address_for(const ir::Kernel& kernel, void* first_of_all, std::int64_t fir
                                  static_cast<std::uintptr_t>(words * ir::bytes(copy.word)));
 }
 
-/// Of what is made from a kernel for these operands.
-std::string key_of(const KernelHandle& kernel, const char* what, std::span<const Operand> operands) {
-  std::string key(reinterpret_cast<const char*>(kernel.key.data()), kernel.key.size());
-  key.append(" ").append(what);
-  for (const Operand& one : operands) key.append(" ").append(std::to_string(one.leaf));
-  return key;
-}
-
 }  // namespace
 
 ir::Kernel gathering(const ir::Kernel& kernel, std::span<const Operand> operands) {
@@ -162,7 +154,7 @@ Gathering::Found Gathering::find(const Launch& launch, std::size_t size_class, s
   const Copy* copy = copy_of(launch, addresses, tables);
   if (copy == nullptr) return {};
 
-  KernelHandle& made = kernel_for(key_of(kernel, "gathered", chosen_), kernel.ir, chosen_, gathered);
+  KernelHandle& made = kernel_for(kernel, "gathered", gathered);
   return {&made, address_for(made.ir, copy->address, launch.domain->begin), tries};
 }
 
@@ -263,7 +255,7 @@ const Gathering::Copy* Gathering::copy_of(const Launch& launch, std::span<void* 
   if (address == nullptr) return nullptr;
   Block block(memory_, address, bytes);
 
-  KernelHandle& maker = kernel_for(key_of(*launch.kernel, "gathering", chosen_), kernel, chosen_, gathering);
+  KernelHandle& maker = kernel_for(*launch.kernel, "gathering", gathering);
   std::vector<void*> fields(addresses.begin(), addresses.end());
   fields.push_back(address_for(maker.ir, address, domain.begin));
   const std::size_t size_class = size_class_of(domain);
@@ -285,10 +277,11 @@ const Gathering::Copy* Gathering::copy_of(const Launch& launch, std::span<void* 
   return &copies_.back();
 }
 
-KernelHandle& Gathering::kernel_for(const std::string& key, const ir::Kernel& kernel, std::span<const Operand> operands,
+KernelHandle& Gathering::kernel_for(const KernelHandle& kernel, const char* what,
                                     ir::Kernel (*make)(const ir::Kernel&, std::span<const Operand>)) {
-  if (KernelHandle* const known = table_.find(table_key(key))) return *known;
-  return *table_.add(table_key(key), make(kernel, operands));
+  std::string how = what;
+  for (const Operand& one : chosen_) how.append(" ").append(std::to_string(one.leaf));
+  return table_.derived(kernel, how, [&](const ir::Kernel& of) { return make(of, chosen_); });
 }
 
 void Gathering::free(std::size_t copy) noexcept {

@@ -70,7 +70,8 @@ class Gathering : public Memory::Holder {
   void choose(const Launch& launch, GatherState& state);
   const Copy* copy_of(const Launch& launch, std::span<void* const> addresses,
                       std::span<const std::int32_t* const> tables);
-  KernelHandle& kernel_for(const std::string& key, const ir::Kernel& kernel, std::span<const Operand> operands,
+  /// For the operands that are chosen.
+  KernelHandle& kernel_for(const KernelHandle& kernel, const char* what,
                            ir::Kernel (*make)(const ir::Kernel&, std::span<const Operand>));
   bool may_be_freed(const Copy& copy) const { return copy.used != plan_; }
   void free(std::size_t copy) noexcept;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit/codegen/builders.hpp"
@@ -126,6 +127,15 @@ class KernelTable {
   }
   /// The key must be new.
   KernelHandle* add(const TableKey& key, ir::Kernel kernel);
+  /// What is made of another kernel, known by that one's key and `how`; make(its IR), if it is new.
+  template <class Make>
+  KernelHandle& derived(const KernelHandle& from, std::string_view how, Make&& make) {
+    std::string text(reinterpret_cast<const char*>(from.key.data()), from.key.size());
+    text.append(" ").append(how);
+    const TableKey key = table_key(text);
+    KernelHandle* const known = find(key);
+    return known != nullptr ? *known : *add(key, make(from.ir));
+  }
   /// Takes those out that were found least recently, if the table keeps more than `most` bytes: then so many that it has
   /// room for some time. Looks now and then only. INVARIANT: the kLeast that were found last stay.
   std::vector<std::unique_ptr<KernelHandle>> shed(std::size_t most);

@@ -18,10 +18,12 @@ constexpr std::size_t kMostSides = 4;
 // Beyond that compilers take long, and operands are too many streams.
 constexpr std::size_t kMostNodes = 8000, kMostReductions = 24, kMostLeaves = 32;
 
-std::vector<bool> as_list(std::uint64_t shared, std::size_t leaves) {
+bool contains(std::uint64_t shared, std::size_t leaf) { return (shared >> leaf & 1) != 0; }
+
+ir::Kernel merged(const ir::Kernel& kernel, std::size_t sides, std::uint64_t shared) {
   std::vector<bool> list;
-  for (std::size_t l = 0; l < leaves; ++l) list.push_back((shared >> l & 1) != 0);
-  return list;
+  for (std::size_t l = 0; l < kernel.leaves.size(); ++l) list.push_back(contains(shared, l));
+  return ir::side_by_side(kernel, static_cast<int>(sides), list);
 }
 
 /// Whether one kernel may do what two launches do: all that it has once is the same for both.
@@ -46,26 +48,23 @@ std::uint64_t shared_fields(std::span<const Launch> parts) {
 /// How many of them a thread has registers for.
 std::size_t most_sides(KernelHandle& kernel, std::uint64_t shared) {
   const auto [known, is_new] = kernel.most_sides.try_emplace(shared, 1);
-  for (std::size_t sides = kMostSides; is_new && sides > 1 && known->second == 1; sides /= 2) {
-    const ir::Kernel merged =
-        ir::side_by_side(kernel.ir, static_cast<int>(sides), as_list(shared, kernel.ir.leaves.size()));
-    const std::size_t registers = ir::most_registers(merged);
-    log_debug("tune", merged.name, ": ", merged.nodes.size(), " nodes, about ", registers, " registers");
-    if (merged.nodes.size() <= kMostNodes && merged.reductions.size() <= kMostReductions &&
-        merged.leaves.size() <= kMostLeaves && registers <= kMostRegisters)
-      known->second = sides;
+  if (!is_new) return known->second;
+  for (std::size_t sides = kMostSides; sides > 1; sides /= 2) {
+    const ir::Kernel all = merged(kernel.ir, sides, shared);
+    const std::size_t registers = ir::most_registers(all);
+    log_debug("tune", all.name, ": ", all.nodes.size(), " nodes, about ", registers, " registers");
+    if (all.nodes.size() <= kMostNodes && all.reductions.size() <= kMostReductions &&
+        all.leaves.size() <= kMostLeaves && registers <= kMostRegisters)
+      return known->second = sides;
   }
-  return known->second;
+  return 1;
 }
 
 }  // namespace
 
 KernelHandle& Merging::kernel_for(const KernelHandle& kernel, std::size_t sides, std::uint64_t shared) {
-  std::string key(reinterpret_cast<const char*>(kernel.key.data()), kernel.key.size());
-  key.append(" side by side ").append(std::to_string(sides)).append(" ").append(std::to_string(shared));
-  if (KernelHandle* const known = table_.find(table_key(key))) return *known;
-  return *table_.add(table_key(key),
-                     ir::side_by_side(kernel.ir, static_cast<int>(sides), as_list(shared, kernel.ir.leaves.size())));
+  return table_.derived(kernel, "side by side " + std::to_string(sides) + " " + std::to_string(shared),
+                        [&](const ir::Kernel& of) { return merged(of, sides, shared); });
 }
 
 /// One launch for all of them. False: its code is not there yet.
@@ -75,7 +74,7 @@ bool Merging::add(std::span<const Launch> parts, std::uint64_t shared) {
   if (!variants_.is_at_hand(*one.kernel, size_class_of(*one.domain), bytes_of_all(one))) return false;
   const std::size_t fields = fields_.size(), scalars = scalars_.size();
   for (std::size_t l = 0; l < parts[0].fields.size(); ++l)
-    for (std::size_t side = 0; side < ((shared >> l & 1) != 0 ? 1 : parts.size()); ++side)
+    for (std::size_t side = 0; side < (contains(shared, l) ? 1 : parts.size()); ++side)
       fields_.push_back(parts[side].fields[l]);
   for (std::size_t a = 0; a < parts[0].scalars.size(); ++a)
     for (const Launch& part : parts) scalars_.push_back(part.scalars[a]);

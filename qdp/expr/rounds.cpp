@@ -30,18 +30,14 @@ int Rounds::next(int under_way) {
     return std::min(at_once(), under_way);
   }
   const Clock::time_point now = Clock::now();
-  if (rounds_ == kRounds && jit::Runtime::instance().postponed() == postponed_) {
+  const std::int64_t postponed = jit::Runtime::instance().postponed();
+  if (postponed != postponed_) rounds_ = 0;  // all launches of a sample are as they will be
+  if (rounds_ == kRounds) {
     turns_->record(std::chrono::duration<double>(now - begin_).count() / at_once());
     rounds_ = 0;
     return next(under_way);
   }
-  const std::int64_t postponed = jit::Runtime::instance().postponed();
-  if (rounds_ == 0 || postponed != postponed_) {  // all launches of a sample are as they will be
-    rounds_ = 0;
-    begin_ = now;
-    postponed_ = postponed;
-  }
-  ++rounds_;
+  if (rounds_++ == 0) begin_ = now, postponed_ = postponed;
   return at_once();
 }
 
