@@ -47,15 +47,18 @@ void run_jit(TimedSession& session, const Options& options, Report& report) {
 }
 
 void run_solver(const Options& options, Report& report) {
+  Cases cases(options.cases);
   for (const std::vector<int>& lattice : options.lattices) {
     create_lattice(lattice);
     for (const int threads : options.threads) {
       set_threads(threads);
-      const std::vector<SolverRecord> records = measure_solvers(lattice, threads, options.min_seconds, std::clog);
+      const std::vector<SolverRecord> records =
+          measure_solvers(lattice, threads, options.min_seconds, cases, std::clog);
       report.solvers.insert(report.solvers.end(), records.begin(), records.end());
     }
   }
   print_solvers(std::cout, report.solvers);
+  cases.check();
 }
 
 /// Writes what there is so far, if that was asked for.
@@ -110,6 +113,7 @@ void run(const std::string& suite, const Options& options) {
   if (suite == "hmc") run_hmc(options, report);
 
   save(options, report);
+  if (suite != "solver") session.check_cases();
 }
 
 /// "8 8 8 8 24 24 24 24", Nd numbers for each --lattice.
@@ -182,6 +186,8 @@ int main(int argc, char** argv) {
           ->check(CLI::Range(1, 4096));
   app.add_option("--device", options.device,
                  "Device that runs the kernels, as TESSERA_DEVICE has it; default: what that says");
+  app.add_option("--case", options.cases,
+                 "Only these cases of the suite, by their names in its table; not for hmc and jit");
   app.add_option("--min-time", options.min_seconds, "Seconds per case, all samples together")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
@@ -215,6 +221,8 @@ int main(int argc, char** argv) {
     const std::set<int> one_and_all{1, jit::Runtime::instance().threads()};
     options.threads.assign(one_and_all.begin(), one_and_all.end());
   }
+  if (!options.cases.empty() && (suite == "jit" || suite == "hmc"))
+    throw jit::UserError({.what = "--case", .expected = "a suite that has cases", .got = suite});
   if (suite == "jit" && QDP::Layout::numNodes() > 1)
     throw jit::UserError({.what = "suite jit",
                           .expected = "one rank: it starts processes of its own",

@@ -14,9 +14,10 @@ struct Options {
   std::vector<Precision> precisions;
   std::vector<int> threads;
   std::string device;
-  double min_seconds = 0.5;  ///< per case, all samples together
-  std::string json_file;     ///< empty: none
-  std::string folder = ".";  ///< where the suite io has its file
+  double min_seconds = 0.5;        ///< per case, all samples together
+  std::string json_file;           ///< empty: none
+  std::string folder = ".";        ///< where the suite io has its file
+  std::vector<std::string> cases;  ///< those that are measured; none: all
 };
 
 /// Counted work of a statement, per site it writes or sums over.

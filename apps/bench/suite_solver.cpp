@@ -81,7 +81,7 @@ std::vector<double> shifts() {
 }  // namespace
 
 std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int threads, double min_seconds,
-                                          std::ostream& progress) {
+                                          Cases& cases, std::ostream& progress) {
   const std::string where = qcd::lattice_text(lattice) + ", threads " + std::to_string(threads) + ": ";
   progress << where << "ten heatbath sweeps" << std::endl;
   const qcd::GaugeField u = thermal_field();
@@ -120,6 +120,10 @@ std::vector<SolverRecord> measure_solvers(const std::vector<int>& lattice, int t
   solves.push_back({"cg_4_sides", [&] { return all_sides(qcd::CG<Double>(asked), 4); }, 4});
   solves.push_back({"cg_12_sides", [&] { return all_sides(qcd::CG<Double>(asked), 12); }, 12});
   solves.push_back({"cg_mixed_4_sides", [&] { return all_sides(qcd::MixedCG<Double>(asked), 4); }, 4});
+
+  cases.want(solves.front().name);
+  solves.erase(std::remove_if(solves.begin() + 1, solves.end(), [&](const Solve& s) { return !cases.want(s.name); }),
+               solves.end());
 
   const auto dslash = [&](long repeats) {
     const auto links = qcd::converted_links<qcd::LinksOf<Double>>(u);

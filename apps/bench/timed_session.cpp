@@ -11,7 +11,7 @@
 namespace bench {
 
 TimedSession::TimedSession(const Options& options, Report& report, std::ostream& out)
-    : options_(options), report_(report), out_(out) {}
+    : options_(options), report_(report), out_(out), cases_(options.cases) {}
 
 void TimedSession::set_lattice(const std::vector<int>& lattice) {
   create_lattice(lattice);
@@ -26,6 +26,7 @@ void TimedSession::set_case(const std::string& suite, Precision precision, int t
 }
 
 void TimedSession::run(const std::string& name, const Work& work, const std::function<void()>& statement) {
+  if (!cases_.want(name)) return;
   const Timing timing = measure(
       [&](long repeats) {
         for (long n = 0; n < repeats; ++n) statement();
@@ -62,6 +63,7 @@ void TimedSession::run(const std::string& name, const Work& work, const std::fun
 }
 
 void TimedSession::run_on_ranks(const std::string& name, const Work& work, const std::function<void()>& statement) {
+  if (!cases_.want(name)) return;
   using QDP::Layout::logicalSize;
   const QDP::detail::ExchangeTimes before = QDP::detail::exchange_times();
   run(name, work, statement);

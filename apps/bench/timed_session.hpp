@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 
+#include "apps/bench/cases.hpp"
 #include "apps/bench/session.hpp"
 
 namespace bench {
@@ -16,6 +17,9 @@ class TimedSession : public Session {
   void set_lattice(const std::vector<int>& lattice);
   void set_case(const std::string& suite, Precision precision, int threads);
 
+  /// Throws if a case was asked for that no suite had.
+  void check_cases() const { cases_.check(); }
+
   void run(const std::string& name, const Work& work, const std::function<void()>& statement) override;
   void run_on_ranks(const std::string& name, const Work& work, const std::function<void()>& statement) override;
 
@@ -23,6 +27,7 @@ class TimedSession : public Session {
   const Options& options_;
   Report& report_;
   std::ostream& out_;
+  Cases cases_;
   std::vector<int> lattice_;
   std::string suite_;
   Precision precision_ = Precision::kDouble;

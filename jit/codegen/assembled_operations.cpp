@@ -344,7 +344,9 @@ void OperationAssembler::prefetch(const Place& p) {
   if (is_gathered(p)) return;
   constexpr int kCacheLine = 64;
   const std::int64_t at = p.component * component_bytes(kernel_.leaves[std::size_t(p.leaf)]);
-  if (at % kCacheLine == 0) prefetcht1(ptr[cached(ahead_.addresses.at(key_of(p))) + std::int32_t(at)]);
+  if (at % kCacheLine != 0) return;
+  const auto line = ptr[cached(ahead_.addresses.at(key_of(p))) + std::int32_t(at)];
+  once_touched_[std::size_t(p.leaf)] ? prefetchnta(line) : prefetcht1(line);
 }
 
 void OperationAssembler::permute(int i, const Node& n) {

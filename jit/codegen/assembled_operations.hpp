@@ -10,6 +10,7 @@
 
 #include "jit/codegen/codegen.hpp"
 #include "jit/codegen/vector_registers.hpp"
+#include "jit/ir/nodes.hpp"
 #include "jit/ir/trips.hpp"
 
 namespace jit {
@@ -21,7 +22,8 @@ class OperationAssembler : protected VectorRegisters {
       : VectorRegisters(kernel, isa, lanes, room, buffer),
         halves_(kernel.lanes / lanes_),
         prefetch_(kernel.listed ? 0 : options.prefetch),
-        streaming_(options.streaming) {}
+        streaming_(options.streaming),
+        once_touched_(options.passing ? ir::once_touched(kernel) : std::vector<bool>(kernel.leaves.size())) {}
 
   // ---- where things are ----------------------------------------------------------------------------------------------
 
@@ -133,6 +135,7 @@ class OperationAssembler : protected VectorRegisters {
   const int halves_;  ///< of a group
   const int prefetch_;
   const bool streaming_;
+  const std::vector<bool> once_touched_;  ///< [leaves] whose prefetches pass the caches
   std::vector<int> field_cells_, table_cells_, truth_cells_;
   View here_, ahead_;
   std::map<std::pair<int, int>, std::vector<int>> gathers_;  ///< by slot and leaf: vectors of offsets

@@ -113,9 +113,9 @@ void make(const ir::Kernel& kernel, BuiltKernel& built, Step&& step) {
 
 std::string KernelKey::text() const {
   return "generator " + generator + "\ntarget " + target + "\nstreaming " + std::to_string(options.streaming) +
-         "\nprefetch " + std::to_string(options.prefetch) + "\ncheck " + std::to_string(options.check) +
-         "\nregisters " + std::to_string(options.registers) + "\nsites " + std::to_string(options.sites) +
-         "\noptimised " + std::to_string(options.optimised) + "\n" + ir;
+         "\nprefetch " + std::to_string(options.prefetch) + "\npassing " + std::to_string(options.passing) +
+         "\ncheck " + std::to_string(options.check) + "\nregisters " + std::to_string(options.registers) + "\nsites " +
+         std::to_string(options.sites) + "\noptimised " + std::to_string(options.optimised) + "\n" + ir;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include "jit/codegen/operations.hpp"
 #include "jit/codegen/schedule.hpp"
 #include "jit/ir/abi.hpp"
+#include "jit/ir/nodes.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/ir/trips.hpp"
 #include "jit/support/error.hpp"
@@ -25,7 +26,7 @@ constexpr int kCacheLine = 64;
 constexpr int kSmallestRegister = 16;
 // The second-level cache has two to three times the requests under way that the first level can have, and keeps the
 // lines of some groups. Prefetching a 24^4 hopping term into the first level: 14 GFLOP/s, into the second: 27 (Zen 4).
-constexpr unsigned kIntoSecondLevel = 2;
+constexpr unsigned kIntoSecondLevel = 2, kPastTheCaches = 0;
 
 /// Where one slot's block is. Structured: group, half and whether lanes are exchanged. Gathered: a position per lane.
 struct Frame {
@@ -46,6 +47,7 @@ class KernelEmitter {
         module_(module),
         builder_(module.getContext()),
         operations_(builder_, isa, lanes_),
+        once_touched_(options.passing ? ir::once_touched(kernel) : std::vector<bool>(kernel.leaves.size())),
         values_(kernel.nodes.size(), nullptr) {
     auto* type = llvm::FunctionType::get(builder_.getVoidTy(),
                                          {builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty()}, false);
@@ -382,15 +384,15 @@ class KernelEmitter {
   /// collected and sent together, since LLVM's time grows with the number of places where memory is touched in order.
   void prefetch(const Place& p, const ir::Leaf& leaf, Value* offset) {
     if (p.component * component_bytes(leaf) % kCacheLine != 0) return;
-    requests_.push_back(advance(address(ahead_, p), offset));
+    requests_.push_back({advance(address(ahead_, p), offset), once_touched_[std::size_t(p.leaf)]});
     if (requests_.size() == 4) send_prefetches();
   }
 
   void send_prefetches() {
-    for (Value* where : requests_)
-      builder_.CreateIntrinsic(
-          llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-          {where, builder_.getInt32(0), builder_.getInt32(kIntoSecondLevel), builder_.getInt32(1)});
+    for (const auto& [where, once] : requests_)
+      builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+                               {where, builder_.getInt32(0),
+                                builder_.getInt32(once ? kPastTheCaches : kIntoSecondLevel), builder_.getInt32(1)});
     requests_.clear();
   }
 
@@ -495,6 +497,7 @@ class KernelEmitter {
   llvm::Module& module_;
   llvm::IRBuilder<> builder_;
   OperationEmitter operations_;
+  const std::vector<bool> once_touched_;  ///< [leaves] whose prefetches pass the caches
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* done_ = nullptr;
 
@@ -505,7 +508,11 @@ class KernelEmitter {
   Value* mask_bits_ = nullptr;                ///< the same as i64
   Value *trip_ = nullptr, *round_ = nullptr;  ///< i64 inside the loop over trips
   std::vector<Value*> values_;
-  std::vector<Value*> requests_;  ///< lines to prefetch, not yet asked for
+  struct Request {
+    Value* line;
+    bool once;
+  };
+  std::vector<Request> requests_;  ///< lines to prefetch, not yet asked for
 };
 
 }  // namespace

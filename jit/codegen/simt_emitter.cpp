@@ -61,7 +61,7 @@ class SimtEmitter : private SimtCode {
         values_(kernel.nodes.size(), nullptr),
         sums_(builder, kernel) {
     create_function(symbol);
-    if (streaming_) find_once_touched();
+    if (streaming_) once_touched_ = ir::once_touched(kernel_);
     if (quick) operations_.write_quick_code(VectorIsa::avx2);  // at least; a thread has few sites
   }
 
@@ -443,22 +443,6 @@ class SimtEmitter : private SimtCode {
   }
   static llvm::Align alignment(llvm::Type* type) {
     return llvm::Align(std::uint64_t{type->getPrimitiveSizeInBits().getFixedValue()} / 8);
-  }
-
-  /// Leaves that are only read, and in few slots: the caches need not keep them.
-  void find_once_touched() {
-    const std::vector<std::size_t> slots = ir::slots_of_leaves(kernel_);
-    std::vector<bool> again(kernel_.leaves.size(), false);  // read in several trips
-    for (const Node& n : kernel_.nodes)
-      if (n.op == Op::load) {
-        const Place& p = n.place;
-        if ((kernel_.trips > 1 && p.stride == 0) || (kernel_.rounds > 1 && p.leap == 0))
-          again[std::size_t(p.leaf)] = true;
-      }
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const ir::Leaf& leaf = kernel_.leaves[i];
-      once_touched_.push_back(!leaf.written && !again[i] && leaf.word != Type::b1 && !ir::is_shared(slots[i]));
-    }
   }
 
   void reduction(std::size_t r) {

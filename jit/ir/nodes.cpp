@@ -24,4 +24,20 @@ std::vector<std::size_t> slots_of_leaves(const Kernel& kernel) {
   return counts;
 }
 
+std::vector<bool> once_touched(const Kernel& kernel) {
+  std::vector<bool> again(kernel.leaves.size());  // read in several trips
+  for (const Node& n : kernel.nodes)
+    if (n.op == Op::load) {
+      const Place& p = n.place;
+      if ((kernel.trips > 1 && p.stride == 0) || (kernel.rounds > 1 && p.leap == 0)) again[std::size_t(p.leaf)] = true;
+    }
+  const std::vector<std::size_t> slots = slots_of_leaves(kernel);
+  std::vector<bool> once;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Leaf& leaf = kernel.leaves[i];
+    once.push_back(!leaf.written && !again[i] && leaf.word != Type::b1 && !is_shared(slots[i]));
+  }
+  return once;
+}
+
 }  // namespace jit::ir

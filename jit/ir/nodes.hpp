@@ -78,5 +78,7 @@ std::vector<std::size_t> slots_of_leaves(const Kernel& kernel);
 /// Whether a leaf that is read in so many slots is a field whose sites many neighbours read, as a hopping term's spinor is in eight; a
 /// link there is read in two.
 constexpr bool is_shared(std::size_t slots) { return slots > 2; }
+/// [leaf] whether it is only read, in few slots and in no trip again: caches need not keep it.
+std::vector<bool> once_touched(const Kernel& kernel);
 
 }  // namespace jit::ir

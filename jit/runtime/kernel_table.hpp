@@ -36,12 +36,14 @@ struct Variant {
   std::optional<Builders::Order> order = {};  ///< once it is being made
 };
 
-/// Binary logarithm of the number of groups.
-inline std::size_t size_class_of(const Domain& domain) {
-  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(domain.end - domain.begin)));
+/// Binary logarithms of the number of groups, and of the launches that go through them side by side.
+inline std::size_t size_class_of(const Domain& domain, std::size_t sides = 1) {
+  constexpr std::size_t kSizes = 40;
+  const auto groups = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(domain.end - domain.begin)));
+  return std::min(groups, kSizes - 1) + kSizes * static_cast<std::size_t>(std::bit_width(sides - 1));
 }
 
-/// What launches on domains of one size class (equal binary logarithm of the number of groups) have taught.
+/// What launches of one size class have taught.
 struct SizeClass {
   Configuration options;       ///< in use
   Variant* variant = nullptr;  ///< its code; nullptr before the first launch
@@ -97,7 +99,7 @@ class KernelHandle {
   ir::Kernel ir;
   KernelCost cost;
   std::vector<std::unique_ptr<Variant>> variants;
-  std::vector<SizeClass> classes;  ///< [log2(groups) + 1], grown on demand
+  std::vector<SizeClass> classes;  ///< by size_class_of(), grown on demand
   std::uint64_t used = 0;          ///< when it was last found: the table's clock
 
   // Counters since the last reset of the profile; the compile times are since the start.

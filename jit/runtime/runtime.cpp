@@ -88,6 +88,7 @@ struct BoundPart {
   KernelHandle* kernel = nullptr;  ///< the part's, or what takes its place
   std::size_t size_class = 0;
   double bytes = 0;                       ///< moved
+  double bytes_of_all = 0;                ///< of the statement and the launches beside it
   std::size_t addresses = 0, tables = 0;  ///< where its own begin
   bool new_results = true;                ///< they are not those of a part before
   bool is_timed = false;                  ///< for a trial of gathered operands
@@ -196,7 +197,8 @@ struct Runtime::State {
 
   void prepare(const Plan& plan);
   // Inlined, which spares a statement a tenth of what it costs here.
-  [[gnu::always_inline]] BoundPart prepare(const Launch& launch, std::size_t addresses, std::size_t tables);
+  [[gnu::always_inline]] BoundPart prepare(const Launch& launch, std::size_t addresses, std::size_t tables,
+                                           std::size_t sides);
   [[gnu::always_inline]] DeviceLaunch device_launch(const Launch& launch, const BoundPart& part,
                                                     ReductionValue* results);
   [[gnu::always_inline]] void start(const Launch& launch, const BoundPart& part, ReductionValue* results);
@@ -271,6 +273,7 @@ KernelHandle* Runtime::add(const TableKey& key, ir::Kernel kernel) {
 void Runtime::State::prepare(const Plan& plan) {
   std::size_t addresses = 0, tables = 0, filled = 0;
   const std::size_t results = number_of_results(plan);
+  const std::size_t sides = plan.side_by_side && device.blocks().empty() ? plan.parts.size() : 1;
   if (bound.parts.size() < plan.parts.size()) bound.parts.resize(plan.parts.size());
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
     const Launch& launch = plan.parts[p];
@@ -281,7 +284,7 @@ void Runtime::State::prepare(const Plan& plan) {
       throw InternalError({.what = "results of " + kernel.name,
                            .expected = "new ones, or those of a part before, of " + std::to_string(results),
                            .got = std::to_string(first) + ".." + std::to_string(end)});
-    bound.parts[p] = prepare(launch, addresses, tables);
+    bound.parts[p] = prepare(launch, addresses, tables, sides);
     bound.parts[p].new_results = new_results;
     addresses += kernel.leaves.size() + 1;  // one for what is gathered
     tables += kernel.slots.size();
@@ -295,7 +298,9 @@ void Runtime::State::prepare(const Plan& plan) {
   if (bound.tables.size() < tables) bound.tables.resize(tables);
 }
 
-inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addresses, std::size_t tables) {
+/// `sides`: launches that go through the same groups together, so that caches hold what all of them need.
+inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addresses, std::size_t tables,
+                                         std::size_t sides) {
   KernelHandle& kernel = *launch.kernel;
   const Domain& domain = *launch.domain;
   if (kernel.ir.listed != domain.listed)
@@ -303,9 +308,15 @@ inline BoundPart Runtime::State::prepare(const Launch& launch, std::size_t addre
                          .expected = kernel.ir.listed ? "a list of groups" : "a range of groups",
                          .got = domain.listed ? "a list" : "a range"});
   const double bytes = static_cast<double>(domain.sites) * bytes_per_site(launch);
-  const std::size_t number = size_class_of(domain);
-  variants.prepare(kernel, number, bytes_of_all(launch));
-  return {.kernel = &kernel, .size_class = number, .bytes = bytes, .addresses = addresses, .tables = tables};
+  const std::size_t number = size_class_of(domain, sides);
+  const double of_all = static_cast<double>(sides) * bytes_of_all(launch);
+  variants.prepare(kernel, number, of_all);
+  return {.kernel = &kernel,
+          .size_class = number,
+          .bytes = bytes,
+          .bytes_of_all = of_all,
+          .addresses = addresses,
+          .tables = tables};
 }
 
 bool Runtime::is_new(const KernelHandle& kernel) const { return kernel.classes.empty() && kernel.most_sides.empty(); }
@@ -324,7 +335,7 @@ void Runtime::State::gather(const Launch& launch, BoundPart& part) {
   if (found.kernel == nullptr) return;
   part.kernel = found.kernel;
   bound.addresses[part.addresses + leaves] = found.copy;
-  variants.prepare(*found.kernel, part.size_class, part.bytes);
+  variants.prepare(*found.kernel, part.size_class, part.bytes_of_all);
 }
 
 inline DeviceLaunch Runtime::State::device_launch(const Launch& launch, const BoundPart& part,
@@ -356,15 +367,18 @@ inline void Runtime::State::count(const Launch& launch, const BoundPart& part) {
   kernel.flops += static_cast<double>(launch.domain->sites) * kernel.cost.flops;
 }
 
-/// False, and nothing has happened: the device does not, or the tuner wants the times of single kernels.
+/// False, and nothing has happened: the device does not, or the tuner wants the times of one of several kernels.
 bool Runtime::State::start_interleaved(const Plan& plan) {
   if (!plan.side_by_side || plan.parts.size() == 1) return false;
+  const BoundPart& first = bound.parts[0];
+  const auto is_first = [&](const BoundPart& part) { return part.kernel == first.kernel; };
+  const bool one_kernel = std::all_of(bound.parts.begin(), bound.parts.begin() + std::ssize(plan.parts), is_first);
   double bytes = 0;
   interleaved.clear();
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
     const Launch& launch = plan.parts[p];
     const SizeClass& size = bound.parts[p].kernel->classes[bound.parts[p].size_class];
-    if (size.trial || size.watch) return false;
+    if ((size.trial || size.watch) && !one_kernel) return false;
     interleaved.push_back(device_launch(launch, bound.parts[p], found.data() + launch.result));
     if (!device.interleaves(interleaved.back())) return false;
     bytes += bound.parts[p].bytes;
@@ -372,16 +386,17 @@ bool Runtime::State::start_interleaved(const Plan& plan) {
   const Device::Mark start = device.mark();
   device.launch_interleaved(interleaved);
   const double seconds = device.seconds_between(start, device.mark());
+  const bool trial = first.kernel->classes[first.size_class].trial;
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
     const BoundPart& part = bound.parts[p];
     count(plan.parts[p], part);
-    if (!(bytes > 0)) continue;
     KernelHandle& kernel = *part.kernel;
-    const double share = seconds * part.bytes / bytes;  // about
+    const double share = seconds * (bytes > 0 ? part.bytes / bytes : 1.0 / std::ssize(plan.parts));  // about
     kernel.seconds += share;
-    trials += part.is_timed;
-    if (part.is_timed) gathering.launched(plan.parts[p], part.size_class, share);
-    if (kernel.classes[part.size_class].tuner) variants.launched(kernel, part.size_class, part.bytes, share);
+    trials += trial || part.is_timed;
+    if (part.is_timed && !trial) gathering.launched(plan.parts[p], part.size_class, share);
+    const bool told = one_kernel && p > 0;  // one time for all
+    if (kernel.classes[part.size_class].tuner && !told) variants.launched(kernel, part.size_class, part.bytes, share);
   }
   return true;
 }

@@ -194,11 +194,14 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   const bool may_prefetch = !kernel.ir.listed, may_stream = !kernel.ir.stores.empty() && !kernel.ir.listed;
   const bool stores_for_later = may_stream && exceeds_caches(bytes * kernel.cost.stored / kernel.cost.bytes_of_part);
   start.streaming = env().stream.value_or(stores_for_later && !kernel.cost.reads_written);
-  const int ahead = kernel.cost.operations > kLongKernel ? kLongAhead : kShortAhead;
+  const bool is_long = kernel.cost.operations > kLongKernel;
+  const int ahead = is_long ? kLongAhead : kShortAhead;
   start.prefetch = env().prefetch.value_or(out_of_cache && may_prefetch && kernel.cost.structured ? ahead : 0);
+  start.passing = !env().prefetch && start.prefetch > 0 && is_long && kernel.cost.shares_neighbours;
   if (start.check || !tuning()) return space;
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && !is_near)))
     space.prefetch = {0, 1, 2, 4, 8};
+  space.try_passing = kernel.cost.structured;
   space.try_streaming = !env().stream && stores_for_later;
   space.try_optimised = assembles && !env().assembler;
   return space;

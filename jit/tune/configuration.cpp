@@ -47,6 +47,7 @@ std::string describe(const Configuration& configuration) {
   if (code.sites != 1) append(words, "sites " + std::to_string(code.sites));
   if (code.streaming) append(words, "streaming");
   if (code.prefetch != 0) append(words, "prefetch " + std::to_string(code.prefetch));
+  if (code.passing) append(words, "passing");
   if (code.registers != 0) append(words, "at most " + std::to_string(code.registers) + " registers");
   if (code.optimised) append(words, "optimised");
   return words;
@@ -55,30 +56,32 @@ std::string describe(const Configuration& configuration) {
 std::string text(const TuningProgress& progress) {
   const CodeOptions& code = progress.best.code;
   return "block " + std::to_string(progress.best.block) + "\nsites " + std::to_string(code.sites) + "\nstreaming " +
-         std::to_string(code.streaming) + "\nprefetch " + std::to_string(code.prefetch) + "\nregisters " +
-         std::to_string(code.registers) + "\noptimised " + std::to_string(code.optimised) + "\nrounds " +
-         std::to_string(progress.rounds) + "\nseconds " + shortest(progress.seconds) + "\nbytes " +
-         shortest(progress.bytes) + "\n";
+         std::to_string(code.streaming) + "\nprefetch " + std::to_string(code.prefetch) + "\npassing " +
+         std::to_string(code.passing) + "\nregisters " + std::to_string(code.registers) + "\noptimised " +
+         std::to_string(code.optimised) + "\nrounds " + std::to_string(progress.rounds) + "\nseconds " +
+         shortest(progress.seconds) + "\nbytes " + shortest(progress.bytes) + "\n";
 }
 
 std::optional<TuningProgress> parse_progress(const std::string& text) {
   TuningProgress progress;
   CodeOptions& code = progress.best.code;
-  int streaming = 0, optimised = 0;
+  int streaming = 0, passing = 0, optimised = 0;
   Lines lines(text);
   lines.read("block", 0, progress.best.block);
   lines.read("sites", 1, code.sites);
   lines.read("streaming", 0, streaming);
   lines.read("prefetch", 0, code.prefetch);
+  lines.read("passing", 0, passing);
   lines.read("registers", 0, code.registers);
   lines.read("optimised", 0, optimised);
   lines.read("rounds", 0, progress.rounds);
   lines.read("seconds", 0.0, progress.seconds);
   lines.read("bytes", 0.0, progress.bytes);
-  if (!lines.all_read() || streaming > 1 || optimised > 1 || !std::isfinite(progress.seconds) ||
+  if (!lines.all_read() || streaming > 1 || passing > 1 || optimised > 1 || !std::isfinite(progress.seconds) ||
       !std::isfinite(progress.bytes))
     return std::nullopt;
   code.streaming = streaming == 1;
+  code.passing = passing == 1;
   code.optimised = optimised == 1;
   return progress;
 }

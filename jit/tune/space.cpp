@@ -6,6 +6,8 @@ namespace jit {
 namespace {
 
 constexpr std::size_t kMostBounds = 2;  // on registers
+// Steps ahead whose operands the nearest cache holds besides the present ones.
+constexpr int kMostPassing = 2;
 
 std::string list(const std::vector<int>& numbers) {
   std::string words;
@@ -61,7 +63,17 @@ std::vector<Round> TuningSpace::rounds() const {
     rounds.push_back({.alternatives = [all = blocks](const Configuration& best) { return with_blocks(best, all); },
                       .compiles = false,
                       .by_block = true});
-  if (!prefetch.empty()) rounds.push_back(code_round(prefetch, &CodeOptions::prefetch));
+  if (!prefetch.empty())
+    rounds.push_back({.alternatives = [distances = prefetch, with_passing = try_passing](Configuration other) {
+      std::vector<Configuration> alternatives;
+      for (const bool passing : {false, true})
+        for (const int distance : distances) {
+          if (passing && (!with_passing || distance == 0 || distance > kMostPassing)) continue;
+          other.code.prefetch = distance, other.code.passing = passing;
+          alternatives.push_back(other);
+        }
+      return alternatives;
+    }});
   // A thread with more sites takes more registers: the block with half the threads is tried as well.
   const auto with_sites = [blocks = blocks](const Configuration& best, const std::vector<int>& numbers) {
     std::vector<Configuration> alternatives;
@@ -113,8 +125,9 @@ std::vector<Round> TuningSpace::rounds() const {
 std::string TuningSpace::text() const {
   TuningProgress none{.best = start};
   return "start\n" + jit::text(none) + "check " + std::to_string(start.code.check) + "\nblocks" + list(blocks) +
-         "\nprefetch" + list(prefetch) + "\nsites" + list(sites) + "\nstreaming " + std::to_string(try_streaming) +
-         "\nregisters " + std::to_string(registers != nullptr) + "\noptimised " + std::to_string(try_optimised) + "\n";
+         "\nprefetch" + list(prefetch) + "\npassing " + std::to_string(try_passing) + "\nsites" + list(sites) +
+         "\nstreaming " + std::to_string(try_streaming) + "\nregisters " + std::to_string(registers != nullptr) +
+         "\noptimised " + std::to_string(try_optimised) + "\n";
 }
 
 }  // namespace jit

@@ -30,14 +30,15 @@ int Rounds::next(int under_way) {
     return std::min(at_once(), under_way);
   }
   const Clock::time_point now = Clock::now();
-  const std::int64_t postponed = jit::Runtime::instance().postponed();
-  if (postponed != postponed_) rounds_ = 0;  // all launches of a sample are as they will be
+  const jit::Runtime& runtime = jit::Runtime::instance();
+  const std::int64_t unsettled = runtime.postponed() + runtime.trials();
+  if (unsettled != unsettled_) rounds_ = 0;
   if (rounds_ == kRounds) {
     turns_->record(std::chrono::duration<double>(now - begin_).count() / at_once());
     rounds_ = 0;
     return next(under_way);
   }
-  if (rounds_++ == 0) begin_ = now, postponed_ = postponed;
+  if (rounds_++ == 0) begin_ = now, unsettled_ = unsettled;
   return at_once();
 }
 

@@ -26,7 +26,7 @@ class Rounds {
   std::optional<jit::Turns> turns_;
   int rounds_ = 0;  ///< of the present sample
   Clock::time_point begin_ = {};
-  std::int64_t postponed_ = 0;  ///< launches, when it began
+  std::int64_t unsettled_ = 0;  ///< launches so far that were not as they will be, when it began
 };
 
 }  // namespace QDP::detail

@@ -113,6 +113,23 @@ TEST_CASE(
         doctest::Approx(number(shifts, "applications") / number(cg, "applications")));
 }
 
+TEST_CASE("bench --case measures the cases that were asked for, and tells which there are") {
+  SKIP_WITHOUT_BENCH();
+  const auto json = kFolder / "cases.json";
+  const std::string small = " --lattice 4 4 4 4 --precision double --threads 1 --min-time 0.01 --json " + json.string();
+  REQUIRE(run("expr --case axpy --case norm2" + small) == 0);
+  CHECK(lines_with(json, "\"case\": \"").size() == 2);
+  CHECK(lines_with(json, "\"case\": \"axpy\"").size() == 1);
+  CHECK(lines_with(json, "\"case\": \"norm2\"").size() == 1);
+  REQUIRE(run("solver --case bicgstab" + small) == 0);  // the others are told relative to cg
+  CHECK(lines_with(json, "\"case\": \"").size() == 2);
+  CHECK(lines_with(json, "\"case\": \"cg\"").size() == 1);
+  CHECK(lines_with(json, "\"case\": \"bicgstab\"").size() == 1);
+  for (const char* wrong :
+       {"expr --case axpi", "expr --case axpy --case axpi", "solver --case axpy", "hmc --case axpy"})
+    CHECK(run(wrong + small) != 0);
+}
+
 TEST_CASE("bench jit compiles every kernel once and finds all of them in the cache the second time") {
   SKIP_WITHOUT_BENCH();
   const auto json = kFolder / "jit.json";

@@ -150,7 +150,7 @@ TEST_CASE("random programs agree with the interpreter to the bit") {
     for (unsigned seed = 1; seed <= 40; ++seed)
       for (const bool rings : {true, false})
         check_every_code(random_kernel(seed, lanes, seed % 2 == 0, {.rings = rings}), seed,
-                         {.streaming = seed % 3 == 0, .prefetch = int(seed % 4)});
+                         {.streaming = seed % 3 == 0, .prefetch = int(seed % 4), .passing = seed % 5 == 0});
 }
 
 TEST_CASE("random programs of what is assembled agree with the interpreter to the bit") {
@@ -160,7 +160,7 @@ TEST_CASE("random programs of what is assembled agree with the interpreter to th
       for (const bool truths : {true, false})
         kinds += check_every_code(
             random_kernel(seed, lanes, seed % 2 == 0, {.gathers = !truths, .quotients = false, .truths = truths}), seed,
-            {.streaming = seed % 3 == 0, .prefetch = int(seed % 4)});
+            {.streaming = seed % 3 == 0, .prefetch = int(seed % 4), .passing = seed % 5 == 0});
   if (jit::native_lanes() == 16) CHECK(kinds > 350);
   if (jit::native_lanes() == 8) CHECK(kinds > 80);
 }
@@ -187,6 +187,39 @@ TEST_CASE("random programs on words with corners have the same bits from every c
         CHECK(lab.differences(good) == 0);
       }
     }
+}
+
+TEST_CASE(
+    "what is read once is prefetched past the caches, if that is asked for; what neighbours share and what is written is not") {
+  Kernel k;
+  k.name = "neighbours";
+  k.lanes = 16;
+  k.leaves = {{Type::f32, 2, true, false}, {Type::f32, 3, true, false}, {Type::f32, 1, true, true}};
+  k.slots.resize(1);
+  Value sum = load(k, 2, 0, 0);
+  for (int slot = 1; slot <= 3; ++slot) {
+    k.slots.push_back({0, false, {}});
+    for (int c = 0; c < 2; ++c) sum = apply(k, Op::add, Type::f32, sum, permute(k, slot, load(k, 0, c, slot)));
+  }
+  for (int c = 0; c < 3; ++c) sum = apply(k, Op::add, Type::f32, sum, load(k, 1, c, 0));
+  store(k, 2, 0, sum);
+  // Registers of ModRM of 0F 18: the hint.
+  const auto prefetches = [&](const CodeOptions& options, int hint) {
+    const std::string object = jit::assemble(k, "neighbours", options, jit::VectorIsa::avx512);
+    int count = 0;
+    for (std::size_t i = 0; i + 2 < object.size(); ++i)
+      count += object[i] == 0x0F && object[i + 1] == 0x18 && ((object[i + 2] >> 3) & 7) == hint;
+    return count;
+  };
+  constexpr int kPast = 0, kSecondLevel = 2;
+  REQUIRE(jit::can_assemble(k, jit::VectorIsa::avx512));
+  for (const bool passing : {false, true}) {
+    const CodeOptions options{.prefetch = 1, .passing = passing};
+    CHECK(prefetches(options, kPast) == (passing ? 3 : 0));
+    CHECK(prefetches(options, kSecondLevel) == (passing ? 7 : 10));
+    CHECK(prefetches({.passing = passing}, kPast) == 0);
+    check_every_code(k, 1, options);
+  }
 }
 
 TEST_CASE("trips: loads and stores walk by their strides, reductions see every trip") {

@@ -120,7 +120,7 @@ TEST_CASE("every member of the key shapes it") {
   CHECK(other.text() == key.text());
   other.ir = "ir2";
   CHECK(other.text() != key.text());
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 9; ++i) {
     other = key;
     if (i == 0) other.target = "gpu";
     if (i == 1) other.generator = "another";
@@ -129,6 +129,8 @@ TEST_CASE("every member of the key shapes it") {
     if (i == 4) other.options.check = true;
     if (i == 5) other.options.registers = 64;
     if (i == 6) other.options.sites = 2;
+    if (i == 7) other.options.passing = true;
+    if (i == 8) other.options.optimised = true;
     CHECK(other.text() != key.text());
   }
 }

@@ -74,6 +74,25 @@ TEST_CASE("the fastest of all combinations wins, whichever it is") {
     }
 }
 
+TEST_CASE("short distances are tried past the caches, too, whichever the model begins with") {
+  for (const bool begins : {false, true})
+    for (const bool open : {false, true})
+      for (const CodeOptions& best : {CodeOptions{}, CodeOptions{.prefetch = 1}, CodeOptions{.prefetch = 8},
+                                      CodeOptions{.prefetch = 2, .passing = true}}) {
+        Tuner tuner({.start = {{.prefetch = 1, .passing = begins}}, .prefetch = {0, 1, 2, 8}, .try_passing = open});
+        std::set<std::pair<int, bool>> tried;
+        settle(tuner, [&](const Configuration& o) {
+          tried.emplace(o.code.prefetch, o.code.passing);
+          return o.code == best ? 1.0 : 2.0;
+        });
+        std::set<std::pair<int, bool>> all{{0, false}, {1, false}, {2, false}, {8, false}};
+        if (open) all.insert({{1, true}, {2, true}});
+        all.emplace(1, begins);
+        CHECK(tried == all);
+        if (all.contains({best.prefetch, best.passing})) CHECK(tuner.options().code == best);
+      }
+}
+
 TEST_CASE("the first launch of a variant does not count: its code is cold") {
   Tuner tuner({.start = {{.prefetch = 4}}, .prefetch = {0}, .try_streaming = false});
   std::map<int, int> seen;
@@ -309,11 +328,14 @@ TEST_CASE("the report tells what each variant costs") {
 
 TEST_CASE("progress survives as text, and no other text is taken for it") {
   const TuningProgress progress{
-      {{.streaming = true, .prefetch = 4, .registers = 56, .sites = 2, .optimised = true}, 256}, 3, 1.25e-5, 4096};
+      {{.streaming = true, .prefetch = 4, .passing = true, .registers = 56, .sites = 2, .optimised = true}, 256},
+      3,
+      1.25e-5,
+      4096};
   const std::string good = text(progress);
   CHECK(
       good ==
-      "block 256\nsites 2\nstreaming 1\nprefetch 4\nregisters 56\noptimised 1\nrounds 3\nseconds 1.25e-05\nbytes 4096\n");
+      "block 256\nsites 2\nstreaming 1\nprefetch 4\npassing 1\nregisters 56\noptimised 1\nrounds 3\nseconds 1.25e-05\nbytes 4096\n");
   CHECK(parse_progress(good) == progress);
   CHECK(parse_progress(text({})) == TuningProgress{});
   for (std::size_t i = 0; i < good.size(); ++i) CHECK(!parse_progress(good.substr(0, i)));
@@ -327,6 +349,7 @@ TEST_CASE("progress survives as text, and no other text is taken for it") {
        {"sites 0\n", "sites 2 \n", "sites -2\n", "sites two\n", "sites\n", "sites 99999999999\n", "lanes 2\n"})
     CHECK(!parse_progress(with("sites 2\n", line)));
   CHECK(!parse_progress(with("streaming 1\n", "streaming 2\n")));
+  CHECK(!parse_progress(with("passing 1\n", "passing 2\n")));
   CHECK(!parse_progress(with("optimised 1\n", "optimised 2\n")));
   CHECK(!parse_progress(with("seconds 1.25e-05\n", "seconds inf\n")));
   CHECK(!parse_progress(with("seconds 1.25e-05\n", "seconds nan\n")));
@@ -335,7 +358,7 @@ TEST_CASE("progress survives as text, and no other text is taken for it") {
 TEST_CASE("every knob shapes the text of a space") {
   const TuningSpace plain{.start = {.block = 256}, .blocks = {256, 128}};
   std::vector<std::string> texts{plain.text()};
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 11; ++i) {
     TuningSpace other = plain;
     if (i == 0) other.start.block = 128;
     if (i == 1) other.start.code.streaming = true;
@@ -345,6 +368,9 @@ TEST_CASE("every knob shapes the text of a space") {
     if (i == 5) other.sites = {4};
     if (i == 6) other.try_streaming = true;
     if (i == 7) other.registers = [](const Configuration&) { return std::vector<int>{}; };
+    if (i == 8) other.try_passing = true;
+    if (i == 9) other.start.code.passing = true;
+    if (i == 10) other.try_optimised = true;
     texts.push_back(other.text());
   }
   std::sort(texts.begin(), texts.end());
@@ -354,6 +380,7 @@ TEST_CASE("every knob shapes the text of a space") {
 TEST_CASE("configurations are described by what is not plain about them") {
   CHECK(describe({}).empty());
   CHECK(describe({{.streaming = true, .prefetch = 4}, 0}) == "streaming, prefetch 4");
+  CHECK(describe({{.prefetch = 1, .passing = true}, 0}) == "prefetch 1, passing");
   CHECK(describe({{.registers = 48, .sites = 2}, 256}) == "block 256, sites 2, at most 48 registers");
 }
 

@@ -553,6 +553,7 @@ std::string caches_of(double bytes) {
 struct Model {
   bool listed = false, reads_written = false, structured = false;
   double operations = 10;
+  bool shares_neighbours = false;
 
   CodeOptions choice(CpuDevice& cpu, double bytes) const {
     KernelHandle handle({}, kernel(3, listed));
@@ -560,6 +561,7 @@ struct Model {
     handle.cost.structured = structured;
     handle.cost.reads_written = reads_written;
     handle.cost.operations = operations;
+    handle.cost.shares_neighbours = shares_neighbours;
     Variants variants(cpu);
     variants.prepare(handle, 0, bytes);
     return handle.classes[0].options.code;
@@ -594,6 +596,11 @@ TEST_CASE(
   CHECK(Model{.structured = true, .operations = 400}.choice(cpu, 2.01 * kHeld) == both);
   CHECK(Model{.structured = true, .operations = 401}.choice(cpu, 2.01 * kHeld) ==
         CodeOptions{.streaming = true, .prefetch = 1});
+  // What it reads once is not to drive out what its neighbours read again.
+  const Model hop{.structured = true, .operations = 401, .shares_neighbours = true};
+  CHECK(hop.choice(cpu, 2.01 * kHeld) == CodeOptions{.streaming = true, .prefetch = 1, .passing = true});
+  CHECK(hop.choice(cpu, kHeld) == plain);
+  CHECK(Model{.structured = true, .shares_neighbours = true}.choice(cpu, 2.01 * kHeld) == both);
   CHECK(Model{.listed = true, .structured = true}.choice(cpu, 2.01 * kHeld) == plain);
   cpu.set_threads(1);
   CHECK(Model{}.choice(cpu, 3.9 * kHeld) == plain);
