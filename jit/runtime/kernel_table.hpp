@@ -1,6 +1,7 @@
 // The kernels of a process, by key, with their variants, costs, tuning and counters.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
