@@ -22,6 +22,8 @@ constexpr int kPatience = 3;
 constexpr std::uint64_t kLongAgo = 64;
 // Each way's turns of a trial: what else the machine does lasts longer than some launches.
 constexpr int kRoundsOfTrial = 3;
+// Copies are to save a little: they take memory, and a few launches' time to make.
+constexpr double kPriceOfCopies = 1.05;
 // Where fields take more than this of the memory there are no copies: what else the process and the system need is not known.
 constexpr double kShareOfMemory = 0.75;
 
@@ -165,8 +167,8 @@ GatherState::Use& Gathering::use_of(const Launch& launch, GatherState& state, st
   return use;
 }
 
-/// By all that the kernel goes through: copies are of use where it comes from memory otherwise, of none in the nearest caches, and between
-/// them that is tried.
+/// By all that the kernel goes through: copies are of no use in the nearest caches; beyond, that is tried. Without trials where it comes
+/// from memory otherwise.
 void Gathering::find_out(const Launch& launch, const GatherState& state, GatherState::Use& use) {
   const ir::Kernel& kernel = launch.kernel->ir;
   std::int64_t each = 0;
@@ -176,14 +178,17 @@ void Gathering::find_out(const Launch& launch, const GatherState& state, GatherS
   }
   const auto bytes = static_cast<double>(launch.domain->sites * each);
   use.is_known = true;
-  use.copies = variants_.exceeds_caches(bytes);
-  if (!use.copies && !variants_.is_near(bytes) && env().tune != Env::Tune::off) use.trial.emplace(2, kRoundsOfTrial);
+  if (env().tune == Env::Tune::off)
+    use.copies = variants_.exceeds_caches(bytes);
+  else if (!variants_.is_near(bytes))
+    use.trial.emplace(2, kRoundsOfTrial);
 }
 
 void Gathering::launched(const Launch& launch, std::size_t size_class, double seconds) {
   GatherState::Use& use = launch.kernel->gather->uses[size_class];
   if (!use.trial) return;  // the trial has ended with another launch of this plan
-  use.trial->record(seconds / static_cast<double>(launch.domain->sites));
+  const double price = use.trial->way() != 0 ? kPriceOfCopies : 1;
+  use.trial->record(price * seconds / static_cast<double>(launch.domain->sites));
   if (use.trial->trying()) return;
   use.copies = use.trial->way() != 0;
   use.trial.reset();

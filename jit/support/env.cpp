@@ -267,7 +267,7 @@ const std::vector<EnvVariable>& env_table() {
       {"TESSERA_TWO_ROWS", "auto|0|1", "auto",
        "whether the links of quark operators are kept as two rows, with the third computed; auto: on GPUs, and where the operator's hopping term is faster with them, tried when caches may not hold the links; same bits"},
       {"TESSERA_GATHER", "auto|0|1", "auto",
-       "whether a CPU's kernels read operands that several launches have found unchanged, links above all, from a copy in the order of their use; auto: where caches do not hold them, and where only the nearest do not, if trials say so; 1: always (tests); same bits"},
+       "whether a CPU's kernels read operands that several launches have found unchanged, links above all, from a copy in the order of their use; auto: where the nearest caches do not hold them, if trials say so; 1: always (tests); same bits"},
       {"TESSERA_OVERLAP", "0|1", "1",
        "0: sites are computed only when all messages of a statement have arrived (bench)"},
       {"TESSERA_KEEP_HALOS", "bytes, or with K M G T (KiB MiB GiB TiB)", "64MiB",
