@@ -9,7 +9,6 @@ namespace bench {
 
 class Cases {
  public:
-  Cases() = default;
   /// Those of these names; all if there are none.
   explicit Cases(const std::vector<std::string>& names) : asked_(names.begin(), names.end()) {}
 
