@@ -50,7 +50,8 @@ struct SizeClass {
   Variant* variant = nullptr;  ///< its code; nullptr before the first launch
   std::optional<Tuner> tuner;  ///< until it has decided
   bool trial = false;          ///< whether the tuner wants the time of the next launch
-  double seconds = 0;          ///< used while the tuner rests
+  bool stores_open = false;    ///< whether the other way to store is still to be tried
+  double seconds = 0;          ///< used while the tuner rests, and until that trial
   std::string key;             ///< of what the kernel cache knows about it; empty if there is nothing to choose
 
   /// What an earlier run has found may be wrong if the machine was busy then, which shows when launches are much faster now.

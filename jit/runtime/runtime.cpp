@@ -367,36 +367,42 @@ inline void Runtime::State::count(const Launch& launch, const BoundPart& part) {
   kernel.flops += static_cast<double>(launch.domain->sites) * kernel.cost.flops;
 }
 
-/// False, and nothing has happened: the device does not, or the tuner wants the times of one of several kernels.
+/// False, and nothing has happened: the device does not. Of one kernel at a time other code is tried; those beside it run as they have
+/// run best so far.
 bool Runtime::State::start_interleaved(const Plan& plan) {
   if (!plan.side_by_side || plan.parts.size() == 1) return false;
-  const BoundPart& first = bound.parts[0];
-  const auto is_first = [&](const BoundPart& part) { return part.kernel == first.kernel; };
-  const bool one_kernel = std::all_of(bound.parts.begin(), bound.parts.begin() + std::ssize(plan.parts), is_first);
+  const KernelHandle* tried = nullptr;
   double bytes = 0;
   interleaved.clear();
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
-    const Launch& launch = plan.parts[p];
-    const SizeClass& size = bound.parts[p].kernel->classes[bound.parts[p].size_class];
-    if ((size.trial || size.watch) && !one_kernel) return false;
-    interleaved.push_back(device_launch(launch, bound.parts[p], found.data() + launch.result));
-    if (!device.interleaves(interleaved.back())) return false;
-    bytes += bound.parts[p].bytes;
+    const BoundPart& part = bound.parts[p];
+    DeviceLaunch& run =
+        interleaved.emplace_back(device_launch(plan.parts[p], part, found.data() + plan.parts[p].result));
+    if (!device.interleaves(run)) return false;
+    bytes += part.bytes;
+    if (!part.kernel->classes[part.size_class].trial) continue;
+    if (tried == nullptr) tried = part.kernel;
+    if (tried != part.kernel) variants.apply_best(*part.kernel, part.size_class, run);
   }
   const Device::Mark start = device.mark();
   device.launch_interleaved(interleaved);
   const double seconds = device.seconds_between(start, device.mark());
-  const bool trial = first.kernel->classes[first.size_class].trial;
   for (std::size_t p = 0; p < plan.parts.size(); ++p) {
     const BoundPart& part = bound.parts[p];
     count(plan.parts[p], part);
     KernelHandle& kernel = *part.kernel;
     const double share = seconds * (bytes > 0 ? part.bytes / bytes : 1.0 / std::ssize(plan.parts));  // about
     kernel.seconds += share;
-    trials += trial || part.is_timed;
-    if (part.is_timed && !trial) gathering.launched(plan.parts[p], part.size_class, share);
-    const bool told = one_kernel && p > 0;  // one time for all
-    if (kernel.classes[part.size_class].tuner && !told) variants.launched(kernel, part.size_class, part.bytes, share);
+    trials += &kernel == tried || part.is_timed;
+    if (part.is_timed && tried == nullptr) gathering.launched(plan.parts[p], part.size_class, share);
+    const auto of_kernel = [&](std::size_t parts) {
+      return std::ranges::count(std::span(bound.parts).first(parts), &kernel, &BoundPart::kernel);
+    };
+    if (of_kernel(p) > 0) continue;  // one time for all
+    if (tried == nullptr && !part.is_timed)
+      trials += variants.passed(kernel, part.size_class, share * static_cast<double>(of_kernel(plan.parts.size())));
+    const SizeClass& size = kernel.classes[part.size_class];
+    if (size.tuner && (&kernel == tried || !size.trial)) variants.launched(kernel, part.size_class, part.bytes, share);
   }
   return true;
 }
@@ -435,6 +441,7 @@ inline void Runtime::State::start(const Launch& launch, const BoundPart& part, R
     }
   }
   if (part.is_timed && seconds && !trial) gathering.launched(launch, part.size_class, *seconds);
+  if (seconds && !trial && !part.is_timed) trials += variants.passed(kernel, part.size_class, *seconds);
   if (size.tuner) variants.launched(kernel, part.size_class, part.bytes, seconds);
 }
 
@@ -499,6 +506,7 @@ void Runtime::set_threads(int n) {
   const RuntimeLock lock;
   run_deferred();
   state_->device.set_threads(n);
+  state_->variants.forget_trial();
   for (const auto& kernel : state_->table.handles()) {  // what is fastest may be another variant
     kernel->classes.clear();
     if (kernel->gather) kernel->gather->uses.clear();

@@ -55,6 +55,9 @@ constexpr double kMostBelieved = 16 << 20;
 constexpr double kLongKernel = 400;  // operations
 constexpr int kShortAhead = 4, kLongAhead = 1;
 
+// How a kernel stores is tried for the program when this much of the time has gone into it.
+constexpr double kShareThatMatters = 0.02;
+
 bool tuning() { return env().tune != Env::Tune::off; }
 }  // namespace
 
@@ -161,10 +164,10 @@ bool Variants::exceeds_caches(double bytes) {
 }
 
 /// CPU: streaming stores pay when results leave the cache before they are read again: when there are more of them than it holds, for it
-/// keeps what was written longer than what passes through. A trial does not tell: what they save is in the time of this kernel, what
-/// they cost in that of those which read. Prefetching pays when operands come from beyond the nearest caches, as where the fields that
-/// live are more than these hold, in an order that the processor cannot guess (neighbours). GPU: one site per thread, in the largest
-/// blocks that launch.
+/// keeps what was written longer than what passes through. The kernel's own time does not tell: what they save is in it, what they cost in
+/// that of those which read; so the other way is tried for the program (try_stores). Prefetching pays when operands come from beyond the
+/// nearest caches, as where the fields that live are more than these hold, in an order that the processor cannot guess (neighbours). GPU:
+/// one site per thread, in the largest blocks that launch.
 TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   TuningSpace space;
   CodeOptions& start = space.start.code;
@@ -202,7 +205,6 @@ TuningSpace Variants::space(const KernelHandle& kernel, double bytes) {
   if (!env().prefetch && may_prefetch && (out_of_cache || (kernel.cost.structured && !is_near)))
     space.prefetch = {0, 1, 2, 4, 8};
   space.try_passing = kernel.cost.structured;
-  space.try_streaming = !env().stream && stores_for_later;
   space.try_optimised = assembles && !env().assembler;
   return space;
 }
@@ -361,6 +363,7 @@ bool Variants::awaits(KernelHandle& kernel, const CodeOptions& options) {
 }
 
 void Variants::release(const KernelHandle& kernel) noexcept {
+  if (stores_ && stores_->kernel == &kernel) stores_.reset();
   for (const auto& variant : kernel.variants)
     if (variant->code != nullptr) compiler_->release(variant->code);
 }
@@ -426,6 +429,7 @@ void Variants::prepare_first(KernelHandle& kernel, std::size_t size_class, doubl
 
 /// Without knowledge of earlier runs.
 void Variants::begin(KernelHandle& kernel, SizeClass& size, const TuningSpace& open) {
+  if (stores_ && stores_->kernel == &kernel) stores_.reset();
   use(kernel, size, open.start);
   size.tuner.emplace(open);
 }
@@ -459,7 +463,54 @@ void Variants::follow(KernelHandle& kernel, std::size_t size_class, double bytes
     if (cache_) cache_->store(size.key, text(progress));
     log_choice(kernel, size, bytes, tuner.done() ? "tuned" : "tuned so far");
   }
-  if (tuner.done() && !size.watch) size.tuner.reset();
+  if (!tuner.done() || size.watch) return;
+  size.tuner.reset();
+  size.stores_open = may_try_stores(kernel, bytes);
+  size.seconds = 0;
+}
+
+/// Where there is something to find: on CPUs, which others' operands may be kept in, beyond the nearest caches.
+bool Variants::may_try_stores(const KernelHandle& kernel, double bytes) const {
+  if (!device_.blocks().empty() || !tuning() || env().stream || env().check) return false;
+  const auto live = static_cast<double>(Memory::instance().live_bytes());
+  return !kernel.ir.stores.empty() && !kernel.ir.listed && !is_near(bytes) && !is_small(live);
+}
+
+/// Tells the trial at hand, or begins one if there is none.
+bool Variants::try_stores(KernelHandle& kernel, std::size_t size_class, double seconds) {
+  SizeClass& size = kernel.classes[size_class];
+  if (!stores_) {
+    size.seconds += seconds;
+    if (size.seconds < std::max(price(kernel), kShareThatMatters * seconds_)) return false;
+    Configuration other = size.options;
+    other.code.streaming = !other.code.streaming;
+    if (awaits(kernel, other.code)) return false;
+    if (usable(kernel, other))
+      stores_.emplace(&kernel, size_class, size.options, other, ProgramTrial({&kernel, size_class}));
+    else
+      size.stores_open = false;
+    return false;
+  }
+  StoresTrial& of_stores = *stores_;
+  of_stores.trial.record({&kernel, size_class}, seconds);
+  if (of_stores.trial.is_lost()) end_stores_trial(false);
+  if (!stores_ || of_stores.kernel != &kernel || of_stores.size_class != size_class) return false;
+  if (of_stores.trial.trying())
+    use(kernel, size, of_stores.trial.other() ? of_stores.other : of_stores.first);
+  else
+    end_stores_trial(of_stores.trial.other());
+  return true;
+}
+
+void Variants::end_stores_trial(bool other_is_better) {
+  const StoresTrial ended = *std::exchange(stores_, std::nullopt);
+  SizeClass& size = ended.kernel->classes[ended.size_class];
+  use(*ended.kernel, size, other_is_better ? ended.other : ended.first);
+  size.stores_open = false;
+  if (!log_enabled(LogLevel::debug, "tune")) return;
+  const std::string found = ended.trial.is_lost() ? "not found out" : std::to_string(ended.trial.ratio());
+  log_debug("tune", ended.kernel->ir.name, " ", size.variant->hash.substr(0, 8), ", for the program: ", words(size),
+            " [", jit::describe(ended.other), " ", found, "]");
 }
 
 /// Whether the machine was busy when what is used was found: the fastest of some launches takes far less time now. Ends the watch,
@@ -500,6 +551,12 @@ void Variants::retry(KernelHandle& kernel, std::size_t size_class, double bytes,
     apply(size, run);
     if (device_.launch(run)) return;
   }
+}
+
+void Variants::apply_best(const KernelHandle& kernel, std::size_t size_class, DeviceLaunch& run) const {
+  const Configuration& best = kernel.classes[size_class].tuner->progress().best;
+  if (const Variant* known = find(kernel, best.code); known != nullptr && known->code != nullptr)
+    apply(best, *known, run);
 }
 
 void Variants::launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds) {

@@ -15,6 +15,7 @@
 #include "jit/cache/kernel_cache.hpp"
 #include "jit/device/device.hpp"
 #include "jit/runtime/kernel_table.hpp"
+#include "jit/tune/program_trial.hpp"
 
 namespace jit {
 
@@ -41,8 +42,18 @@ class Variants {
   bool is_at_hand(KernelHandle& kernel, std::size_t size_class, double bytes);
   /// After a launch that the device refused: launches other configurations until one runs. DeviceError if none does.
   void retry(KernelHandle& kernel, std::size_t size_class, double bytes, DeviceLaunch& run);
+  /// Makes a launch one of the best configuration so far, whatever is being tried.
+  void apply_best(const KernelHandle& kernel, std::size_t size_class, DeviceLaunch& run) const;
   /// After a launch in a size class that has a tuner, with the launch's time if it was taken.
   void launched(KernelHandle& kernel, std::size_t size_class, double bytes, std::optional<double> seconds);
+
+  /// After each launch whose time was taken and that was no trial of code. Whether it was one of how results are stored.
+  bool passed(KernelHandle& kernel, std::size_t size_class, double seconds) {
+    seconds_ += seconds;
+    return (stores_ || kernel.classes[size_class].stores_open) && try_stores(kernel, size_class, seconds);
+  }
+  /// Before size classes are given up.
+  void forget_trial() { stores_.reset(); }
 
   /// Keeps of what is built beside the program what is made; what is not begun is dropped. May be followed by more launches.
   void finish(std::span<const std::unique_ptr<KernelHandle>> kernels);
@@ -99,6 +110,9 @@ class Variants {
   void follow(KernelHandle& kernel, std::size_t size_class, double bytes);
   void drop(KernelHandle& kernel, SizeClass& size);
   bool was_busy(SizeClass& size, double bytes, double seconds);
+  bool may_try_stores(const KernelHandle& kernel, double bytes) const;
+  bool try_stores(KernelHandle& kernel, std::size_t size_class, double seconds);
+  void end_stores_trial(bool other_is_better);
   double price(const KernelHandle& kernel) const;
   std::string key(KernelHandle& kernel, std::size_t size_class, const TuningSpace& open);
   std::optional<TuningProgress> remembered(const SizeClass& size, const TuningSpace& open);
@@ -110,16 +124,26 @@ class Variants {
   std::unique_ptr<Builders> builders_;  // at the first order
   std::optional<KernelCache> cache_ = KernelCache::from_environment();
   std::int64_t compilations_ = 0;
+  /// Whether streaming stores, or plain ones where the model streams, are better for the program: of one kernel at a time.
+  struct StoresTrial {
+    KernelHandle* kernel;
+    std::size_t size_class;
+    Configuration first, other;
+    ProgramTrial trial;
+  };
+  std::optional<StoresTrial> stores_;
+  double seconds_ = 0;  ///< of all launches
   using Clock = std::chrono::steady_clock;
   Clock::time_point last_made_{};                                ///< code that the program waited for
   std::map<std::pair<std::string, int>, OfMachine> of_machine_;  ///< by the number of threads
 };
 
-/// Makes a launch one of this configuration.
-inline void apply(const SizeClass& size, DeviceLaunch& run) {
-  run.code = size.variant->code;
-  run.block = size.options.block;
-  run.sites = size.options.code.sites;
+/// Makes a launch one of this configuration, whose code the variant is.
+inline void apply(const Configuration& options, const Variant& variant, DeviceLaunch& run) {
+  run.code = variant.code;
+  run.block = options.block;
+  run.sites = options.code.sites;
 }
+inline void apply(const SizeClass& size, DeviceLaunch& run) { apply(size.options, *size.variant, run); }
 
 }  // namespace jit

@@ -1,4 +1,5 @@
 // The tuner finds the fastest variant from the launches it is told about; what it found is kept as text.
+#include "jit/tune/program_trial.hpp"
 #include "jit/tune/tuner.hpp"
 
 #include <doctest/doctest.h>
@@ -435,4 +436,114 @@ TEST_CASE(
   for (int n = 0; trial.trying(); ++n) trial.record((trial.way() == 1 ? 1 : 1.2) * (n / 4 == 1 ? 3 : 1));
   CHECK(trial.way() == 1);
   CHECK(!Trial(1, 3).trying());
+}
+
+namespace {
+
+/// What a launch of the trial's subject, or of kernel 1, 2, ... beside it, takes after the subject has last run one way or the other.
+using TimeOf = std::function<double(int kernel, bool other, int round)>;
+
+/// Rounds of the subject and `beside` more launches each, until the trial has ended; what kernels these are, `kernel_of(round, n)` says.
+std::optional<bool> tried_for_program(
+    const TimeOf& time, int beside, const std::function<int(int, int)>& kernel_of = [](int, int n) { return n + 1; }) {
+  const int kernels[100] = {};
+  ProgramTrial trial({&kernels[0], 7});
+  int round = 0, other_rounds = 0;
+  for (; trial.trying() && round < 1000; ++round) {
+    const bool other = trial.other();
+    other_rounds += other;
+    trial.record({&kernels[0], 7}, time(0, other, round));
+    for (int n = 0; n < beside && trial.trying(); ++n) {
+      const int kernel = kernel_of(round, n);
+      trial.record({&kernels[kernel], 3}, time(kernel, other, round));
+    }
+  }
+  if (trial.trying()) return {};
+  const auto pairs = static_cast<std::size_t>(other_rounds / ProgramTrial::kLaunches);
+  CHECK(pairs >= ProgramTrial::kFewestPairs);
+  CHECK(pairs <= ProgramTrial::kMostPairs);
+  CHECK(round == 2 * other_rounds + 1);
+  if (trial.other()) CHECK(trial.ratio() < ProgramTrial::kLess);
+  return trial.other();
+}
+
+}  // namespace
+
+TEST_CASE("a trial for the program: the way with which all kernels together take less, by more than chance") {
+  const std::optional<bool> kFirst = false, kOther = true;
+  // Its own time says one thing, that of the others more.
+  for (const double own : {0.8, 1.25})
+    for (const double of_others : {0.9, 1.0, 1.1})
+      for (const int beside : {0, 1, 2, 5}) {
+        CAPTURE(own);
+        CAPTURE(of_others);
+        CAPTURE(beside);
+        const double taken = own + 2 * beside * of_others, before = 1 + 2 * beside;
+        CHECK(tried_for_program([&](int kernel, bool other,
+                                    int) { return kernel == 0 ? (other ? own : 1) : 2 * (other ? of_others : 1); },
+                                beside) == (taken < 0.99 * before ? kOther : kFirst));
+      }
+  // Neither the machine's slow phases, nor a disturbance now and then, nor what a change of way costs at once.
+  for (const double gain : {0.96, 1.0, 1.04}) {
+    CAPTURE(gain);
+    const auto steady = [&](int, bool other, int) { return other ? gain : 1.0; };
+    const auto expected = gain < 1 ? kOther : kFirst;
+    CHECK(tried_for_program([&](int k, bool other, int r) { return steady(k, other, r) * (r % 31 < 13 ? 2 : 1); }, 3) ==
+          expected);
+    CHECK(tried_for_program([&](int k, bool other, int r) { return steady(k, other, r) * (1 + 0.01 * r); }, 3) ==
+          expected);
+    CHECK(tried_for_program([&](int k, bool other, int r) { return steady(k, other, r) * (r % 37 == 8 ? 9 : 1); }, 3) ==
+          expected);
+    CHECK(
+        tried_for_program([&](int k, bool other,
+                              int r) { return r % ProgramTrial::kLaunches == 0 && k == 0 ? 100 : steady(k, other, r); },
+                          3) == expected);
+    // Kernels of all sizes that run now and then, in turns of one way only perhaps.
+    CHECK(tried_for_program([&](int k, bool other, int r) { return k * k * steady(k, other, r); }, 4,
+                            [](int r, int n) { return n < 3 ? n + 1 : 10 + r % 61; }) == expected);
+    // A kernel whose launches alternate between short and long ones.
+    CHECK(tried_for_program(
+              [&](int k, bool other, int r) { return steady(k, other, r) * (k == 1 && r % 2 == 0 ? 5 : 1); }, 2) ==
+          expected);
+  }
+}
+
+TEST_CASE(
+    "a trial for the program goes on where the machine is noisy, and then finds as much, and nothing where there is nothing") {
+  constexpr int kTrials = 200;
+  for (const double noise : {0.0, 0.02, 0.05}) {
+    CAPTURE(noise);
+    for (const double gain : {0.95, 1.0}) {
+      CAPTURE(gain);
+      int changed = 0, rounds = 0;
+      for (unsigned seed = 0; seed < kTrials; ++seed) {
+        std::mt19937 random(seed);
+        std::normal_distribution<double> of_launch(1, noise), of_phase(1, noise);
+        double phase = 1;
+        changed += *tried_for_program(
+            [&](int kernel, bool other, int round) {
+              if (kernel == 0 && round % 5 == 0) phase = of_phase(random);
+              rounds = std::max(rounds, round);
+              return (other ? gain : 1) * phase * of_launch(random);
+            },
+            3);
+      }
+      const int wrong = gain < 1 ? kTrials - changed : changed;
+      CHECK(wrong <= kTrials / (gain < 1 ? 5 : 8));
+      if (noise == 0) CHECK(rounds == 2 * static_cast<int>(ProgramTrial::kFewestPairs) * ProgramTrial::kLaunches);
+    }
+  }
+}
+
+TEST_CASE("a trial for the program is lost when its subject does not run any more") {
+  const int kernels[2] = {};
+  ProgramTrial trial({&kernels[0], 0});
+  for (int round = 0; round < 3; ++round) {
+    trial.record({&kernels[0], 0}, 1);
+    CHECK(!trial.is_lost());
+    for (int i = 0; i < 1000; ++i) trial.record({&kernels[1], 0}, 1);
+    CHECK(!trial.is_lost());
+  }
+  trial.record({&kernels[0], 1}, 1);  // of another size class
+  CHECK(trial.is_lost());
 }

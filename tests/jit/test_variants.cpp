@@ -464,7 +464,7 @@ struct CpuRun {
     if (size.variant == nullptr) variants.prepare(handle, kClass, 1e12);
     if (size.tuner) {
       const CodeOptions& code = size.options.code;
-      variants.launched(handle, kClass, bytes, pace * bytes * (1 + (code.prefetch != liked) + code.streaming));
+      variants.launched(handle, kClass, bytes, pace * bytes * (1 + (code.prefetch != liked)));
     }
     return size;
   }
@@ -482,14 +482,14 @@ TEST_CASE(
   const Cache cache;
   CpuDevice cpu;
   cpu.set_threads(2);
-  const CodeOptions best{.streaming = false, .prefetch = 8};
+  const CodeOptions best{.streaming = true, .prefetch = 8};
   {
     CpuRun run(cpu);
     while (run.launch().tuner) {
     }
     CHECK(run.launch().options.code == best);
-    CHECK(run.variants.compilations() == 6);
-    CHECK(run.variants.describe(run.handle) == "prefetch 8");
+    CHECK(run.variants.compilations() == 5);
+    CHECK(run.variants.describe(run.handle) == "streaming, prefetch 8");
   }
   {
     CpuRun run(cpu);
@@ -528,6 +528,65 @@ TEST_CASE(
   CHECK(found == 2);
   CHECK(launches > 8 + 5 * 5);
   CHECK(launches_until_settled(0.3e-14, 2) == std::pair(8, 2));  // and kept
+}
+
+TEST_CASE(
+    "how results are stored is tried for the program: what other kernels gain or lose by it counts, once it matters") {
+  const Cache cache;
+  CpuDevice cpu;
+  cpu.set_threads(2);
+  struct Case {
+    double own_plain, own_streaming;      ///< seconds
+    double other_plain, other_streaming;  ///< those of another kernel behind it
+    bool streams;
+  };
+  const std::vector<Case> cases = {
+      {1.0, 1.1, 2.0, 1.5, true},    // it loses, the other gains more
+      {1.1, 1.0, 1.5, 2.0, false},   // the reverse
+      {1.0, 0.9, 2.0, 2.0, true},    //
+      {1.0, 1.0, 2.0, 2.01, true},   // the model streams what is so large, and nothing is to be gained
+      {1.0, 1.1, 200., 200., true},  // nor much
+  };
+  constexpr int kMost = 20000;
+  const auto run_case = [&](const Case& one, int others, double share) {
+    CpuRun run(cpu);
+    KernelHandle other({}, kernel(3, false)), rest({}, kernel(3, false));
+    for (KernelHandle* handle : {&other, &rest}) handle->classes.resize(kClass + 1);
+    while (run.launch().tuner) {
+    }
+    const SizeClass& size = run.handle.classes[kClass];
+    const bool open = size.stores_open;
+    bool tried_plain = false;
+    int launches = 0, trials = 0;
+    for (; launches < kMost && size.stores_open; ++launches) {
+      const bool streams = size.options.code.streaming;
+      tried_plain |= !streams;
+      if (share < 1) run.variants.passed(rest, kClass, 3 / share);
+      trials += run.variants.passed(run.handle, kClass, streams ? one.own_streaming : one.own_plain);
+      for (int i = 0; i < others; ++i)
+        run.variants.passed(other, kClass, streams ? one.other_streaming : one.other_plain);
+      if (trials == 0) std::this_thread::yield();  // code may be made beside the program
+    }
+    const bool last = size.options.code.streaming;
+    for (int i = 0; i < 30; ++i) CHECK(!run.variants.passed(run.handle, kClass, 1));
+    CHECK(size.options.code.streaming == last);
+    return std::tuple(open, tried_plain, launches < kMost, last);
+  };
+  for (const Case& one : cases) {  // small fields that live stay in caches
+    CHECK(run_case(one, 1, 1) == std::tuple(false, false, true, true));
+  }
+  Memory& memory = Memory::instance();
+  constexpr std::size_t kLive = std::size_t{64} << 20;
+  const Block fields(memory, memory.try_allocate(kLive), kLive);
+  for (const Case& one : cases) {
+    CHECK(run_case(one, 1, 1) == std::tuple(true, true, true, one.streams));
+    CHECK(run_case(one, 2, 1) == std::tuple(true, true, true, one.streams));
+  }
+  CHECK(run_case(cases[1], 1, 0.01) ==
+        std::tuple(true, false, false, true));                                // a hundredth of the time does not matter
+  CHECK(run_case(cases[1], 5000, 1) == std::tuple(true, false, true, true));  // too rare for anything to be found out
+  const Setting streams("TESSERA_STREAM", "1");
+  CHECK(run_case(cases[1], 1, 1) == std::tuple(false, false, true, true));
 }
 
 TEST_CASE("on the processor TESSERA_TUNE=0 takes the model's choice") {
@@ -891,9 +950,9 @@ TEST_CASE("launches go on with what is there while the code of a trial is made, 
     run.variants.builders().wait();
   }
   CHECK(!run.handle.classes[kClass].tuner);
-  CHECK(run.handle.classes[kClass].options.code == CodeOptions{.streaming = false, .prefetch = 8});
-  CHECK(run.variants.compilations() == 6);
-  CHECK(waited >= 5);
+  CHECK(run.handle.classes[kClass].options.code == CodeOptions{.streaming = true, .prefetch = 8});
+  CHECK(run.variants.compilations() == 5);
+  CHECK(waited >= 4);
 }
 
 TEST_CASE("code of a kernel that is expected is made beside the program, and the first launch takes it") {
