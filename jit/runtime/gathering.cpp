@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kFewest = 6;
 // Launches that have found the same contents: a copy takes as long as two or three.
 constexpr int kPatience = 3;
-// A copy that so many launches have not used is of contents that have gone.
+// A copy that so many plans have not used is of contents that have gone, or takes memory that others need more: to make it anew takes
+// as long as a few of them.
 constexpr std::uint64_t kLongAgo = 64;
 // Each way's turns of a trial: what else the machine does lasts longer than some launches.
 constexpr int kRoundsOfTrial = 3;
@@ -149,7 +150,6 @@ Gathering::Found Gathering::find(const Launch& launch, std::size_t size_class, s
   const GatherState::Use& use = use_of(launch, state, size_class);
   const bool tries = use.trial && !env().gather;
   if (!use.copies && !tries && !env().gather) return {};
-  ++asked_;
   choose(launch, state);
   if (chosen_.size() < kFewest) return {};
   if (tries && use.trial->way() == 0) return {.is_timed = true};
@@ -203,6 +203,8 @@ void Gathering::begin_plan() {
   if (std::exchange(have_lost_, false))
     while (give_up_one()) {
     }
+  for (std::size_t i = copies_.size(); i-- > 0;)
+    if (copies_[i].used + kLongAgo < plan_) free(i);
 }
 
 /// The operands that have been what they are for some launches, and the name of their copy.
@@ -243,11 +245,9 @@ const Gathering::Copy* Gathering::copy_of(const Launch& launch, std::span<void* 
                                           std::span<const std::int32_t* const> tables) {
   for (Copy& copy : copies_)
     if (copy.name == name_) {
-      copy.used = plan_, copy.asked = asked_;
+      copy.used = plan_;
       return &copy;
     }
-  for (std::size_t i = copies_.size(); i-- > 0;)
-    if (may_be_freed(copies_[i]) && copies_[i].asked + kLongAgo < asked_) free(i);
 
   const ir::Kernel& kernel = launch.kernel->ir;
   const Domain& domain = *launch.domain;
@@ -278,7 +278,7 @@ const Gathering::Copy* Gathering::copy_of(const Launch& launch, std::span<void* 
   ++maker.calls;
   maker.bytes += 2.0 * static_cast<double>(bytes);
   log_debug("memory", "gathered ", format_bytes(bytes), " of ", chosen_.size(), " operands of ", kernel.name);
-  copies_.push_back({name_, block.keep(), bytes, plan_, asked_});
+  copies_.push_back({name_, block.keep(), bytes, plan_});
   return &copies_.back();
 }
 
@@ -304,7 +304,7 @@ std::size_t Gathering::spare_bytes() const {
 bool Gathering::give_up_one() {
   std::size_t oldest = copies_.size();
   for (std::size_t i = 0; i < copies_.size(); ++i)
-    if (may_be_freed(copies_[i]) && (oldest == copies_.size() || copies_[i].asked < copies_[oldest].asked)) oldest = i;
+    if (may_be_freed(copies_[i]) && (oldest == copies_.size() || copies_[i].used < copies_[oldest].used)) oldest = i;
   if (oldest == copies_.size()) return false;
   free(oldest);
   return true;

@@ -6,7 +6,7 @@
 // more than the nearest caches hold, their words are gathered by a kernel of their own, and a kernel that reads them there takes the place of
 // the first: the same operations on the same words, so the same bits. If other caches may hold the operands, both are timed, and the faster
 // one goes on (jit/tune/trial). Whatever is written anew has other contents, and the copy is of no use any more. Memory that others need
-// is given up at once.
+// is given up at once, and that of copies which some dozens of plans have not used.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,6 @@ class Gathering : public Memory::Holder {
     void* address;
     std::size_t bytes;
     std::uint64_t used;  ///< the last plan
-    std::uint64_t asked;
   };
 
   GatherState::Use& use_of(const Launch& launch, GatherState& state, std::size_t size_class);
@@ -82,8 +81,7 @@ class Gathering : public Memory::Holder {
   Variants& variants_;
   const bool useful_;
   std::uint64_t plan_ = 0;
-  std::uint64_t asked_ = 0;  ///< launches that had operands to be gathered
-  bool have_lost_ = false;   ///< a trial has ended so that its copies are not wanted
+  bool have_lost_ = false;  ///< a trial has ended so that its copies are not wanted
   std::vector<Copy> copies_;
   std::vector<Operand> chosen_;      ///< of the launch at hand
   std::vector<std::uint64_t> name_;  ///< of its copy

@@ -208,6 +208,43 @@ TEST_CASE("copies make way for fields, and are made again") {
   CHECK(launches_of_copies("gather") > copied);
 }
 
+TEST_CASE("copies that nothing has used for long give their memory back, and are made again") {
+  if (!may_gather()) TESSERA_SKIP("copies are for the caches of processors");
+  create_lattice({4, 4, 4, 4});
+  const Gathers setting("1");
+  reference::seed_random(6);
+  Fields<REAL64> f;
+  const auto statements = [](int number, auto&& statement) {
+    for (int n = 0; n < number; ++n) {
+      statement(n);
+      jit::run_deferred();
+    }
+  };
+  const auto hop = [&](int n) { f.y = f.hop(n % 2); };
+  const auto something_else = [&](int) { f.x *= Real64(2); };
+  jit::Memory& memory = jit::Memory::instance();
+  statements(1, hop);
+  statements(1, something_else);
+  memory.give_up_all();  // copies of other tests
+  const std::size_t without = memory.live_bytes();
+  const std::int64_t before = launches_of_copies("gather");
+  statements(12, hop);
+  CHECK(launches_of_copies("gather") == before + 2);
+  const std::size_t with = memory.live_bytes();
+  CHECK(with > without);
+  for (int n = 0; n < 3; ++n) {  // what is used now and then stays
+    statements(30, something_else);
+    statements(2, hop);
+  }
+  CHECK(launches_of_copies("gather") == before + 2);
+  CHECK(memory.live_bytes() == with);
+  statements(100, something_else);
+  CHECK(memory.live_bytes() == without);
+  statements(2, hop);
+  CHECK(launches_of_copies("gather") == before + 4);
+  CHECK(memory.live_bytes() == with);
+}
+
 TEST_CASE("between the nearest caches and memory, hops are timed with copies and without, and one of the two goes on") {
   if (!may_gather()) TESSERA_SKIP("copies are for the caches of processors");
   if (Nd != 4 || Layout::numNodes() > 1) TESSERA_SKIP("one rank's share in four dimensions is as large as that");
