@@ -16,8 +16,8 @@ class ProgramTrial {
  public:
   /// A kernel in a class of sizes.
   using Id = std::pair<const void*, std::size_t>;
-  static constexpr int kLaunches =
-      6;  ///< of the subject in a turn: what alternates between two or three things has as many of each
+  /// Of the subject in a turn: what alternates between two or three things has as many of each.
+  static constexpr int kLaunches = 6;
   static constexpr std::size_t kFewestPairs = 6, kMostPairs = 18;  ///< of turns, one of each way
   /// The other way is to save so much.
   static constexpr double kLess = 0.99;
