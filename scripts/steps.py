@@ -55,9 +55,13 @@ def installation(given, prefix):
     for preset in ("release", "ci"):
         build = REPOSITORY / "build" / preset
         if (build / "qdp++-config").exists():
-            output_of(["cmake", "--install", build, "--prefix", prefix])
+            try:
+                output_of(["cmake", "--install", build, "--prefix", prefix])
+            except Failed as error:
+                raise Failed(f"{build} is not built as a whole (cmake --build --preset {preset}): {error}") from None
             return prefix
-    raise Failed("Tessera is not built: run scripts/quickstart, or give --tessera PREFIX of an installation")
+    raise Failed("Tessera is not built: cmake --preset release && cmake --build --preset release, or give --tessera PREFIX of an "
+                 "installation")
 
 
 def words_of(prefix, config, folder, libraries=("--libs",)):

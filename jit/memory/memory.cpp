@@ -49,9 +49,11 @@ Memory& Memory::host() {
 }
 
 void* Memory::allocate(std::size_t bytes) {
+  const std::size_t size = block_bytes(bytes);
+  while (size <= limit_ && size > peak_ - live_ && make_way()) {
+  }
   if (void* block = try_allocate(bytes)) return block;
   // A request that cannot be met must not drive everything else out.
-  const std::size_t size = block_bytes(bytes);
   const std::size_t spare = spare_bytes();
   if (size < bytes || size > limit_ || live_ - std::min(live_, spare) > limit_ - size) fail(bytes);
   while (give_up_one())
@@ -77,6 +79,10 @@ std::size_t Memory::spare_bytes() const {
 
 bool Memory::give_up_one() {
   return std::ranges::any_of(holders_, [](Holder* holder) { return holder->give_up_one(); });
+}
+
+bool Memory::make_way() {
+  return std::ranges::any_of(holders_, [](Holder* holder) { return holder->make_way(); });
 }
 
 void Memory::give_up_all() {

@@ -23,6 +23,9 @@ class Memory {
     virtual std::size_t spare_bytes() const = 0;
     /// Frees one block; false: there is none that it can do without.
     virtual bool give_up_one() = 0;
+    /// Frees one block without which everything goes on as before, only slower; false: there is none. Asked before more is alive
+    /// at once than ever before.
+    virtual bool make_way() { return false; }
     /// For the error: "12 fields on the device, 3 of them needed by the present statement". Empty: nothing to say.
     virtual std::string describe() const = 0;
 
@@ -49,8 +52,8 @@ class Memory {
   void remove_holder(Holder* holder) { std::erase(holders_, holder); }
 
   /// A block at a multiple of Device::kAlignment, contents undefined. The same sizes are reused last in, first out.
-  /// When memory is short, blocks kept for reuse go first, then what the holders give up. Throws DeviceError naming the
-  /// request, what lives, and the limit. bytes = 0 is allowed.
+  /// When memory is short, blocks kept for reuse go first, then what the holders give up. Before peak_bytes() rises the
+  /// holders make way. Throws DeviceError naming the request, what lives, and the limit. bytes = 0 is allowed.
   void* allocate(std::size_t bytes);
   /// The same without asking the holders; nullptr when there is none.
   void* try_allocate(std::size_t bytes);
@@ -82,6 +85,7 @@ class Memory {
 
   std::size_t spare_bytes() const;
   bool give_up_one();
+  bool make_way();
   void* take(std::size_t size);
   OldBlock take_oldest();
   [[noreturn]] void fail(std::size_t bytes) const;

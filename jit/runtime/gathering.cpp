@@ -21,6 +21,8 @@ constexpr int kPatience = 3;
 // A copy that so many plans have not used is of contents that have gone, or takes memory that others need more: to make it anew takes
 // as long as a few of them.
 constexpr std::uint64_t kLongAgo = 64;
+// After so many launches on copies these may be made anew at the price of some hundredths of that time.
+constexpr int kWorthMakingAnew = 64;
 // Each way's turns of a trial: what else the machine does lasts longer than some launches.
 constexpr int kRoundsOfTrial = 3;
 // Copies are to save a little: they take memory, and a few launches' time to make.
@@ -219,6 +221,7 @@ void Gathering::choose(const Launch& launch, GatherState& state) {
     const Operand one = state.operands[i];
     GatherState::Leaf& leaf = state.leaves[index(one.leaf)];
     const std::uint64_t contents = launch.fields[index(one.leaf)]->contents();
+    if (contents != leaf.contents && leaf.unchanged >= kPatience) free_copies_of(leaf.contents);
     leaf.unchanged = contents != 0 && contents == leaf.contents ? leaf.unchanged + 1 : 0;
     leaf.contents = contents;
     bool fits = leaf.unchanged >= kPatience;
@@ -246,6 +249,7 @@ const Gathering::Copy* Gathering::copy_of(const Launch& launch, std::span<void* 
   for (Copy& copy : copies_)
     if (copy.name == name_) {
       copy.used = plan_;
+      ++served_;
       return &copy;
     }
 
@@ -289,6 +293,12 @@ KernelHandle& Gathering::kernel_for(const KernelHandle& kernel, const char* what
   return table_.derived(kernel, how, [&](const ir::Kernel& of) { return make(of, chosen_); });
 }
 
+/// They may live on in another field, whose first launches then make another copy.
+void Gathering::free_copies_of(std::uint64_t contents) noexcept {
+  for (std::size_t i = copies_.size(); i-- > 0;)
+    if (may_be_freed(copies_[i]) && std::ranges::find(copies_[i].name, contents) != copies_[i].name.end()) free(i);
+}
+
 void Gathering::free(std::size_t copy) noexcept {
   memory_.free(copies_[copy].address, copies_[copy].bytes);
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(copy));
@@ -307,6 +317,15 @@ bool Gathering::give_up_one() {
     if (may_be_freed(copies_[i]) && (oldest == copies_.size() || copies_[i].used < copies_[oldest].used)) oldest = i;
   if (oldest == copies_.size()) return false;
   free(oldest);
+  return true;
+}
+
+/// Were it whenever it is asked, a program whose memory is at its peak in each iteration would make copies in each.
+bool Gathering::make_way() {
+  if (served_ < kWorthMakingAnew || !give_up_one()) return false;
+  while (give_up_one()) {
+  }
+  served_ = 0;
   return true;
 }
 

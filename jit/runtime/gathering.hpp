@@ -5,8 +5,9 @@
 // sooner than eight beginnings. So once some launches have found the same contents (Field::contents) in the same operands, and these are
 // more than the nearest caches hold, their words are gathered by a kernel of their own, and a kernel that reads them there takes the place of
 // the first: the same operations on the same words, so the same bits. If other caches may hold the operands, both are timed, and the faster
-// one goes on (jit/tune/trial). Whatever is written anew has other contents, and the copy is of no use any more. Memory that others need
-// is given up at once, and that of copies which some dozens of plans have not used.
+// one goes on (jit/tune/trial). Whatever is written anew has other contents, and the copy is of no use any more. Copies go when their contents
+// do, when some dozens of plans have not used them, and when others need memory: at once where there is none, and before the program's
+// peak rises if they have served for long enough since that was so the last time.
 #pragma once
 
 #include <cstddef>
@@ -54,6 +55,7 @@ class Gathering : public Memory::Holder {
 
   std::size_t spare_bytes() const override;
   bool give_up_one() override;
+  bool make_way() override;
   std::string describe() const override;
 
  private:
@@ -72,6 +74,7 @@ class Gathering : public Memory::Holder {
   /// For the operands that are chosen.
   KernelHandle& kernel_for(const KernelHandle& kernel, const char* what,
                            ir::Kernel (*make)(const ir::Kernel&, std::span<const Operand>));
+  void free_copies_of(std::uint64_t contents) noexcept;
   bool may_be_freed(const Copy& copy) const { return copy.used != plan_; }
   void free(std::size_t copy) noexcept;
 
@@ -81,6 +84,7 @@ class Gathering : public Memory::Holder {
   Variants& variants_;
   const bool useful_;
   std::uint64_t plan_ = 0;
+  int served_ = 0;          ///< launches since copies have made way
   bool have_lost_ = false;  ///< a trial has ended so that its copies are not wanted
   std::vector<Copy> copies_;
   std::vector<Operand> chosen_;      ///< of the launch at hand

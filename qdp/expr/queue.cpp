@@ -125,6 +125,7 @@ bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, Shape sha
 void Queue::Group::end(Shape dest) {
   program.end({.dest = dest});
   shapes.push_back(dest);
+  ++wanted_;
   mark_fields();
 }
 
@@ -132,6 +133,7 @@ void Queue::Group::end(Reduce kind, std::shared_ptr<PendingSum> result) {
   program.end({.dest = {}, .reduction = static_cast<int>(kind), .count = result->count});
   shapes.emplace_back();
   sums.push_back(std::move(result));
+  ++wanted_;
   mark_fields();
 }
 
@@ -173,28 +175,40 @@ void Queue::Group::execute(Shape dest) {
   program.drop_spread();
 }
 
-/// Nobody will read what only those hold that run now, if none behind this one needs it.
+/// A sum that only the group holds nobody can ask for.
+std::size_t Queue::Group::wanted_sums() const {
+  return static_cast<std::size_t>(std::ranges::count_if(sums, [](const auto& sum) { return sum.use_count() != 1; }));
+}
+
+/// Nobody will read what only these hold, if none behind this one needs it.
+bool Queue::Group::is_wanted(const std::shared_ptr<jit::Field>& field, const Groups& all, std::size_t number) const {
+  long holders = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i]->has(*field)) continue;
+    if (i > number && !all[i]->is_empty()) return true;
+    ++holders;
+  }
+  return field.use_count() > holders;
+}
+
 void Queue::Group::drop_dead_stores(const Groups& all, std::size_t number, QueueCounters& counters) {
-  wanted_ = static_cast<std::size_t>(
-      std::ranges::count_if(sums, [](const auto& sum) { return sum.use_count() != 1; }));  // or nobody can ask for it
-  const auto is_wanted = [&](const std::shared_ptr<jit::Field>& field) {
-    long holders = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (!all[i]->has(*field)) continue;
-      if (i > number && !all[i]->is_empty()) return true;
-      ++holders;
-    }
-    return field.use_count() > holders;
-  };
+  wanted_ = wanted_sums();
   for (const int i : program.items()) {
     const Record& r = program.records()[static_cast<std::size_t>(i)];
     if (!is_stored(r)) continue;
-    if (is_wanted(program.owner(field_of(r))))
+    if (is_wanted(program.owner(field_of(r)), all, number))
       ++wanted_;
     else
       program.drop_store(i);
   }
   counters.dropped += static_cast<std::int64_t>(shapes.size() - wanted_);
+}
+
+bool Queue::Group::is_dead(const Groups& all, std::size_t number) const {
+  return !has_messages() && wanted_sums() == 0 && std::ranges::none_of(program.items(), [&](int i) {
+    const Record& r = program.records()[static_cast<std::size_t>(i)];
+    return is_stored(r) && is_wanted(program.owner(field_of(r)), all, number);
+  });
 }
 
 bool Queue::Group::as_launch(jit::Launch& launch, bool& whole) {
@@ -513,8 +527,24 @@ void Queue::run(Groups groups) {
   }
   groups.clear();
   room_ = std::move(groups);
+  drop_dead_groups();
   jit::set_deferred_waiting(!groups_.empty());
   if (failure) std::rethrow_exception(failure);
+}
+
+/// Those that stay although their results have died would hold the memory of their operands until the queue is full.
+void Queue::drop_dead_groups() {
+  const std::size_t before = groups_.size();
+  for (std::size_t i = before; i-- > 0;) {
+    if (!groups_[i]->is_dead(groups_, i)) continue;
+    counters_.dropped += static_cast<std::int64_t>(groups_[i]->shapes.size());
+    for (jit::Field* field : groups_[i]->program.fields()) field->wait_no_more();
+    groups_[i]->clear();
+    spare_.push_back(std::move(groups_[i]));
+    groups_.erase(groups_.begin() + std::ptrdiff_t(i));
+  }
+  if (groups_.size() != before)
+    for (const auto& group : groups_) group->mark_fields_again();
 }
 
 /// What has to run before each, and which computation it carries on.

@@ -118,6 +118,8 @@ class Queue {
     void run_by_itself(QueueCounters& counters);
     /// Leaves out what nobody will read. `all`: that run now, of which this is one; those behind it have done so.
     void drop_dead_stores(const std::vector<std::unique_ptr<Group>>& all, std::size_t number, QueueCounters& counters);
+    /// Nobody will read anything of it, which waits with the others.
+    bool is_dead(const std::vector<std::unique_ptr<Group>>& all, std::size_t number) const;
     /// After a failure: the destinations that nothing was stored in, and sums, have none.
     void lose_the_rest(const std::exception_ptr& failure, const std::string& reason) noexcept;
     void clear();
@@ -132,6 +134,9 @@ class Queue {
    private:
     int number(const jit::Field& field) const { return program.number(field); }
     const Record& item(std::size_t i) const;
+    bool is_wanted(const std::shared_ptr<jit::Field>& field, const std::vector<std::unique_ptr<Group>>& all,
+                   std::size_t number) const;
+    std::size_t wanted_sums() const;
     Grouping grouping() const;
     void run_one_by_one();
     void run_with_messages(QueueCounters& counters);
@@ -141,7 +146,7 @@ class Queue {
     const jit::Domain* domain_ = nullptr;
     std::size_t marked_ = 0;    ///< fields that know that they are awaited
     std::size_t finished_ = 0;  ///< statements and sums of the present run
-    std::size_t wanted_ = 0;    ///< that are not dropped
+    std::size_t wanted_ = 0;    ///< of them, that are not dropped
     std::unique_ptr<Sent> sent_;
   };
   using Groups = std::vector<std::unique_ptr<Group>>;
@@ -159,6 +164,7 @@ class Queue {
   template <class Needs>
   Groups take(Needs&& needs);
   void run(Groups groups);
+  void drop_dead_groups();
   void find_chains(const Groups& groups);
   jit::Turns* turns();
   std::exception_ptr run_in_order(const Groups& groups);

@@ -505,6 +505,47 @@ TEST_CASE("a pool asks its holder only when its own blocks do not do") {
   memory.remove_holder(&holder);
 }
 
+TEST_CASE("holders make way before more lives at once than ever, and only then") {
+  tests::SeparateDevice device;
+  Memory memory(device, 20 * 4096);
+  struct Holder : Memory::Holder {
+    Memory& memory;
+    std::vector<void*> blocks;
+    int asked = 0;
+    explicit Holder(Memory& m) : memory(m) {}
+    std::size_t spare_bytes() const override { return 0; }
+    bool give_up_one() override { return false; }
+    bool make_way() override {
+      ++asked;
+      if (blocks.empty()) return false;
+      memory.free(blocks.back(), 4096);
+      blocks.pop_back();
+      return true;
+    }
+    std::string describe() const override { return ""; }
+  } holder(memory);
+  memory.add_holder(&holder);
+  for (int i = 0; i < 4; ++i) holder.blocks.push_back(memory.try_allocate(4096));
+  CHECK(holder.asked == 0);  // for itself nobody makes way
+  void* const two = memory.allocate(2 * 4096);
+  CHECK(holder.asked == 2);
+  CHECK(memory.peak_bytes() == 4 * 4096);
+  void* const one = memory.allocate(4096);  // in the place of one more
+  CHECK(holder.asked == 3);
+  CHECK(holder.blocks.size() == 1);
+  memory.free(one, 4096);
+  memory.free(memory.allocate(4096), 4096);  // has lived before
+  CHECK(holder.asked == 3);
+  CHECK_THROWS_AS(memory.allocate(21 * 4096), DeviceError);  // could not be met anyway
+  CHECK(holder.blocks.size() == 1);
+  void* const many = memory.allocate(10 * 4096);
+  CHECK(holder.blocks.empty());
+  CHECK(memory.peak_bytes() == 12 * 4096);
+  memory.free(two, 2 * 4096);
+  memory.free(many, 10 * 4096);
+  memory.remove_holder(&holder);
+}
+
 TEST_CASE("the process's fields live on its device, in two pools") {
   REQUIRE_FALSE(process_device().host_accessible());
   Memory& pool = Memory::instance();

@@ -61,6 +61,21 @@ struct Fields {
   OLattice<PScalar<PColorVector<RComplex<REAL64>, Nc>>> z;  ///< of double precision, what comes to it of whatever
 };
 
+/// One after the other, on the checkerboards in turn.
+void hops(Fields<REAL64>& f, int number) {
+  for (int n = 0; n < number; ++n) {
+    f.y = f.hop(n % 2);
+    jit::run_deferred();
+  }
+}
+/// So that the last hop's copy may go.
+void something_else(Fields<REAL64>& f, int number = 1) {
+  for (int n = 0; n < number; ++n) {
+    f.x *= Real64(2);
+    jit::run_deferred();
+  }
+}
+
 /// What hops give.
 template <class W>
 struct Results {
@@ -161,15 +176,12 @@ TEST_CASE("hops with links that change in every way, from copies and from the fi
 TEST_CASE("links that stay are copied once for each checkerboard; what is as large as caches, and no larger, is not") {
   if (!may_gather()) TESSERA_SKIP("copies are for the caches of processors");
   create_lattice({4, 4, 4, 4});
-  const auto copies_of = [](const char* gather, int hops) {
+  const auto copies_of = [](const char* gather, int number) {
     const Gathers setting(gather);
     reference::seed_random(3);
     Fields<REAL64> f;
     const std::int64_t before = launches_of_copies(), copied = launches_of_copies("gather");
-    for (int n = 0; n < hops; ++n) {
-      f.y = f.hop(n % 2);
-      jit::run_deferred();
-    }
+    hops(f, number);
     return std::pair(launches_of_copies() - before, launches_of_copies("gather") - copied);
   };
   const auto [launches, copies] = copies_of("1", 40);
@@ -186,15 +198,12 @@ TEST_CASE("copies make way for fields, and are made again") {
   const Gathers setting("1");
   reference::seed_random(5);
   Fields<REAL64> f;
-  const auto hops = [&] {
-    for (int n = 0; n < 12; ++n) {
-      f.y = f.hop(n % 2);
-      jit::run_deferred();
-    }
+  const auto norm_of_hops = [&] {
+    hops(f, 12);
     return norm2(f.y);
   };
   jit::Memory& memory = jit::Memory::instance();
-  const Double expected = hops();
+  const Double expected = norm_of_hops();
   const std::int64_t copied = launches_of_copies("gather");
   CHECK(copied > 0);
   memory.release_kept();
@@ -204,7 +213,7 @@ TEST_CASE("copies make way for fields, and are made again") {
   memory.free(block, bytes);
   memory.set_limit(0);
   memory.give_up_all();
-  CHECK(toBool(hops() == expected));
+  CHECK(toBool(norm_of_hops() == expected));
   CHECK(launches_of_copies("gather") > copied);
 }
 
@@ -214,35 +223,78 @@ TEST_CASE("copies that nothing has used for long give their memory back, and are
   const Gathers setting("1");
   reference::seed_random(6);
   Fields<REAL64> f;
-  const auto statements = [](int number, auto&& statement) {
-    for (int n = 0; n < number; ++n) {
-      statement(n);
-      jit::run_deferred();
-    }
-  };
-  const auto hop = [&](int n) { f.y = f.hop(n % 2); };
-  const auto something_else = [&](int) { f.x *= Real64(2); };
   jit::Memory& memory = jit::Memory::instance();
-  statements(1, hop);
-  statements(1, something_else);
+  hops(f, 1);
+  something_else(f, 1);
   memory.give_up_all();  // copies of other tests
   const std::size_t without = memory.live_bytes();
   const std::int64_t before = launches_of_copies("gather");
-  statements(12, hop);
+  hops(f, 12);
   CHECK(launches_of_copies("gather") == before + 2);
   const std::size_t with = memory.live_bytes();
   CHECK(with > without);
   for (int n = 0; n < 3; ++n) {  // what is used now and then stays
-    statements(30, something_else);
-    statements(2, hop);
+    something_else(f, 30);
+    hops(f, 2);
   }
   CHECK(launches_of_copies("gather") == before + 2);
   CHECK(memory.live_bytes() == with);
-  statements(100, something_else);
+  something_else(f, 100);
   CHECK(memory.live_bytes() == without);
-  statements(2, hop);
+  hops(f, 2);
   CHECK(launches_of_copies("gather") == before + 4);
   CHECK(memory.live_bytes() == with);
+}
+
+TEST_CASE("copies of contents that have gone go, too") {
+  if (!may_gather()) TESSERA_SKIP("copies are for the caches of processors");
+  create_lattice({4, 4, 4, 4});
+  const Gathers setting("1");
+  reference::seed_random(8);
+  Fields<REAL64> f;
+  const auto change = [&] {
+    for (auto& u : f.u) u *= Real64(2);
+  };
+  jit::Memory& memory = jit::Memory::instance();
+  change();
+  hops(f, 1);
+  something_else(f);
+  memory.give_up_all();  // copies of other tests
+  const std::size_t without = memory.live_bytes();
+  hops(f, 12);
+  const std::size_t with = memory.live_bytes();
+  CHECK(with > without);
+  change();
+  hops(f, 2);
+  CHECK(memory.live_bytes() == without);
+  hops(f, 12);
+  CHECK(memory.live_bytes() == with);
+}
+
+TEST_CASE("copies make way before more lives at once than ever, if they have served for long since they last did") {
+  if (!may_gather()) TESSERA_SKIP("copies are for the caches of processors");
+  create_lattice({4, 4, 4, 4});
+  const Gathers setting("1");
+  reference::seed_random(9);
+  Fields<REAL64> f;
+  jit::Memory& memory = jit::Memory::instance();
+  for (const bool long_enough : {true, false}) {
+    CAPTURE(long_enough);
+    something_else(f);
+    memory.give_up_all();
+    const std::int64_t before = launches_of_copies("gather");
+    hops(f, long_enough ? 160 : 40);
+    something_else(f);
+    CHECK(launches_of_copies("gather") == before + 2);
+    const std::size_t live = memory.live_bytes(), peak = memory.peak_bytes();
+    const std::size_t bytes = jit::Memory::block_bytes(peak - live + 1);
+    void* const block = memory.allocate(bytes);
+    CHECK((memory.peak_bytes() == peak) == long_enough);
+    CHECK((memory.live_bytes() < live + bytes) == long_enough);
+    memory.free(block, bytes);
+    hops(f, 2);
+    CHECK(launches_of_copies("gather") == before + (long_enough ? 4 : 2));
+  }
 }
 
 TEST_CASE("between the nearest caches and memory, hops are timed with copies and without, and one of the two goes on") {

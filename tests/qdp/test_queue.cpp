@@ -268,6 +268,38 @@ TEST_CASE("what is read only for what nobody can read any more is not computed, 
   CHECK(distance(kept, LatticeComplexD(shift(LatticeComplexD(shift(a, FORWARD, 0)), FORWARD, 1))) == 0);
 }
 
+TEST_CASE("what nobody can read any more leaves the queue, with its memory, at a look at something else") {
+  create_lattice({4, 4, 4, 4});
+  const LatticeComplexD a = random_field(), b = random_field(), c = random_field();
+  const LatticeComplexD expected = c + c;
+  const Double sum = norm2(LatticeComplexD(a * b));
+  const Fuse on(true);
+  LatticeComplexD waits;
+  const std::int64_t launched = launches();
+  waits[odd] = c + c;
+  jit::Memory& memory = jit::Memory::instance();
+  std::size_t live = 0;
+  const auto before = counters();
+  constexpr int kRounds = 8;
+  for (int n = 0; n < kRounds; ++n) {
+    {
+      LatticeComplexD value = a * b, kept, read;
+      CHECK(toDouble(norm2(value)) == toDouble(sum));
+      kept[even] = value;
+      read[even] = waits;
+    }
+    const LatticeComplexD other = a + b;
+    norm2(other);
+    if (n == 0) live = memory.live_bytes();
+    CHECK(memory.live_bytes() == live);
+  }
+  CHECK(counters().dropped - before.dropped == 2 * kRounds);
+  const std::int64_t start = launches();  // which is a look: what has waited runs now
+  CHECK(start - launched == 2 * kRounds + 1);
+  waits[even] = expected;
+  CHECK(distance(waits, expected) == 0);
+}
+
 TEST_CASE("sixteen statements, 32 fields and as many results as a sum may have go into one kernel, and no more") {
   create_lattice({4, 4, 4, 4});
   const LatticeComplexD a = random_field();

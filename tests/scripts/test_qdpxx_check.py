@@ -10,8 +10,9 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAMS = REPOSITORY / "tests/qdp_programs"
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(PROGRAMS))
+sys.path[:0] = [str(PROGRAMS), str(REPOSITORY / "scripts")]
 import compare  # noqa: E402
+import steps  # noqa: E402
 
 
 def same(wanted, found, tolerance="1e-12"):
@@ -70,6 +71,26 @@ class Compare(unittest.TestCase):
                 done = subprocess.run([sys.executable, PROGRAMS / "compare.py", "run", folder / "p.expected", folder / "run", "sh", "-c", command],
                                       capture_output=True)
                 self.assertEqual(done.returncode, status, command)
+
+
+class Installation(unittest.TestCase):
+    def test_what_is_built_in_part_or_not_at_all_says_how_to_build_it(self):
+        """scripts/quickstart builds one program: that is no installation."""
+        with tempfile.TemporaryDirectory() as folder:
+            before, steps.REPOSITORY = steps.REPOSITORY, Path(folder)
+            try:
+                with self.assertRaisesRegex(steps.Failed, "cmake --preset release && cmake --build --preset release"):
+                    steps.installation(None, Path(folder) / "prefix")
+                build = Path(folder) / "build/release"
+                build.mkdir(parents=True)
+                (build / "qdp++-config").touch()
+                (build / "cmake_install.cmake").write_text('message(FATAL_ERROR "no such library")')
+                with self.assertRaisesRegex(steps.Failed, "cmake --build --preset release"):
+                    steps.installation(None, Path(folder) / "prefix")
+                (build / "cmake_install.cmake").write_text("")
+                self.assertEqual(steps.installation(None, Path(folder) / "prefix"), Path(folder) / "prefix")
+            finally:
+                steps.REPOSITORY = before
 
 
 class QdpxxCheck(unittest.TestCase):
