@@ -54,8 +54,7 @@ void* Memory::allocate(std::size_t bytes) {
   }
   if (void* block = try_allocate(bytes)) return block;
   // A request that cannot be met must not drive everything else out.
-  const std::size_t spare = spare_bytes();
-  if (size < bytes || size > limit_ || live_ - std::min(live_, spare) > limit_ - size) fail(bytes);
+  if (size < bytes || size > room()) fail(bytes);
   while (give_up_one())
     if (void* block = try_allocate(bytes)) return block;
   fail(bytes);

@@ -2,6 +2,7 @@
 // statement; what the process holds is bounded, counted, and running out is an error with sizes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -74,6 +75,8 @@ class Memory {
   std::size_t peak_bytes() const { return peak_; }  ///< of live_bytes()
   std::size_t kept_bytes() const { return kept_; }
   std::int64_t live_blocks() const { return live_blocks_; }
+  /// What fields may still take: the limit without what lives, but with what the holders could give up.
+  std::size_t room() const { return limit_ - std::min(limit_, live_ - std::min(live_, spare_bytes())); }
   std::size_t limit() const { return limit_; }
   void set_limit(std::size_t bytes) { limit_ = bytes != 0 ? bytes : blocks_.capacity(); }
 

@@ -24,13 +24,13 @@ SolveResult Solve::run() {
   return take();
 }
 
-std::vector<SolveResult> Solve::run_all(std::vector<Solve>& solves, int together) {
-  QDP::Alongside many(together);
+std::vector<SolveResult> Solve::run_all(std::vector<Solve>& solves, int together, double bytes) {
+  QDP::Alongside many(together, bytes);
   std::vector<SolveResult> results(solves.size());
   std::vector<std::size_t> running;
   std::size_t begun = 0;
   do {
-    while (std::ssize(running) < together && begun < solves.size()) running.push_back(begun++);
+    while (std::ssize(running) < many.computations() && begun < solves.size()) running.push_back(begun++);
     const auto end_of_round = running.begin() + many.next_round(static_cast<int>(running.size()));
     running.erase(std::remove_if(running.begin(), end_of_round,
                                  [&](std::size_t i) {

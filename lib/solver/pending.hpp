@@ -49,8 +49,9 @@ class Solve {
 
   /// To its end, alone.
   SolveResult run();
-  /// All of them in turn, at most `together` at a time; the results in their order. Throws what one of them throws.
-  static std::vector<SolveResult> run_all(std::vector<Solve>& solves, int together);
+  /// All of them in turn, at most `together` at a time, fewer where memory has no room for as many times `bytes`; the results in their
+  /// order. Throws what one of them throws.
+  static std::vector<SolveResult> run_all(std::vector<Solve>& solves, int together, double bytes);
 
  private:
   explicit Solve(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
@@ -63,6 +64,8 @@ class Solve {
 
 /// Right-hand sides that are solved at a time: they share what is read for all, and each needs memory of its own.
 inline constexpr int kSidesTogether = 4;
+/// Vectors that a solve takes beside its solution and its source, with those that are on the way: eleven of the solvers here.
+inline constexpr int kVectorsOfSolve = 12;
 
 /// solve_all() by the coroutine solve(x_i, b_i).
 template <class F, class Function>
@@ -70,7 +73,8 @@ std::vector<SolveResult> solve_together(std::vector<F>& x, const std::vector<F>&
   require_as_many(x.size(), b.size());
   std::vector<Solve> solves;
   for (std::size_t i = 0; i < b.size(); ++i) solves.push_back(solve(x[i], b[i]));
-  return Solve::run_all(solves, kSidesTogether);
+  const double bytes = kVectorsOfSolve * sizeof(typename F::Subtype_t) * double(QDP::Layout::sitesOnNode());
+  return Solve::run_all(solves, kSidesTogether, bytes);
 }
 
 }  // namespace qcd

@@ -71,6 +71,8 @@ void finish(PendingSum& sum);
 
 /// How many computations are carried on in turn from now on (queue.hpp). Throws nothing that the statements throw which wait.
 void alongside(int computations) noexcept;
+/// Of so many computations that need `bytes` of fields each, those that the memory of every rank has room for; at least one. Collective.
+int with_room_for(int computations, double bytes);
 class Rounds;
 std::shared_ptr<Rounds> rounds(int computations);
 int next_round(Rounds& rounds, int under_way);

@@ -1,9 +1,13 @@
 #include "qdp/expr/rounds.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <span>
 
+#include "jit/comm/collectives.hpp"
 #include "jit/comm/communicator.hpp"
+#include "jit/memory/memory.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "jit/support/lock.hpp"
@@ -40,6 +44,14 @@ int Rounds::next(int under_way) {
   }
   if (rounds_++ == 0) begin_ = now, unsettled_ = unsettled;
   return at_once();
+}
+
+int with_room_for(int computations, double bytes) {
+  const jit::RuntimeLock lock;
+  const double most = bytes > 0 ? static_cast<double>(jit::Memory::instance().room()) / bytes : computations;
+  std::array<int, 1> number = {static_cast<int>(std::clamp<double>(most, 1, std::max(computations, 1)))};
+  jit::reduce(jit::process_communicator(), std::span<int>(number), jit::ReductionValue::Kind::min);
+  return number[0];
 }
 
 std::shared_ptr<Rounds> rounds(int computations) {

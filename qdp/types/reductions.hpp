@@ -86,15 +86,21 @@ template <class R> class PendingSum {
 /// While it lives, this many computations are carried on in turn: their statements wait for each other, as many more as those of one.
 class Alongside {
  public:
-  explicit Alongside(int computations) : rounds_(detail::rounds(computations)) { detail::alongside(computations); }
+  explicit Alongside(int computations) : computations_(computations), rounds_(detail::rounds(computations)) {
+    detail::alongside(computations);
+  }
+  /// As many, or those that memory has room for if each needs `bytes` of fields on this rank; at least one. Collective.
+  Alongside(int computations, double bytes) : Alongside(detail::with_room_for(computations, bytes)) {}
   ~Alongside() { detail::alongside(1); }
   Alongside(const Alongside&) = delete;
   Alongside& operator=(const Alongside&) = delete;
 
+  int computations() const { return computations_; }
   /// Asked before each round of steps: how many of those under way are to take one, the first ones. All, or fewer where that is faster.
   int next_round(int under_way) { return detail::next_round(*rounds_, under_way); }
 
  private:
+  int computations_;
   std::shared_ptr<detail::Rounds> rounds_;
 };
 /// sum(x, s) of at most 24 components, of the values that the fields have now.

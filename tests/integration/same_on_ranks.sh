@@ -18,7 +18,7 @@ run() {  # PLACE GRID PROGRAM ARGUMENTS... in the folder PLACE, of which the oth
   for n in "${grid[@]}"; do ranks=$((ranks * n)); done
   mkdir -p "$place"
   (cd "$place" && timeout 500 "$mpirun" -np "$ranks" "$program" -geom "${grid[@]}" "$@" -o out.xml -l log.xml >../output.txt 2>&1 </dev/null) ||
-    { tail -n 30 output.txt; echo "$program on ${grid[*]} does not run"; exit 1; }
+    { tail -n 30 "$place/../output.txt"; echo "$program on ${grid[*]} does not run"; exit 1; }
 }
 same() { "$source/scripts/same-results" "$@" >difference.txt || { cat difference.txt; exit 1; }; }
 

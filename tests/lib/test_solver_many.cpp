@@ -1,5 +1,6 @@
 // Several systems at once: shifts, right-hand sides, and guesses from the past.
 
+#include "jit/memory/memory.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "lib/error.hpp"
@@ -8,6 +9,7 @@
 #include "lib/solver/cg.hpp"
 #include "lib/solver/compose.hpp"
 #include "lib/solver/multi_shift.hpp"
+#include "lib/solver/pending.hpp"
 #include "lib/solver/predictor.hpp"
 #include "qdp/expr/queue.hpp"
 #include "tests/lib/solver.hpp"
@@ -230,6 +232,7 @@ void check_as_alone(const Solver& solver, const Fixture& f) {
   b[1] *= Real(1e-8);
   b[3] = zero;                                            // nothing to do
   CHECK(solver.solve(x[4], f.system(), b[4]).converged);  // little to do
+  const std::vector<F> start = x;
   std::vector<F> alone = x;
   std::vector<SolveResult> expected;
   for (std::size_t j = 0; j < b.size(); ++j) expected.push_back(solver.solve(alone[j], f.system(), b[j]));
@@ -252,6 +255,18 @@ void check_as_alone(const Solver& solver, const Fixture& f) {
     CHECK(results[j].applications == expected[j].applications);
     CHECK(results[j].single_applications == expected[j].single_applications);
     CHECK(results[j].flops == expected[j].flops);
+    CHECK(toDouble(norm2(x[j] - alone[j], s)) == 0);
+  }
+  x = start;
+  jit::run_deferred();
+  jit::Memory& memory = jit::Memory::instance();
+  memory.release_kept();
+  const std::size_t limit = memory.limit();
+  memory.set_limit(limit - memory.room() + kVectorsOfSolve * b[0].field()->device_bytes());  // for one of them
+  const std::vector<SolveResult> in_little_memory = solver.solve_all(x, f.system(), b);
+  memory.set_limit(limit);
+  for (std::size_t j = 0; j < b.size(); ++j) {
+    CHECK(in_little_memory[j].history == expected[j].history);
     CHECK(toDouble(norm2(x[j] - alone[j], s)) == 0);
   }
   std::vector<F> nothing;

@@ -843,6 +843,26 @@ TEST_CASE("computations carried on all at once, some at once and one after the o
   if (tests::job_ranks() == 1) CHECK(merged == !jit::Runtime::instance().has_caches());
 }
 
+TEST_CASE("as many computations as memory has room for, and at least one") {
+  create_lattice({4, 4, 4, 4});
+  jit::Memory& memory = jit::Memory::instance();
+  const LatticeComplexD a = random_field();
+  jit::run_deferred();
+  const auto computations = [&](std::size_t room, double bytes) {
+    const std::size_t before = memory.limit();
+    memory.set_limit(before - memory.room() + room);
+    const int number = Alongside(4, bytes).computations();
+    memory.set_limit(before);
+    return number;
+  };
+  CHECK(computations(4000000, 1e6) == 4);
+  CHECK(computations(3999999, 1e6) == 3);
+  CHECK(computations(1000000, 1e6) == 1);
+  CHECK(computations(1000, 1e6) == 1);
+  CHECK(computations(1000, 0) == 4);
+  CHECK(Alongside(4, 1).computations() == 4);
+}
+
 TEST_CASE("rounds: as many take a step together as is fastest, and at least one") {
   create_lattice({4, 4, 4, 4});
   const bool chooses = tests::job_ranks() == 1 && jit::env().fuse && jit::env().tune != jit::Env::Tune::off;
