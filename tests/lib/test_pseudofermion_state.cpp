@@ -1,12 +1,16 @@
 // What pseudofermion monomials carry from trajectory to trajectory: guesses from the past must not, copies must.
 
+#include "jit/memory/memory.hpp"
 #include "lib/hmc/trajectory.hpp"
 #include "lib/solver/predictor.hpp"
 #include "tests/lib/monomials.hpp"
+#include "tests/skip.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 using namespace QDP;
 using namespace qcd;
@@ -82,6 +86,28 @@ TEST_CASE("no guess survives the refresh or the action: a trajectory has the sam
       for (std::size_t i = 0; i < fields.size(); ++i) used->force(again[i], fields[i], {});
       CHECK(difference(again, expected) == 0);
     }
+  }
+}
+
+TEST_CASE("a trajectory leaves no memory behind: what waits for nobody holds no field") {
+  if (tests::job_ranks() > 1) TESSERA_SKIP("messages live as long as their readers want");
+  tests::use_lattice({2, 2, 2, 4});
+  const std::vector<GaugeField> fields = slow_fields();
+  for (const auto& [name, input] : guessing_monomials("MINIMAL_RESIDUAL_EXTRAPOLATION_4D_PREDICTOR")) {
+    CAPTURE(name);
+    const auto monomial = tests::make_monomial(name, input);
+    std::vector<std::size_t> live;
+    for (int n = 0; n < 6; ++n) {
+      GaugeField force(Nd);
+      monomial->refresh(fields.front());
+      for (const GaugeField& field : fields) {
+        monomial->force(force, field, {});
+        norm2(force);
+      }
+      monomial->action(fields.back(), {});
+      live.push_back(jit::Memory::instance().live_bytes());  // which is no look
+    }
+    CHECK(std::ranges::count(live, live[1]) == std::ssize(live) - (live[0] != live[1]));
   }
 }
 
