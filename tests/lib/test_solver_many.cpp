@@ -257,17 +257,19 @@ void check_as_alone(const Solver& solver, const Fixture& f) {
     CHECK(results[j].flops == expected[j].flops);
     CHECK(toDouble(norm2(x[j] - alone[j], s)) == 0);
   }
-  x = start;
-  jit::run_deferred();
-  jit::Memory& memory = jit::Memory::instance();
-  memory.release_kept();
-  const std::size_t limit = memory.limit();
-  memory.set_limit(limit - memory.room() + kVectorsOfSolve * b[0].field()->device_bytes());  // for one of them
-  const std::vector<SolveResult> in_little_memory = solver.solve_all(x, f.system(), b);
-  memory.set_limit(limit);
-  for (std::size_t j = 0; j < b.size(); ++j) {
-    CHECK(in_little_memory[j].history == expected[j].history);
-    CHECK(toDouble(norm2(x[j] - alone[j], s)) == 0);
+  if (tests::job_ranks() == 1) {  // messages are more than these vectors
+    x = start;
+    jit::run_deferred();
+    jit::Memory& memory = jit::Memory::instance();
+    memory.release_kept();
+    const std::size_t limit = memory.limit();
+    memory.set_limit(limit - memory.room() + kVectorsOfSolve * b[0].field()->device_bytes());  // for one of them
+    const std::vector<SolveResult> in_little_memory = solver.solve_all(x, f.system(), b);
+    memory.set_limit(limit);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      CHECK(in_little_memory[j].history == expected[j].history);
+      CHECK(toDouble(norm2(x[j] - alone[j], s)) == 0);
+    }
   }
   std::vector<F> nothing;
   CHECK(solver.solve_all(nothing, f.system(), {}).empty());
