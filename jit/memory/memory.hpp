@@ -24,7 +24,7 @@ class Memory {
     virtual std::size_t spare_bytes() const = 0;
     /// Frees one block; false: there is none that it can do without.
     virtual bool give_up_one() = 0;
-    /// Frees one block without which everything goes on as before, only slower; false: there is none. Asked before more is alive
+    /// Frees blocks without which everything goes on as before, only slower; false: there is none. Asked before more is alive
     /// at once than ever before.
     virtual bool make_way() { return false; }
     /// For the error: "12 fields on the device, 3 of them needed by the present statement". Empty: nothing to say.

@@ -202,9 +202,7 @@ void Gathering::launched(const Launch& launch, std::size_t size_class, double se
 /// Copies that lost are not told from others: those are made anew.
 void Gathering::begin_plan() {
   ++plan_;
-  if (std::exchange(have_lost_, false))
-    while (give_up_one()) {
-    }
+  if (std::exchange(have_lost_, false)) free_spare_copies();
   for (std::size_t i = copies_.size(); i-- > 0;)
     if (copies_[i].used + kLongAgo < plan_) free(i);
 }
@@ -320,11 +318,16 @@ bool Gathering::give_up_one() {
   return true;
 }
 
-/// Were it whenever it is asked, a program whose memory is at its peak in each iteration would make copies in each.
-bool Gathering::make_way() {
-  if (served_ < kWorthMakingAnew || !give_up_one()) return false;
+bool Gathering::free_spare_copies() {
+  const std::size_t before = copies_.size();
   while (give_up_one()) {
   }
+  return copies_.size() < before;
+}
+
+/// Were it whenever it is asked, a program whose memory is at its peak in each iteration would make copies in each.
+bool Gathering::make_way() {
+  if (served_ < kWorthMakingAnew || !free_spare_copies()) return false;
   served_ = 0;
   return true;
 }

@@ -74,6 +74,7 @@ class Gathering : public Memory::Holder {
   /// For the operands that are chosen.
   KernelHandle& kernel_for(const KernelHandle& kernel, const char* what,
                            ir::Kernel (*make)(const ir::Kernel&, std::span<const Operand>));
+  bool free_spare_copies();
   void free_copies_of(std::uint64_t contents) noexcept;
   bool may_be_freed(const Copy& copy) const { return copy.used != plan_; }
   void free(std::size_t copy) noexcept;

@@ -1,7 +1,6 @@
 #include "qdp/expr/rounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <span>
 
@@ -49,9 +48,9 @@ int Rounds::next(int under_way) {
 int with_room_for(int computations, double bytes) {
   const jit::RuntimeLock lock;
   const double most = bytes > 0 ? static_cast<double>(jit::Memory::instance().room()) / bytes : computations;
-  std::array<int, 1> number = {static_cast<int>(std::clamp<double>(most, 1, std::max(computations, 1)))};
-  jit::reduce(jit::process_communicator(), std::span<int>(number), jit::ReductionValue::Kind::min);
-  return number[0];
+  int number = static_cast<int>(std::clamp<double>(most, 1, std::max(computations, 1)));
+  jit::reduce(jit::process_communicator(), std::span(&number, 1), jit::ReductionValue::Kind::min);
+  return number;
 }
 
 std::shared_ptr<Rounds> rounds(int computations) {

@@ -468,23 +468,33 @@ TEST_CASE("whichever allocation or copy fails, every field keeps its contents") 
     }
 }
 
+namespace {
+
+/// Holds blocks of a page.
+struct Blocks : Memory::Holder {
+  Memory& memory;
+  std::vector<void*> blocks;
+  int asked = 0;
+  explicit Blocks(Memory& m) : memory(m) {}
+  std::string describe() const override { return "a test"; }
+  bool free_one() {
+    ++asked;
+    if (blocks.empty()) return false;
+    memory.free(blocks.back(), 4096);
+    blocks.pop_back();
+    return true;
+  }
+};
+
+}  // namespace
+
 TEST_CASE("a pool asks its holder only when its own blocks do not do") {
   tests::SeparateDevice device;
   Memory memory(device, 10 * 4096);
-  struct Holder : Memory::Holder {
-    Memory& memory;
-    std::vector<void*> blocks;
-    int asked = 0;
-    explicit Holder(Memory& m) : memory(m) {}
+  struct Holder : Blocks {
+    using Blocks::Blocks;
     std::size_t spare_bytes() const override { return blocks.size() * 4096; }
-    bool give_up_one() override {
-      ++asked;
-      if (blocks.empty()) return false;
-      memory.free(blocks.back(), 4096);
-      blocks.pop_back();
-      return true;
-    }
-    std::string describe() const override { return "a test"; }
+    bool give_up_one() override { return free_one(); }
   } holder(memory);
   memory.add_holder(&holder);
   for (int i = 0; i < 6; ++i) holder.blocks.push_back(memory.allocate(4096));
@@ -508,21 +518,11 @@ TEST_CASE("a pool asks its holder only when its own blocks do not do") {
 TEST_CASE("holders make way before more lives at once than ever, and only then") {
   tests::SeparateDevice device;
   Memory memory(device, 20 * 4096);
-  struct Holder : Memory::Holder {
-    Memory& memory;
-    std::vector<void*> blocks;
-    int asked = 0;
-    explicit Holder(Memory& m) : memory(m) {}
+  struct Holder : Blocks {
+    using Blocks::Blocks;
     std::size_t spare_bytes() const override { return 0; }
     bool give_up_one() override { return false; }
-    bool make_way() override {
-      ++asked;
-      if (blocks.empty()) return false;
-      memory.free(blocks.back(), 4096);
-      blocks.pop_back();
-      return true;
-    }
-    std::string describe() const override { return ""; }
+    bool make_way() override { return free_one(); }
   } holder(memory);
   memory.add_holder(&holder);
   for (int i = 0; i < 4; ++i) holder.blocks.push_back(memory.try_allocate(4096));

@@ -76,6 +76,13 @@ void something_else(Fields<REAL64>& f, int number = 1) {
   }
 }
 
+/// Without copies, those of other tests among them.
+std::size_t bytes_without_copies(Fields<REAL64>& f) {
+  something_else(f);
+  jit::Memory::instance().give_up_all();
+  return jit::Memory::instance().live_bytes();
+}
+
 /// What hops give.
 template <class W>
 struct Results {
@@ -230,9 +237,7 @@ TEST_CASE("copies that nothing has used for long give their memory back, and are
   Fields<REAL64> f;
   jit::Memory& memory = jit::Memory::instance();
   hops(f, 1);
-  something_else(f, 1);
-  memory.give_up_all();  // copies of other tests
-  const std::size_t without = memory.live_bytes();
+  const std::size_t without = bytes_without_copies(f);
   const std::int64_t before = launches_of_copies("gather");
   hops(f, 12);
   CHECK(launches_of_copies("gather") == before + 2);
@@ -264,9 +269,7 @@ TEST_CASE("copies of contents that have gone go, too") {
   jit::Memory& memory = jit::Memory::instance();
   change();
   hops(f, 1);
-  something_else(f);
-  memory.give_up_all();  // copies of other tests
-  const std::size_t without = memory.live_bytes();
+  const std::size_t without = bytes_without_copies(f);
   hops(f, 12);
   const std::size_t with = memory.live_bytes();
   CHECK(with > without);
@@ -287,8 +290,7 @@ TEST_CASE("copies make way before more lives at once than ever, if they have ser
   jit::Memory& memory = jit::Memory::instance();
   for (const bool long_enough : {true, false}) {
     CAPTURE(long_enough);
-    something_else(f);
-    memory.give_up_all();
+    bytes_without_copies(f);
     const std::int64_t before = launches_of_copies("gather");
     hops(f, long_enough ? 160 : 40);
     something_else(f);
