@@ -52,10 +52,7 @@ void OperationAssembler::plan_memory() {
     const Node& n = node(s.number);
     if (n.op == Op::load) {
       use_address(here_, n.place, std::max(now, last_use(word_of(s.number))));
-      if (is_gathered(n.place))
-        gathers_.try_emplace({n.place.slot, n.place.leaf});
-      else if (prefetch_ > 0)
-        use_address(ahead_, n.place, now);
+      if (is_gathered(n.place)) gathers_.try_emplace({n.place.slot, n.place.leaf});
     }
     if (n.op == Op::permute) {
       use_slot(here_, std::size_t(n.integer));
@@ -65,6 +62,10 @@ void OperationAssembler::plan_memory() {
     }
     if (n.type == Type::b1) truth_cells_[std::size_t(s.number)] = new_cell();
   });
+  const int once = int(order_.once.size());
+  for (const Request& r : requests_.once) use_address(ahead_, r.place, int(r.step));
+  for (const auto* list : {&requests_.repeated, &requests_.each})
+    for (const Request& r : *list) use_address(ahead_, r.place, once + int(r.step));
   if (kernel_.listed) groups_cell_ = new_cell(), masks_cell_ = new_cell(), mask_cell_ = new_cell();
   if (ir::runs(kernel_) > 1) run_cell_ = new_cell(), trip_cell_ = new_cell(), round_cell_ = new_cell();
   vectors_at_ = (8 * cells_ + 63) / 64 * 64;
@@ -232,7 +233,6 @@ OperationAssembler::Home OperationAssembler::place(const Place& p) const {
 void OperationAssembler::load(int i, const Node& n) {
   Word& w = word_of(i);
   if (is_gathered(n.place)) return gather(i, n.place);
-  if (prefetch_ > 0 && (!in_trips_ || ir::walks(n.place))) prefetch(n.place);
   if (n.type == Type::b1) return load_truths(i, n);
   if (!kernel_.leaves[std::size_t(n.place.leaf)].written) {
     w.home = place(n.place);
@@ -340,13 +340,11 @@ void OperationAssembler::bits_of_words(const Xmm& words, int word_bytes) {  // i
   word_bytes == 8 ? vmovmskpd(eax, words) : vmovmskps(eax, words);
 }
 
-void OperationAssembler::prefetch(const Place& p) {
-  if (is_gathered(p)) return;
-  constexpr int kCacheLine = 64;
-  const std::int64_t at = p.component * component_bytes(kernel_.leaves[std::size_t(p.leaf)]);
-  if (at % kCacheLine != 0) return;
-  const auto line = ptr[cached(ahead_.addresses.at(key_of(p))) + std::int32_t(at)];
-  once_touched_[std::size_t(p.leaf)] ? prefetchnta(line) : prefetcht1(line);
+void OperationAssembler::prefetch(const Request& request) {
+  const Place& p = request.place;
+  const auto line = ptr[glimpsed(ahead_.addresses.at(key_of(p))) +
+                        std::int32_t(p.component * component_bytes(kernel_.leaves[std::size_t(p.leaf)]))];
+  request.passes ? prefetchnta(line) : prefetcht1(line);
 }
 
 void OperationAssembler::permute(int i, const Node& n) {

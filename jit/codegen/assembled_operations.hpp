@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "jit/codegen/codegen.hpp"
+#include "jit/codegen/requests.hpp"
 #include "jit/codegen/vector_registers.hpp"
-#include "jit/ir/nodes.hpp"
 #include "jit/ir/trips.hpp"
 
 namespace jit {
@@ -21,9 +21,9 @@ class OperationAssembler : protected VectorRegisters {
                      void* buffer)
       : VectorRegisters(kernel, isa, lanes, room, buffer),
         halves_(kernel.lanes / lanes_),
-        prefetch_(kernel.listed ? 0 : options.prefetch),
+        prefetch_(options.prefetch),
         streaming_(options.streaming),
-        once_touched_(options.passing ? ir::once_touched(kernel) : std::vector<bool>(kernel.leaves.size())) {}
+        requests_(requests(kernel, options, order_)) {}
 
   // ---- where things are ----------------------------------------------------------------------------------------------
 
@@ -79,8 +79,7 @@ class OperationAssembler : protected VectorRegisters {
   void spread_to_bytes(const Xmm& d, int cell_of_bits);
   void spread_to_words(const Xmm& d, int cell_of_bits, int word_bytes);
   void bits_of_words(const Xmm& words, int word_bytes);
-  /// Asks for the line that the step `prefetch_` steps later will want here.
-  void prefetch(const Place& p);
+  void prefetch(const Request& request);
   void permute(int i, const Node& n);
   void permute_truths(int i, const Node& n);
   void floating(int i, const Node& n);
@@ -135,12 +134,11 @@ class OperationAssembler : protected VectorRegisters {
   const int halves_;  ///< of a group
   const int prefetch_;
   const bool streaming_;
-  const std::vector<bool> once_touched_;  ///< [leaves] whose prefetches pass the caches
+  const Requests requests_;
   std::vector<int> field_cells_, table_cells_, truth_cells_;
   View here_, ahead_;
   std::map<std::pair<int, int>, std::vector<int>> gathers_;  ///< by slot and leaf: vectors of offsets
   std::vector<int> positions_at_;                            ///< [slots] gathered ones
-  bool in_trips_ = false;
   std::map<int, int> shift_cells_, truth_arguments_;
   std::vector<int> arguments_at_, saved_at_;
   std::array<int, 2> arguments_of_calls_at_ = {};  ///< or results: one behind the other

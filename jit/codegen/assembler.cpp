@@ -496,15 +496,11 @@ class KernelAssembler : private OperationAssembler {
   void steps() {
     free_ = avx512_ ? ~0u : 0xFFFFu;
     now_ = 0;
-    run(order_.once);
+    run(order_.once, requests_.once);
     const int runs = ir::runs(kernel_);
-    if (runs == 1) return run(order_.each);
+    if (runs == 1) return run(order_.each, requests_.each);
     evict_all();
-    // What every trip reads again is asked for once.
-    if (prefetch_ > 0)
-      for (const Step& step : order_.each)
-        if (step.kind == Step::Kind::node && node(step.number).op == Op::load && !ir::walks(node(step.number).place))
-          prefetch(node(step.number).place);
+    for (const Request& request : requests_.repeated) prefetch(request);
     compute_all();
     forget_cells();
     xor_(eax, eax);
@@ -513,8 +509,7 @@ class KernelAssembler : private OperationAssembler {
     L(trip);
     walk(here_);
     walk(ahead_);
-    in_trips_ = true;
-    run(order_.each);
+    run(order_.each, requests_.each);
     mov(rax, cell(trip_cell_));
     mov(rcx, cell(round_cell_));
     inc(rax);
@@ -531,7 +526,9 @@ class KernelAssembler : private OperationAssembler {
     jl(trip, T_NEAR);
   }
 
-  void run(const std::vector<Step>& steps) {
+  void run(const std::vector<Step>& steps, const std::vector<Request>& requests) {
+    std::size_t done = 0;
+    auto next = requests.begin();
     for (const Step& s : steps) {
       switch (s.kind) {
         case Step::Kind::node:
@@ -544,6 +541,8 @@ class KernelAssembler : private OperationAssembler {
           reduction(std::size_t(s.number));
           break;
       }
+      for (; next != requests.end() && next->step == done; ++next) prefetch(*next);
+      ++done;
       end_step();
       ++now_;
     }

@@ -3,11 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <utility>
 
 #include "jit/codegen/operations.hpp"
+#include "jit/codegen/requests.hpp"
 #include "jit/codegen/schedule.hpp"
 #include "jit/ir/abi.hpp"
-#include "jit/ir/nodes.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/ir/trips.hpp"
 #include "jit/support/error.hpp"
@@ -47,7 +48,6 @@ class KernelEmitter {
         module_(module),
         builder_(module.getContext()),
         operations_(builder_, isa, lanes_),
-        once_touched_(options.passing ? ir::once_touched(kernel) : std::vector<bool>(kernel.leaves.size())),
         values_(kernel.nodes.size(), nullptr) {
     auto* type = llvm::FunctionType::get(builder_.getVoidTy(),
                                          {builder_.getPtrTy(), builder_.getInt64Ty(), builder_.getInt64Ty()}, false);
@@ -272,14 +272,13 @@ class KernelEmitter {
     }
 
     const Schedule order = schedule(kernel_);
-    run_steps(order.once);
+    const Requests requests = jit::requests(kernel_, options_, order);
+    run_steps(order.once, requests.once);
     const int runs = ir::runs(kernel_);
-    if (runs == 1) {
-      run_steps(order.each);
-      return;
-    }
+    if (runs == 1) return run_steps(order.each, requests.each);
     know_addresses();
-    prefetch_repeated(order.each);
+    for (const Request& request : requests.repeated) prefetch(request);
+    send_prefetches();
     auto* before = builder_.GetInsertBlock();
     auto* body = block("trip");
     auto* after = block("after");
@@ -289,7 +288,7 @@ class KernelEmitter {
     run->addIncoming(number(0), before);
     trip_ = kernel_.rounds == 1 ? run : builder_.CreateURem(run, number(kernel_.trips), "trip");
     round_ = kernel_.rounds == 1 ? nullptr : builder_.CreateUDiv(run, number(kernel_.trips), "round");
-    run_steps(order.each);
+    run_steps(order.each, requests.each);
     Value* next = builder_.CreateNSWAdd(run, number(1));
     run->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, number(runs)), body, after);
@@ -311,9 +310,10 @@ class KernelEmitter {
     for (const ir::Store& s : kernel_.stores) know(s.place);
   }
 
-  void run_steps(const std::vector<Step>& steps) {
+  void run_steps(const std::vector<Step>& steps, const std::vector<Request>& requests) {
     const std::size_t longest = steps_per_block(steps.size());
     std::size_t done = 0;
+    auto next = requests.begin();
     for (const Step& s : steps) {
       if (++done % longest == 0) new_block();
       switch (s.kind) {
@@ -327,6 +327,7 @@ class KernelEmitter {
           reduction(std::size_t(s.number));
           break;
       }
+      for (; next != requests.end() && next->step < done; ++next) prefetch(*next);
     }
     send_prefetches();
   }
@@ -348,19 +349,6 @@ class KernelEmitter {
       values_[i] = operations_.node(kernel_, n, values_, scalars_);
   }
 
-  /// The words that every trip reads again are asked for once, ahead of the trips.
-  void prefetch_repeated(const std::vector<Step>& each) {
-    if (!prefetching()) return;
-    for (const Step& s : each) {
-      const Node* n = s.kind == Step::Kind::node ? &kernel_.nodes[std::size_t(s.number)] : nullptr;
-      if (!n || n->op != Op::load || ir::walks(n->place) || frame(here_, std::size_t(n->place.slot)).positions)
-        continue;
-      const ir::Leaf& leaf = kernel_.leaves[std::size_t(n->place.leaf)];
-      prefetch(n->place, leaf, component_offset(n->place, leaf));
-    }
-    send_prefetches();
-  }
-
   Value* load(const Node& n) {
     const Place& p = n.place;
     const ir::Leaf& leaf = kernel_.leaves[std::size_t(p.leaf)];
@@ -375,25 +363,24 @@ class KernelEmitter {
                                            llvm::ConstantInt::getTrue(operations_.vector(Type::b1)));
     } else {
       loaded = builder_.CreateAlignedLoad(type, advance(base, offset), alignment(leaf.word));
-      if (prefetching() && (!trip_ || ir::walks(p))) prefetch(p, leaf, offset);
     }
     return leaf.word == Type::b1 ? builder_.CreateICmpNE(loaded, llvm::Constant::getNullValue(type)) : loaded;
   }
 
-  /// Asks for the cache line that the step `prefetch` steps later will want here; one request per line. A few are
-  /// collected and sent together, since LLVM's time grows with the number of places where memory is touched in order.
-  void prefetch(const Place& p, const ir::Leaf& leaf, Value* offset) {
-    if (p.component * component_bytes(leaf) % kCacheLine != 0) return;
-    requests_.push_back({advance(address(ahead_, p), offset), once_touched_[std::size_t(p.leaf)]});
-    if (requests_.size() == 4) send_prefetches();
+  /// A few are collected and sent together, since LLVM's time grows with the number of places where memory is touched in order.
+  void prefetch(const Request& request) {
+    const Place& p = request.place;
+    Value* offset = component_offset(p, kernel_.leaves[std::size_t(p.leaf)]);
+    unsent_.emplace_back(advance(address(ahead_, p), offset), request.passes);
+    if (unsent_.size() == 4) send_prefetches();
   }
 
   void send_prefetches() {
-    for (const auto& [where, once] : requests_)
+    for (const auto& [where, passes] : unsent_)
       builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
                                {where, builder_.getInt32(0),
-                                builder_.getInt32(once ? kPastTheCaches : kIntoSecondLevel), builder_.getInt32(1)});
-    requests_.clear();
+                                builder_.getInt32(passes ? kPastTheCaches : kIntoSecondLevel), builder_.getInt32(1)});
+    unsent_.clear();
   }
 
   Value* permute(std::size_t slot, Value* value) {
@@ -497,7 +484,6 @@ class KernelEmitter {
   llvm::Module& module_;
   llvm::IRBuilder<> builder_;
   OperationEmitter operations_;
-  const std::vector<bool> once_touched_;  ///< [leaves] whose prefetches pass the caches
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* done_ = nullptr;
 
@@ -508,11 +494,7 @@ class KernelEmitter {
   Value* mask_bits_ = nullptr;                ///< the same as i64
   Value *trip_ = nullptr, *round_ = nullptr;  ///< i64 inside the loop over trips
   std::vector<Value*> values_;
-  struct Request {
-    Value* line;
-    bool once;
-  };
-  std::vector<Request> requests_;  ///< lines to prefetch, not yet asked for
+  std::vector<std::pair<Value*, bool>> unsent_;  ///< lines to ask for, and whether they pass the caches
 };
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -127,18 +128,16 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
     last_use_[std::size_t(c)] = std::max(last_use_[std::size_t(c)], step);
   }
   Reg64 cached(int c) {
-    if (const auto wanted = pending_.find(c); wanted != pending_.end()) compute(wanted->second);
-    for (int i = 0; i < kCacheSize; ++i)
-      if (cache_[std::size_t(i)].cell == c) {
-        cache_[std::size_t(i)].used = ++clock_;
-        return Reg64(kCached[i]);
-      }
-    if (given_up_.contains(c))
-      throw InternalError(
-          {.what = "assembler: an address", .expected = "one that has a place", .got = "one that was given up"});
+    if (const std::optional<Reg64> r = in_register(c)) return *r;
     const Reg64 r = register_for({.cell = c, .used = ++clock_});
     mov(r, cell(c));
     return r;
+  }
+  /// For one instruction: rax if it has no register, so that no other cell makes room.
+  Reg64 glimpsed(int c) {
+    if (const std::optional<Reg64> r = in_register(c)) return *r;
+    mov(rax, cell(c));
+    return rax;
   }
   /// A register that becomes this cell.
   Reg64 defined(int c) { return register_for({.cell = c, .is_new = true, .used = ++clock_}); }
@@ -294,6 +293,19 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
     std::vector<int> cells, reads;
     std::function<void()> emit;
   };
+  /// The register that has a cell, which is computed if nobody has asked for it. None: memory has it.
+  std::optional<Reg64> in_register(int c) {
+    if (const auto wanted = pending_.find(c); wanted != pending_.end()) compute(wanted->second);
+    for (int i = 0; i < kCacheSize; ++i)
+      if (cache_[std::size_t(i)].cell == c) {
+        cache_[std::size_t(i)].used = ++clock_;
+        return Reg64(kCached[i]);
+      }
+    if (given_up_.contains(c))
+      throw InternalError(
+          {.what = "assembler: an address", .expected = "one that has a place", .got = "one that was given up"});
+    return std::nullopt;
+  }
   void compute(int number) {
     const Computation& wanted = computations_[std::size_t(number)];
     for (const int c : wanted.cells) pending_.erase(c);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
 
 namespace qcd {
@@ -60,13 +61,6 @@ std::vector<WeightedPath> all_rectangles(double weight) {
   return loops;
 }
 
-namespace {
-
-/// Links in one kernel at most: all plaquettes of four dimensions fit.
-constexpr int kFusedLinks = 24;
-
-}  // namespace
-
 ColorMatrixExpr path_product(const GaugeField& u, const Path& path, const Path& after) {
   require_gauge_field(u, "path_product");
   if (path.length() == 0) throw ShapeError("path_product: expected a path of at least one step, got an empty one");
@@ -99,31 +93,14 @@ ColorMatrixExpr product_with_insertion(const GaugeField& u, const LatticeColorMa
   return sum;
 }
 
-void ColorMatrixSum::add(const ColorMatrixExpr& term, int links) {
-  if (sum_ && links_ + links > kFusedLinks) {
-    LatticeColorMatrix part;
-    part[sites_] = *sum_;
-    sum_ = +part;
-    links_ = 0;
-  }
-  sum_ = sum_ ? *sum_ + term : term;
-  links_ += links;
-}
-
 namespace {
 
-/// A term of a factored sum, and the links in it.
-struct Term {
-  ColorMatrixExpr value;
-  int links = 0;
-};
-
-/// The term of each first step of sorted paths, behind the steps `walked` from where the products are wanted:
+/// Of sorted paths, behind the steps `walked` from where the products are wanted, `depth` steps of which have been walked:
 ///   sum_k w_k U_s R_k = U_s (sum_k w_k R_k),
-/// so that links which many paths begin with are multiplied once. `depth`: the steps of the paths that have been walked.
-std::vector<Term> factored(const GaugeField& u, std::span<const WeightedPath> paths, int depth,
-                           const std::vector<Step>& walked) {
-  std::vector<Term> terms;
+/// so that links which many paths begin with are multiplied once.
+ColorMatrixExpr factored(const GaugeField& u, std::span<const WeightedPath> paths, int depth,
+                         const std::vector<Step>& walked) {
+  std::optional<ColorMatrixExpr> sum;
   while (!paths.empty()) {
     const Step step = paths.front().path[depth];
     const auto other = std::ranges::find_if(paths, [&](const WeightedPath& p) { return p.path[depth] != step; });
@@ -133,36 +110,30 @@ std::vector<Term> factored(const GaugeField& u, std::span<const WeightedPath> pa
     double ends = 0;  // the weight of the paths whose last step it is: they are the first
     for (; !same.empty() && same.front().path.length() == depth + 1; same = same.subspan(1))
       ends += same.front().weight;
-    const ColorMatrixExpr link = path_product(u, {step}, Path(walked));
+    ColorMatrixExpr term = path_product(u, {step}, Path(walked));
     if (same.empty()) {
-      terms.push_back({Real(ends) * link, 1});
-      continue;
+      term = Real(ends) * term;
+    } else {
+      std::vector<Step> further = walked;
+      further.push_back(step);
+      const ColorMatrixExpr product = term * factored(u, same, depth + 1, further);
+      term = ends == 0 ? product : product + Real(ends) * term;
     }
-    std::vector<Step> further = walked;
-    further.push_back(step);
-    const std::vector<Term> tails = factored(u, same, depth + 1, further);
-    ColorMatrixExpr rest = tails.front().value;
-    int links = 1 + tails.front().links;
-    for (const Term& tail : std::span(tails).subspan(1)) rest = rest + tail.value, links += tail.links;
-    const ColorMatrixExpr product = link * rest;
-    terms.push_back({ends == 0 ? product : product + Real(ends) * link, links});
+    sum = sum ? *sum + term : term;
   }
-  return terms;
+  return *sum;
 }
 
 }  // namespace
 
-ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after,
-                             const Subset& sites) {
+ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after) {
   require_gauge_field(u, "weighted_sum");
   if (paths.empty()) throw ShapeError("weighted_sum: expected at least one path, got none");
   std::vector<WeightedPath> sorted = paths;
   std::ranges::sort(sorted, {}, &WeightedPath::path);
   if (sorted.front().path.length() == 0)
     throw ShapeError("weighted_sum: expected paths of at least one step, got an empty one");
-  ColorMatrixSum sum(sites);
-  for (const Term& term : factored(u, sorted, 0, after.steps())) sum.add(term.value, term.links);
-  return sum.value();
+  return factored(u, sorted, 0, after.steps());
 }
 
 Double sum_real_trace(const GaugeField& u, const std::vector<WeightedPath>& loops) {

@@ -9,7 +9,6 @@
 #include "lib/gauge/gauge_field.hpp"
 
 #include <compare>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -110,27 +109,8 @@ std::vector<LoopLink> links_along(const Path& loop, int mu);
 /// By the product rule each link of a loop along mu gives one path, the rest of the loop. Equal paths are merged.
 std::vector<WeightedPath> staples(const std::vector<WeightedPath>& loops, int mu);
 
-/// A sum of expressions, needed on `sites`. Long sums are computed in parts, so that no kernel grows beyond bounds.
-class ColorMatrixSum {
- public:
-  explicit ColorMatrixSum(const QDP::Subset& sites = QDP::all) : sites_(sites) {}
-
-  /// Adds a term with so many links in it.
-  void add(const ColorMatrixExpr& term, int links);
-  bool empty() const { return !sum_; }
-  /// The last part plus the sum of the others; at least one term must have been added.
-  const ColorMatrixExpr& value() const { return *sum_; }
-
- private:
-  QDP::Subset sites_;
-  std::optional<ColorMatrixExpr> sum_;
-  int links_ = 0;
-};
-
-/// sum_k w_k P_k, the weighted sum of path products (at least one) as a ColorMatrixSum; `after` as above. What paths begin with alike
-/// is factored out.
-ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after = {},
-                             const QDP::Subset& sites = QDP::all);
+/// sum_k w_k P_k, the weighted sum of path products (at least one); `after` as above. What paths begin with alike is factored out.
+ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after = {});
 
 /// sum_k w_k sum_x Re tr W_k(x); for loops, gauge invariant.
 QDP::Double sum_real_trace(const GaugeField& u, const std::vector<WeightedPath>& loops);

@@ -1,5 +1,7 @@
 #include "lib/gauge/trace_action.hpp"
 
+#include <optional>
+
 namespace qcd {
 
 using namespace QDP;
@@ -33,16 +35,17 @@ void TraceAction::derivative(GaugeField& g, const GaugeField& v) const {
 
   g.resize(Nd);
   for (int mu = 0; mu < Nd; ++mu) {
-    ColorMatrixSum sum;
+    std::optional<ColorMatrixExpr> sum;
     for (std::size_t l = 0; l < terms_.size(); ++l)
       for (const LoopLink& link : links_[static_cast<std::size_t>(mu)][l]) {
         const ComplexExpr d = at_end_of(gradients[l], link.home);
-        sum.add((link.reversed ? conj(d) : d) * path_product(v, link.rest, {forward(mu)}), link.rest.length());
+        const ColorMatrixExpr term = (link.reversed ? conj(d) : d) * path_product(v, link.rest, {forward(mu)});
+        sum = sum ? *sum + term : term;
       }
-    if (sum.empty())
-      g[mu] = zero;
+    if (sum)
+      g[mu] = *sum;
     else
-      g[mu] = sum.value();
+      g[mu] = zero;
   }
 }
 

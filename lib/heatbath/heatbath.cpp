@@ -280,12 +280,12 @@ LatticeColorMatrix Heatbath::staple(const GaugeField& u, int mu, const Subset& s
   if (paths.empty()) {
     w = zero;
   } else if (links_.empty()) {
-    w[sites] = weighted_sum(u, paths, {forward(mu)}, sites);
+    w[sites] = weighted_sum(u, paths, {forward(mu)});
   } else {
     const LinkState state(u, links_);
     GaugeField g(Nd);
     g = zero;
-    g[mu][sites] = weighted_sum(state.links(), paths, {forward(mu)}, sites);
+    g[mu][sites] = weighted_sum(state.links(), paths, {forward(mu)});
     state.pull_back(g);
     w = g[mu];
   }

@@ -17,44 +17,52 @@ namespace QDP::detail {
 
 namespace {
 
-std::vector<int> pieces_of(const Statement& statement) {
-  return pieces(statement.records(), statement.fields().size() + statement.maps().size() + statement.scalars().size());
-}
-
 void execute_divided(const Statement& statement, int part, const Assignment& how) {
   const Statement whole = statement;  // which others may use while this is at work
   execute_rest(whole, {{part, {computed_aside(whole, part, {}, how)}}}, how);
 }
 
-/// A long statement, piece by piece.
-void execute_in_pieces(const Statement& statement, std::span<const int> cuts, const Assignment& how) {
-  const Statement whole = statement;
+}  // namespace
+
+std::vector<int> pieces_of(const Statement& statement) {
+  return pieces(statement.records(), statement.fields().size() + statement.maps().size() + statement.scalars().size());
+}
+
+Statement::Asides in_pieces(const Statement& whole, std::span<const int> cuts, const ComputeAside& compute) {
   const std::vector<int> readers = last_readers(whole.records(), cuts);
   std::multimap<int, int> ends;  // pieces by their last reader
   Statement::Asides asides;
   for (const int cut : cuts) {
-    auto aside = computed_aside(whole, cut, asides, how);
+    auto aside = compute(cut, asides);
     const auto [first, last] = ends.equal_range(cut);
     for (auto i = first; i != last; ++i) asides.erase(i->second);
     asides.emplace(cut, Statement::Aside{std::move(aside)});
     ends.emplace(readers[static_cast<std::size_t>(cut)], cut);
   }
-  execute_rest(whole, asides, how);
+  return asides;
 }
 
-}  // namespace
+std::shared_ptr<jit::Field> field_aside(const Statement& whole, int part, const LatticeState& lattice) {
+  const Record& r = whole.records()[static_cast<std::size_t>(part)];
+  return new_field(r.shape(), lattice, storage_of_value(whole.records(), part));
+}
+
+const jit::Domain& domain_of_part(const Statement& whole, int part, const LatticeState& lattice,
+                                  const jit::Domain& domain) {
+  return whole.records()[static_cast<std::size_t>(part)].frame() == 0 ? domain : lattice.everything();
+}
 
 std::shared_ptr<jit::Field> computed_aside(const Statement& whole, int part, const Statement::Asides& asides,
                                            const Assignment& how) {
   const Record& r = whole.records()[static_cast<std::size_t>(part)];
-  auto aside = new_field(r.shape(), how.lattice, storage_of_value(whole.records(), part));
+  auto aside = field_aside(whole, part, how.lattice);
   Statement step;
   step.clear(how.lattice, aside.get());
   step.copy(whole, part, asides);
   execute(step, {.dest = aside.get(),
                  .shape = r.shape(),
                  .lattice = how.lattice,
-                 .domain = r.frame() == 0 ? how.domain : how.lattice.everything(),
+                 .domain = domain_of_part(whole, part, how.lattice, how.domain),
                  .inner = how.inner && r.frame() == 0});
   return aside;
 }
@@ -78,7 +86,13 @@ jit::Launch launch_of(jit::KernelHandle* kernel, const Statement& statement, con
 
 void execute(Statement& statement, const Assignment& how) {
   if (!how.inner && needs_messages(statement, how.lattice)) return execute_with_messages(statement, how);
-  if (const std::vector<int> cuts = pieces_of(statement); !cuts.empty()) return execute_in_pieces(statement, cuts, how);
+  if (const std::vector<int> cuts = pieces_of(statement); !cuts.empty()) {
+    const Statement whole = statement;  // as above
+    const auto aside = [&](int part, const Statement::Asides& ready) {
+      return computed_aside(whole, part, ready, how);
+    };
+    return execute_rest(whole, in_pieces(whole, cuts, aside), how);
+  }
   const Way way = way_of(statement, {.lanes = how.lattice.lanes, .listed = how.domain.listed}, {.dest = how.shape});
   if (way.kernel == nullptr) return execute_divided(statement, way.aside, how);
   jit::Launch launch = launch_of(way.kernel, statement, how.domain);

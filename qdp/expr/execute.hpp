@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,14 +49,24 @@ void execute_program(Statement& program, const Place& place, std::span<jit::Redu
 void execute_one_by_one(const Statement& program, const Place& place, std::span<jit::ReductionValue> found,
                         std::size_t& finished);
 
-/// A part of a statement in a field of its own. Below shifts it is needed at other sites, so at all.
+/// A part of a statement in a field of its own.
 std::shared_ptr<jit::Field> computed_aside(const Statement& whole, int part, const Statement::Asides& asides,
                                            const Assignment& how);
 /// What is left of a statement when parts of it have been computed aside.
 void execute_rest(const Statement& whole, const Statement::Asides& asides, const Assignment& how);
 
-/// Whether one kernel would be too long to take all of it, whatever its purpose.
+/// A field for a part of a statement, and the sites at which it is needed: below shifts, all.
+std::shared_ptr<jit::Field> field_aside(const Statement& whole, int part, const LatticeState& lattice);
+const jit::Domain& domain_of_part(const Statement& whole, int part, const LatticeState& lattice,
+                                  const jit::Domain& domain);
+
+/// Where a statement is cut that is too long for one kernel, whatever its purpose (pieces.hpp); none if it is not.
+std::vector<int> pieces_of(const Statement& statement);
 bool needs_pieces(const Statement& statement);
+/// Computes, or has computed, a part of it with the parts that it reads.
+using ComputeAside = std::function<std::shared_ptr<jit::Field>(int part, const Statement::Asides& ready)>;
+/// All pieces in turn; those that the rest of the statement reads. A piece is held until its last reader is at work.
+Statement::Asides in_pieces(const Statement& whole, std::span<const int> cuts, const ComputeAside& compute);
 
 /// The kernel on the operands that the statement at hand refers to.
 jit::Launch launch_of(jit::KernelHandle* kernel, const Statement& statement, const jit::Domain& domain);

@@ -7,9 +7,9 @@ namespace QDP::detail {
 namespace {
 
 // What a kernel may have: of records, of instructions in a statement of many records, and of arguments (a GPU's kernel
-// takes 4096 bytes of them). Statements of physics are far shorter.
+// takes 4096 bytes of them). Objects of spin and colour matrices become loops, so there may be more instructions of them.
 constexpr std::size_t kManyRecords = 200, kLongest = 1000, kMostArguments = 450;
-constexpr double kMostWork = 30000;
+constexpr double kMostWork = 6000, kMostWorkInLoops = 30000;
 // What a piece may have: below what division (divide.hpp) tries its ways on.
 constexpr double kPieceWork = 4000, kPieceArguments = 350;
 
@@ -51,7 +51,8 @@ std::vector<int> pieces(std::span<const Record> records, std::size_t arguments) 
   if (records.size() <= kManyRecords && arguments <= kMostArguments) return {};
   double all = 0;
   for (const Record& r : records) all += work(records, r);
-  if (records.size() <= kLongest && arguments <= kMostArguments && all <= kMostWork) return {};
+  const double most = std::ranges::any_of(records, is_big_object) ? kMostWorkInLoops : kMostWork;
+  if (records.size() <= kLongest && arguments <= kMostArguments && all <= most) return {};
 
   std::vector<int> cuts;
   std::vector<Load> loads(records.size());  // of what has not been cut off below a record

@@ -114,6 +114,12 @@ void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs)
   }
 }
 
+void Queue::Group::add(const std::shared_ptr<jit::Field>& dest, const Statement& whole, int part,
+                       const Statement::Asides& ready) {
+  program.begin(dest);
+  program.copy(whole, part, ready);
+}
+
 bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, Shape shape, const Node& rhs) {
   const Statement::Extent before = program.extent();
   add(dest, rhs);
@@ -394,20 +400,56 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
   own->begin(lattice, domain);
   own->add(&dest, rhs);
   const bool aside = must_be_computed_aside(own->program, shape);
-  if (!aside && own->may_wait(shape) && (!own->needs_messages(0) || send(*own))) {
+  if (aside)
+    spare(std::move(own));
+  else if (const std::vector<int> cuts = own->needs_messages(0) ? std::vector<int>() : pieces_of(own->program);
+           !cuts.empty())
+    assign_in_pieces(dest, shape, domain, std::move(own), cuts);
+  else
+    wait_or_execute(std::move(own), shape);
+  return !aside;
+}
+
+/// One statement, as a new group or, if it may not wait, now.
+void Queue::wait_or_execute(std::unique_ptr<Group> own, Shape shape) {
+  if (own->may_wait(shape) && (!own->needs_messages(0) || send(*own))) {
     own->end(shape);
     groups_.push_back(std::move(own));
     jit::set_deferred_waiting(true);
     ++counters_.statements;
-    return true;
+    return;
   }
-  if (!aside) {
-    run();
-    own->execute(shape);
-  }
-  own->clear();
-  spare_.push_back(std::move(own));
-  return !aside;
+  run();
+  own->execute(shape);
+  spare(std::move(own));
+}
+
+/// A statement too long for one kernel: each piece is a statement as any other, so the last of them may be one kernel with what follows.
+void Queue::assign_in_pieces(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain,
+                             std::unique_ptr<Group> whole, std::span<const int> cuts) {
+  const Statement& statement = whole->program;
+  const LatticeState& lattice = lattice_of(*dest);
+  const auto add = [&](const std::shared_ptr<jit::Field>& to, Shape of, const jit::Domain& where, int part,
+                       const Statement::Asides& ready) {
+    if (groups_.size() >= most_groups_) run();
+    std::unique_ptr<Group> own = new_group();
+    own->begin(lattice, where);
+    own->add(to, statement, part, ready);
+    wait_or_execute(std::move(own), of);
+  };
+  const Statement::Asides ready = in_pieces(statement, cuts, [&](int part, const Statement::Asides& known) {
+    auto aside = field_aside(statement, part, lattice);
+    add(aside, statement.records()[static_cast<std::size_t>(part)].shape(),
+        domain_of_part(statement, part, lattice, domain), part, known);
+    return aside;
+  });
+  add(dest, shape, domain, statement.root(), ready);
+  spare(std::move(whole));
+}
+
+void Queue::spare(std::unique_ptr<Group> group) {
+  group->clear();
+  spare_.push_back(std::move(group));
 }
 
 bool Queue::send(Group& group) {
@@ -521,10 +563,7 @@ void Queue::run(Groups groups) {
     for (jit::Field* field : group->program.fields()) field->wait_no_more();
   for (const auto& group : groups_) group->mark_fields_again();
   const std::exception_ptr failure = run_in_order(groups);
-  for (auto& group : groups) {
-    group->clear();
-    spare_.push_back(std::move(group));
-  }
+  for (auto& group : groups) spare(std::move(group));
   groups.clear();
   room_ = std::move(groups);
   drop_dead_groups();
@@ -539,8 +578,7 @@ void Queue::drop_dead_groups() {
     if (!groups_[i]->is_dead(groups_, i)) continue;
     counters_.dropped += static_cast<std::int64_t>(groups_[i]->shapes.size());
     for (jit::Field* field : groups_[i]->program.fields()) field->wait_no_more();
-    groups_[i]->clear();
-    spare_.push_back(std::move(groups_[i]));
+    spare(std::move(groups_[i]));
     groups_.erase(groups_.begin() + std::ptrdiff_t(i));
   }
   if (groups_.size() != before)
@@ -676,8 +714,7 @@ bool Queue::add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind,
     groups_.push_back(std::move(own));
     jit::set_deferred_waiting(true);
   } else {
-    own->clear();
-    spare_.push_back(std::move(own));
+    spare(std::move(own));
   }
   return waits;
 }

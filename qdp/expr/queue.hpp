@@ -81,6 +81,8 @@ class Queue {
     void begin(const LatticeState& lattice, const jit::Domain& domain);
     /// Writes the records of one more statement, or of a sum.
     void add(const std::shared_ptr<jit::Field>* dest, const Node& rhs);
+    /// Those of a part of a statement that keeps its operands.
+    void add(const std::shared_ptr<jit::Field>& dest, const Statement& whole, int part, const Statement::Asides& ready);
     /// The same if it goes together with the others; otherwise the group is as it was. `shape`: of the destination, if there is one.
     bool try_to_add(const std::shared_ptr<jit::Field>* dest, Shape shape, const Node& rhs);
     void end(Shape dest);
@@ -152,6 +154,10 @@ class Queue {
   using Groups = std::vector<std::unique_ptr<Group>>;
 
   bool assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain, const Node& rhs);
+  void assign_in_pieces(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain,
+                        std::unique_ptr<Group> whole, std::span<const int> cuts);
+  void wait_or_execute(std::unique_ptr<Group> own, Shape shape);
+  void spare(std::unique_ptr<Group> group);
   bool find_awaited(const Node& root);
   template <class HasRoom>
   Group* join(const LatticeState& lattice, const jit::Domain& domain, const std::shared_ptr<jit::Field>* dest,

@@ -380,6 +380,7 @@ void Statement::copy(const Statement& from, int root, const Asides& asides, cons
     int next = 0;
   };
   const auto record = [&](int i) -> const Record& { return from.records_[static_cast<std::size_t>(i)]; };
+  const auto owner = [&](std::size_t field) { return from.keeps_ ? &from.owners_[field] : nullptr; };
   std::vector<Open> open;
   const auto finished = [&](int i, int frame) {
     if (done.contains(i)) return true;
@@ -387,10 +388,10 @@ void Statement::copy(const Statement& from, int root, const Asides& asides, cons
     int number = -1;
     if (const auto aside = asides.find(i); aside != asides.end())
       number = aside->second.map == nullptr
-                   ? add_field(aside->second.field.get(), r.packed_shape(), frame)
+                   ? add_field(aside->second.field.get(), r.packed_shape(), frame, &aside->second.field)
                    : add_shifted(aside->second.field.get(), r.packed_shape(), frame, aside->second.map);
     else if (r.op() == Op::field)
-      number = add_field(from.fields()[field_of(r)], r.packed_shape(), frame);
+      number = add_field(from.fields()[field_of(r)], r.packed_shape(), frame, owner(field_of(r)));
     else if (r.op() == Op::zero)
       number = append(r);
     else if (r.op() == Op::value) {
@@ -406,9 +407,9 @@ void Statement::copy(const Statement& from, int root, const Asides& asides, cons
     return number >= 0;
   };
   const auto inside = [&](int i, int frame) {  // the frame that the operands of a record are read in
-    return record(i).op() == Op::shift
-               ? frame_of(frame, from.maps_[static_cast<std::size_t>(ShiftTo::unpack(record(i).attribute).inner)])
-               : frame;
+    if (record(i).op() != Op::shift) return frame;
+    const auto inner = static_cast<std::size_t>(ShiftTo::unpack(record(i).attribute).inner);
+    return frame_of(frame, from.maps_[inner], from.keeps_ ? &from.owners_of_maps_[inner] : nullptr);
   };
   const int whole = map != nullptr ? frame_of(0, map) : 0;
   if (!finished(root, whole)) open.push_back({root, inside(root, whole)});

@@ -1,7 +1,9 @@
 // Expressions of hundreds of thousands of terms: no limit of a stack, linear time, the values of plain loops.
 #include "lattices.hpp"
 
+#include "jit/comm/communicator.hpp"
 #include "jit/runtime.hpp"
+#include "jit/support/env.hpp"
 #include "qdp.h"
 
 #include <doctest/doctest.h>
@@ -114,6 +116,52 @@ TEST_CASE("a long sum below a shift, and a deep tree on both sides") {
   expected[rb[0]] = shifted * whole;
   r[rb[0]] = shift(sum, FORWARD, Nd - 1) * sum;
   check_sites(r, [&](int i) { return at(expected, i); });
+}
+
+TEST_CASE("pieces of a long statement wait: the last is one kernel with what follows, and none runs for nobody") {
+  tests::create_lattice({2, 2, 2, 4});
+  using Matrix = LatticeColorMatrixD;
+  Matrix x, y, z;
+  gaussian(x), gaussian(y), gaussian(z);
+  constexpr int kTerms = 150;
+  const auto term = [&](int n) {
+    return n % 3 == 0 ? x * y : n % 3 == 1 ? z * shift(x, FORWARD, Nd - 1) : adj(y) * shift(z, BACKWARD, Nd - 1);
+  };
+  const auto long_sum = [&](const Matrix& first) {
+    QDPExpr<Matrix::Site, Matrix> sum = first + term(0);
+    for (int n = 1; n < kTerms; ++n) sum = sum + term(n);
+    return sum;
+  };
+  const auto plain = [&](const Matrix& first) {
+    Matrix sum = first;
+    for (int n = 0; n < kTerms; ++n) sum = sum + term(n);
+    return sum;
+  };
+  jit::Runtime& runtime = jit::Runtime::instance();
+  const auto launches_of = [&](auto&& statements) {
+    const auto before = runtime.launches();
+    statements();
+    return runtime.launches() - before;
+  };
+  Matrix r, twice;
+  const auto alone = launches_of([&] { r = long_sum(x); });
+  CHECK(alone > 3);
+  CHECK(toDouble(norm2(r - plain(x))) == 0);
+  const auto both = launches_of([&] { r = long_sum(x), twice = r + r; });
+  CHECK(toDouble(norm2(twice - 2 * r)) == 0);
+  CHECK(toDouble(norm2(r - plain(x))) == 0);
+  // It reads what it writes, on a part of the lattice, and so does what follows.
+  Matrix w = x, expected = x;
+  w[rb[1]] = long_sum(w), w[rb[1]] = w - x;
+  expected[rb[1]] = plain(x) - x;
+  CHECK(toDouble(norm2(w - expected)) == 0);
+  const auto for_nobody = launches_of([&] {
+    Matrix lost;
+    lost = long_sum(x);
+  });
+  if (jit::process_communicator().size() > 1 || !jit::env().fuse) return;  // messages are for all of it
+  CHECK(both == alone);
+  CHECK(for_nobody == 0);
 }
 
 TEST_CASE("trees that are never evaluated are released") {
