@@ -400,10 +400,10 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
   own->begin(lattice, domain);
   own->add(&dest, rhs);
   const bool aside = must_be_computed_aside(own->program, shape);
+  const std::vector<int> cuts = aside ? std::vector<int>() : pieces_of(own->program);
   if (aside)
     spare(std::move(own));
-  else if (const std::vector<int> cuts = own->needs_messages(0) ? std::vector<int>() : pieces_of(own->program);
-           !cuts.empty())
+  else if (!cuts.empty() && !own->needs_messages(0))
     assign_in_pieces(dest, shape, domain, std::move(own), cuts);
   else
     wait_or_execute(std::move(own), shape);
