@@ -87,7 +87,7 @@ jit::Launch launch_of(jit::KernelHandle* kernel, const Statement& statement, con
 void execute(Statement& statement, const Assignment& how) {
   if (!how.inner && needs_messages(statement, how.lattice)) return execute_with_messages(statement, how);
   if (const std::vector<int> cuts = pieces_of(statement); !cuts.empty()) {
-    const Statement whole = statement;  // as above
+    const Statement whole = statement;  // which others may use while this is at work
     const auto aside = [&](int part, const Statement::Asides& ready) {
       return computed_aside(whole, part, ready, how);
     };

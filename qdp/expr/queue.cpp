@@ -399,15 +399,16 @@ bool Queue::assign(const std::shared_ptr<jit::Field>& dest, Shape shape, const j
   std::unique_ptr<Group> own = new_group();
   own->begin(lattice, domain);
   own->add(&dest, rhs);
-  const bool aside = must_be_computed_aside(own->program, shape);
-  const std::vector<int> cuts = aside ? std::vector<int>() : pieces_of(own->program);
-  if (aside)
+  if (must_be_computed_aside(own->program, shape)) {
     spare(std::move(own));
-  else if (!cuts.empty() && !own->needs_messages(0))
+    return false;
+  }
+  const std::vector<int> cuts = pieces_of(own->program);
+  if (!cuts.empty() && !own->needs_messages(0))
     assign_in_pieces(dest, shape, domain, std::move(own), cuts);
   else
     wait_or_execute(std::move(own), shape);
-  return !aside;
+  return true;
 }
 
 /// One statement, as a new group or, if it may not wait, now.

@@ -1,7 +1,6 @@
 // Expressions of hundreds of thousands of terms: no limit of a stack, linear time, the values of plain loops.
 #include "lattices.hpp"
 
-#include "jit/comm/communicator.hpp"
 #include "jit/runtime.hpp"
 #include "jit/support/env.hpp"
 #include "qdp.h"
@@ -160,7 +159,7 @@ TEST_CASE("pieces of a long statement wait: the last is one kernel with what fol
   });
   if (Nc < 3) return;  // one kernel takes all of it
   CHECK(alone > 3);
-  if (jit::process_communicator().size() > 1 || !jit::env().fuse) return;  // messages are for all of it
+  if (tests::job_ranks() > 1 || !jit::env().fuse) return;  // messages are for all of it
   CHECK(both == alone);
   CHECK(for_nobody == 0);
 }
