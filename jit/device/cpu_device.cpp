@@ -143,6 +143,10 @@ bool CpuDevice::interleaves(const DeviceLaunch& launch) const {
 
 /// `sums`: [thread][launch][reduction].
 void CpuDevice::run(std::span<const DeviceLaunch> launches, Range groups, SumAccumulator* sums, int threads) {
+  if (launches.size() == 1 && !launches[0].parallel) {  // too little for pieces
+    const LaunchArguments arguments = arguments_of(launches[0], sums);
+    return function_of(launches[0])(&arguments, groups.begin, groups.end);
+  }
   std::size_t width = 0;
   for (const DeviceLaunch& launch : launches) width += launch.kernel->reductions.size();
   const std::array<Range, 2> halves = jit::halves(launches[0].middle, groups.begin, groups.end);
@@ -183,7 +187,8 @@ void CpuDevice::launch_interleaved(std::span<const DeviceLaunch> launches) {
   std::size_t at = 0;
   for (std::size_t row = 0; row < rows; ++row)
     for (const DeviceLaunch& launch : launches)
-      for (const ir::Reduction& reduction : launch.kernel->reductions) reset(sums_[at++], reduction.kind);
+      for (const ir::Reduction& reduction : launch.kernel->reductions)
+        reset(sums_[at++], reduction.kind, launch.kernel->lanes);
 
   SumAccumulator* sums = sums_.data();
   for (std::int64_t part = 0; part < parts; ++part, sums += static_cast<std::size_t>(threads) * width) {

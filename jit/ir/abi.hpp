@@ -8,13 +8,16 @@ namespace jit {
 
 constexpr int kMaxLanes = 64;
 
-/// One floating-point sum, exact in order (see sum.hpp for the arithmetic). One object per thread and reduction.
+/// One floating-point sum, exact in order (see sum.hpp for the arithmetic). One object per thread and reduction. Zeroed memory is an
+/// empty one, of kMaxLanes lanes.
 struct alignas(64) SumAccumulator {
-  double level[3][kMaxLanes];  ///< partial sums per lane: multiples of 2^(top-28), 2^(top-56), 2^(top-84)
-  double extract[3];           ///< 1.5 * 2^(top - 28 (k+1) + 52): adding and subtracting rounds to the level's unit
-  double limit;                ///< 2^(top-1): |x| >= limit (or NaN) takes the slow path. 0 before the first summand.
-  double special;              ///< plain sum of infinities and NaN
-  std::int64_t top;            ///< multiple of 28
+  double limit;        ///< 2^(top-1): |x| >= limit (or NaN) takes the slow path. 0 before the first summand.
+  double extract[3];   ///< 1.5 * 2^(top - 28 (k+1) + 52): adding and subtracting rounds to the level's unit
+  double special;      ///< plain sum of infinities and NaN
+  std::int64_t top;    ///< multiple of 28
+  std::int64_t lanes;  ///< that are in use, a multiple of four, from the first; 0: all of them
+  /// Partial sums per lane: multiples of 2^(top-28), 2^(top-56), 2^(top-84). Undefined while limit is 0.
+  double level[3][kMaxLanes];
   double extremum[kMaxLanes];  ///< max/min reductions use this only
 };
 

@@ -16,6 +16,7 @@ constexpr std::int64_t kHighestFast = 980;              // above it 1.5 * 2^(top
 constexpr std::int64_t kHugeShift = 4 * kStep;          // levels of huge sums are scaled by 2^-112
 
 bool is_fresh(const SumAccumulator& acc) { return acc.limit == 0 && acc.top <= kHighestFast; }
+std::int64_t lanes_of(const SumAccumulator& acc) { return acc.lanes == 0 ? kMaxLanes : acc.lanes; }
 
 /// log2 of what one unit of the levels' numbers stands for, relative to the true sum.
 std::int64_t scale(std::int64_t top) { return top > kHighestFast ? kHugeShift : 0; }
@@ -46,10 +47,10 @@ void set_window(SumAccumulator& acc, std::int64_t top) {
 }
 
 /// The sum of the lanes of a level in its unit, 2^exponent. Each is below 2^53 of them.
-std::int64_t in_units(const double (&level)[kMaxLanes], std::int64_t exponent) {
+std::int64_t in_units(const double (&level)[kMaxLanes], std::int64_t lanes, std::int64_t exponent) {
   // Four at a time, as processors do. Sums of units below 2^53 are exact.
   double sum[4] = {}, largest[4] = {};
-  for (int l = 0; l < kMaxLanes; l += 4)
+  for (std::int64_t l = 0; l < lanes; l += 4)
     for (int i = 0; i < 4; ++i) {
       sum[i] += level[l + i];
       largest[i] = std::max(largest[i], std::fabs(level[l + i]));
@@ -58,70 +59,67 @@ std::int64_t in_units(const double (&level)[kMaxLanes], std::int64_t exponent) {
   if (scaled(bound, -exponent) * kMaxLanes < 0x1p53)
     return static_cast<std::int64_t>(scaled((sum[0] + sum[1]) + (sum[2] + sum[3]), -exponent));
   std::int64_t units = 0;
-  for (const double x : level) units += static_cast<std::int64_t>(scaled(x, -exponent));
+  for (std::int64_t l = 0; l < lanes; ++l) units += static_cast<std::int64_t>(scaled(level[l], -exponent));
   return units;
-}
-
-void clear_levels(SumAccumulator& acc) {
-  for (auto& level : acc.level) std::fill(std::begin(level), std::end(level), 0.0);
 }
 
 void raise(SumAccumulator& acc, std::int64_t top) {
   const int change = int(scale(acc.top) - scale(top));
   const auto by = static_cast<int>(std::min<std::int64_t>((top - acc.top) / kStep, 3));  // levels, all of them at 3
+  const std::int64_t lanes = lanes_of(acc);
   for (int k = 2; k >= 0; --k) {
     if (k >= by)
-      std::copy(std::begin(acc.level[k - by]), std::end(acc.level[k - by]), std::begin(acc.level[k]));
+      std::copy_n(acc.level[k - by], lanes, acc.level[k]);
     else
-      std::fill(std::begin(acc.level[k]), std::end(acc.level[k]), 0.0);
+      std::fill_n(acc.level[k], lanes, 0.0);
   }
   if (change != 0)
     for (auto& level : acc.level)
-      for (double& x : level) x = std::ldexp(x, change);
+      for (std::int64_t l = 0; l < lanes; ++l) level[l] = std::ldexp(level[l], change);
   set_window(acc, top);
 }
 
-}  // namespace
-
-namespace {
-/// Adds what fits the window to a lane: to each level the multiple of its unit that is left.
-void add_to_levels(SumAccumulator& acc, std::int64_t lane, double x) {
-  for (int k = 0; k < 3; ++k) {
-    const double part = (x + acc.extract[k]) - acc.extract[k];
-    acc.level[k][lane] += part;
-    x -= part;
+/// Makes the window one that a summand of this size fits.
+void fit_window(SumAccumulator& acc, double largest) {
+  const std::int64_t top = top_for(largest);
+  if (is_fresh(acc)) {
+    for (auto& level : acc.level) std::fill_n(level, lanes_of(acc), 0.0);
+    set_window(acc, top);
+  } else if (top > acc.top) {
+    raise(acc, top);
   }
 }
+
 }  // namespace
 
-void reset(SumAccumulator& acc, ir::Reduction::Kind kind) {
+void reset(SumAccumulator& acc, ir::Reduction::Kind kind, int lanes) {
+  acc.lanes = std::max(lanes, 4);
   if (kind == ir::Reduction::Kind::sum) {
-    clear_levels(acc);
-    acc.special = 0;
-    set_window(acc, kLowest);
+    acc.limit = acc.special = 0;
+    acc.top = 0;
     return;
   }
   const double infinity = std::numeric_limits<double>::infinity();
-  std::fill(std::begin(acc.extremum), std::end(acc.extremum), kind == ir::Reduction::Kind::min ? infinity : -infinity);
+  std::fill_n(acc.extremum, acc.lanes, kind == ir::Reduction::Kind::min ? infinity : -infinity);
 }
 
 extern "C" void tessera_sum_slow(SumAccumulator* acc, const double* x, int lanes) {
-  if (is_fresh(*acc)) {
-    clear_levels(*acc);
-    acc->special = 0;
-    set_window(*acc, kLowest);
-  }
-  double largest = 0;
-  for (int l = 0; l < lanes; ++l)
-    if (std::isfinite(x[l])) largest = std::max(largest, std::fabs(x[l]));
-  if (const std::int64_t top = top_for(largest); top > acc->top) raise(*acc, top);
+  double rest[kMaxLanes], largest = 0;
   for (int l = 0; l < lanes; ++l) {
-    if (!std::isfinite(x[l])) {
-      acc->special += x[l];
-      continue;
-    }
-    add_to_levels(*acc, l, acc->top > kHighestFast ? std::ldexp(x[l], -int(kHugeShift)) : x[l]);
+    rest[l] = std::isfinite(x[l]) ? x[l] : 0.0;
+    largest = std::max(largest, std::fabs(rest[l]));
   }
+  fit_window(*acc, largest);
+  for (int l = 0; l < lanes; ++l)
+    if (!std::isfinite(x[l])) acc->special += x[l];
+  if (acc->top > kHighestFast)
+    for (int l = 0; l < lanes; ++l) rest[l] = std::ldexp(rest[l], -int(kHugeShift));
+  for (int k = 0; k < 3; ++k)  // to each level the multiple of its unit that is left
+    for (int l = 0; l < lanes; ++l) {
+      const double part = (rest[l] + acc->extract[k]) - acc->extract[k];
+      acc->level[k][l] += part;
+      rest[l] -= part;
+    }
 }
 
 ExactSum::Int128 ExactSum::get(int level) const { return (Int128{level_[level].high} << 64) | level_[level].low; }
@@ -158,7 +156,8 @@ void ExactSum::add(const SumAccumulator& acc) {
   if (is_fresh(acc)) return;
   raise(acc.top);
   const int lost = int((top_ - acc.top) / kStep);  // levels of acc that now lie below the last unit
-  for (int k = 0; k + lost < 3; ++k) add(k + lost, in_units(acc.level[k], acc.top - scale(acc.top) - kStep * (k + 1)));
+  for (int k = 0; k + lost < 3; ++k)
+    add(k + lost, in_units(acc.level[k], lanes_of(acc), acc.top - scale(acc.top) - kStep * (k + 1)));
 }
 
 void ExactSum::add(const ExactSum& other) {
@@ -198,7 +197,7 @@ void ReductionValue::add(double x) {
 
 void ReductionValue::add(const SumAccumulator& acc) {
   if (kind_ == Kind::sum) return sum_.add(acc);
-  for (double x : acc.extremum) extremum_ = std::max(extremum_, key(x));
+  for (std::int64_t l = 0; l < lanes_of(acc); ++l) extremum_ = std::max(extremum_, key(acc.extremum[l]));
 }
 
 void ReductionValue::add(const SumBins& bins) {

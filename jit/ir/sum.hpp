@@ -39,8 +39,8 @@ namespace jit {
 /// Additions per lane that a SumAccumulator takes before it must be moved into an ExactSum and reset.
 constexpr std::int64_t kMaxAdditions = std::int64_t{1} << 24;
 
-/// The empty accumulator of a kind of reduction (max: -inf, min: +inf).
-void reset(SumAccumulator& acc, ir::Reduction::Kind kind);
+/// The empty accumulator of a kind of reduction (max: -inf, min: +inf), for so many lanes: others are neither written nor read.
+void reset(SumAccumulator& acc, ir::Reduction::Kind kind, int lanes = kMaxLanes);
 
 /// The exact value of a sum so far: any number of accumulators, threads, ranks. Holds up to 2^42 summands.
 class ExactSum {

@@ -186,7 +186,8 @@ inline Node* made(Operand x) {
 }
 inline Node* with_operands(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b, Expr c) {
   Node* n = fresh(op, shape, attribute);
-  for (int i = 0; Expr * x : {&a, &b, &c}) std::construct_at(&n->kid[i++], x->forget());
+  std::construct_at(&n->kid[0], std::move(a)), std::construct_at(&n->kid[1], std::move(b)),
+      std::construct_at(&n->kid[2], std::move(c));
   return n;
 }
 }  // namespace

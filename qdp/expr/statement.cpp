@@ -311,9 +311,9 @@ int Statement::walk(const Node& n, int frame, int depth) {
   if (const int record = known(n, frame); record >= 0) return record;
   if (depth == kDeepest) return walk_deep(n, frame);
   const int inner = n.op == Op::shift ? frame_of(frame, n.load.map.get(), &n.load.map) : frame;
-  int kids[3] = {-1, -1, -1};
-  for (int k = 0; k < 3 && n.kid[k]; ++k) kids[k] = walk(*n.kid[k], inner, depth + 1);
-  return finish(n, frame, inner, kids[0], kids[1], kids[2]);
+  const auto operand = [&](int k) { return n.kid[k] ? walk(*n.kid[k], inner, depth + 1) : -1; };
+  const int a = operand(0), b = operand(1), c = operand(2);
+  return finish(n, frame, inner, a, b, c);
 }
 
 /// With a stack of its own: sums may be hundreds of thousands of terms deep.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -37,11 +38,18 @@ void add_block(SumAccumulator& acc, const double* x, int lanes, int first_lane) 
   }
 }
 
-/// Sum in blocks of `lanes`, over `threads` accumulators.
+/// An empty one for so many lanes, in memory of which nothing else may be believed.
+SumAccumulator in_used_memory(Kind kind, int lanes) {
+  SumAccumulator acc;
+  std::memset(static_cast<void*>(&acc), 0x3F, sizeof acc);  // 5e-4 everywhere
+  reset(acc, kind, lanes);
+  return acc;
+}
+
+/// Sum in blocks of `lanes`, in turn in the first and the second half of those of one of `threads` accumulators.
 double sum(std::vector<double> x, int lanes = 8, int threads = 1) {
   while (x.size() % std::size_t(lanes) != 0) x.push_back(0);
-  std::vector<SumAccumulator> acc(static_cast<std::size_t>(threads));
-  for (auto& a : acc) reset(a, Kind::sum);
+  std::vector<SumAccumulator> acc(static_cast<std::size_t>(threads), in_used_memory(Kind::sum, 2 * lanes));
   const std::size_t blocks = x.size() / std::size_t(lanes);
   for (std::size_t b = 0; b < blocks; ++b)
     add_block(acc[b * acc.size() / blocks], &x[b * std::size_t(lanes)], lanes, b % 2 ? lanes : 0);
@@ -320,6 +328,9 @@ TEST_CASE("the largest and the smallest") {
   reset(acc, Kind::min);
   acc.extremum[3] = -2;
   CHECK(reduced(Kind::min, acc) == -2);
+  acc = in_used_memory(Kind::max, 4);
+  acc.extremum[3] = -7;
+  CHECK(reduced(Kind::max, acc) == -7);
 }
 
 namespace {
