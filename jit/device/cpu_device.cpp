@@ -104,6 +104,15 @@ namespace {
 // of the second level, of which each thread has 256 KiB at least; else more, as a call costs something.
 constexpr std::int64_t kBytesPerPiece = 64 << 10, kBytesPerStream = 512 << 10;
 
+// Waking a hot team costs 0.2 us and its end as much again; below this much work on one thread it does not pay.
+constexpr double kParallelNanoseconds = 1500;
+// Of work in the last pieces: a call and its piece cost a tenth of it.
+constexpr double kNanosecondsPerPiece = 500;
+
+bool is_parallel(const DeviceLaunch& launch) {
+  return launch.nanoseconds * static_cast<double>(launch.end - launch.begin) > kParallelNanoseconds;
+}
+
 std::int64_t bytes_per_group(const ir::Kernel& kernel) {
   std::int64_t bytes = 0;
   for (const ir::Leaf& leaf : kernel.leaves)
@@ -122,17 +131,23 @@ bool has_extrema(const ir::Kernel& kernel) {
 Pieces::How pieces_of(std::span<const DeviceLaunch> launches, const std::array<Range, 2>& halves, int threads) {
   const bool two = std::ranges::all_of(halves, [](const Range& half) { return half.begin < half.end; });
   std::int64_t most = 1;
+  double nanoseconds = 0;
   bool reuses = launches.size() > 1, extrema = false;
   for (const DeviceLaunch& launch : launches) {
     most = std::max(most, bytes_per_group(*launch.kernel));
     reuses |= two && reads_other_sites(*launch.kernel);
     extrema |= has_extrema(*launch.kernel);
+    nanoseconds += launch.nanoseconds;
   }
   const bool may_move = threads > 1 && !extrema;
   const std::int64_t whole = halves[1].end - halves[0].begin, size = reuses     ? kBytesPerPiece / most
                                                                      : may_move ? kBytesPerStream / most
                                                                                 : whole;
-  return {.size = std::max<std::int64_t>(size, 1), .both = reuses, .may_move = may_move};
+  const auto least = static_cast<std::int64_t>(kNanosecondsPerPiece / std::max(nanoseconds, 1.0)) + 1;
+  return {.size = std::max<std::int64_t>(size, 1),
+          .least = may_move ? std::min(least, std::max<std::int64_t>(size, 1)) : 0,
+          .both = reuses,
+          .may_move = may_move};
 }
 
 }  // namespace
@@ -143,7 +158,7 @@ bool CpuDevice::interleaves(const DeviceLaunch& launch) const {
 
 /// `sums`: [thread][launch][reduction].
 void CpuDevice::run(std::span<const DeviceLaunch> launches, Range groups, SumAccumulator* sums, int threads) {
-  if (launches.size() == 1 && !launches[0].parallel) {  // too little for pieces
+  if (launches.size() == 1 && !is_parallel(launches[0])) {  // too little for pieces
     const LaunchArguments arguments = arguments_of(launches[0], sums);
     return function_of(launches[0])(&arguments, groups.begin, groups.end);
   }
@@ -177,7 +192,7 @@ void CpuDevice::launch_interleaved(std::span<const DeviceLaunch> launches) {
   bool parallel = false;
   for (const DeviceLaunch& launch : launches) {
     width += launch.kernel->reductions.size();
-    parallel |= launch.parallel;
+    parallel |= is_parallel(launch);
   }
   const int threads = parallel ? pool_.threads() : 1;
   const std::int64_t groups = first.end - first.begin, most = kMaxAdditions / first.kernel->trips;

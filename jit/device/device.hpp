@@ -46,7 +46,7 @@ struct DeviceLaunch {
   const std::uint64_t* masks = nullptr;
   std::int64_t begin = 0, end = 0;    ///< groups, or entries of the list
   std::int64_t middle = 0;            ///< where the second checkerboard begins: threads take their share of both sides
-  bool parallel = true;               ///< false: too little work to wake other threads
+  double nanoseconds = 1000;          ///< about what a group takes of one thread (CPU)
   int block = 0;                      ///< threads per block (GPU); 0: the device's choice
   int sites = 1;                      ///< per thread, as the code was made for (GPU)
   ReductionValue* results = nullptr;  ///< [reductions] are given what is found in the domain

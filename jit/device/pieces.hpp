@@ -1,4 +1,5 @@
-// How threads divide a launch: each takes its own share of the groups piece by piece, and then what others have not begun.
+// How threads divide a launch: each takes its own share of the groups piece by piece, and then what others have not begun. Pieces
+// become smaller towards the end of a share, so that threads which began late or run slower are not waited for long.
 //
 // A share is the same groups for all launches over a domain, so a thread meets the memory that it touched first. But where the machine has
 // given its processor to another process for a while, the others go on with what it has not begun.
@@ -21,7 +22,8 @@ class Pieces {
   static constexpr std::uint64_t kLaunches = std::uint64_t{1} << 24;
 
   struct How {
-    std::int64_t size = 1;  ///< groups of a piece
+    std::int64_t size = 1;   ///< groups of a piece, at most
+    std::int64_t least = 0;  ///< at least, towards the end; 0: `size`
     /// A piece is of both halves, so that sites of one checkerboard find their neighbours in the cache, which those of the other have
     /// read; otherwise one half comes after the other.
     bool both = false;
@@ -40,12 +42,13 @@ class Pieces {
     launch_ += kLaunch;
     if (launch_ == 0) {  // the numbers have been used up
       for (int i = 0; i < capacity_; ++i)
-        taken_[static_cast<std::size_t>(i)].pieces.store(0, std::memory_order_relaxed);
+        taken_[static_cast<std::size_t>(i)].groups.store(0, std::memory_order_relaxed);
       launch_ = kLaunch;
     }
     // If shares are one piece, there is nothing to look for at others.
     const std::int64_t longest = std::max(halves[0].end - halves[0].begin, halves[1].end - halves[1].begin);
-    owners_ = how.may_move && longest > how.size * threads ? std::min(threads, kMostOwners) : 1;
+    if (how_.least == 0) how_.least = how.size;
+    owners_ = how.may_move && longest > how_.least * threads ? std::min(threads, kMostOwners) : 1;
   }
 
   /// run(begin, end) for this thread's pieces, then for those that are left of others'. Each piece is run once, if each thread calls it.
@@ -56,7 +59,7 @@ class Pieces {
 
  private:
   struct alignas(64) Taken {
-    std::atomic<std::uint64_t> pieces{0};  ///< of the launch whose number its upper bits are
+    std::atomic<std::uint64_t> groups{0};  ///< of the launch whose number its upper bits are
   };
   static constexpr std::uint64_t kLaunch = std::uint64_t{1} << 40;
   // Threads whose shares one looks at: many looks would take longer than a piece.
@@ -65,35 +68,37 @@ class Pieces {
   template <class Run>
   void take_of(int owner, Run& run) {
     std::array<Share, 2> shares;
-    std::array<std::int64_t, 2> count;
+    std::array<std::int64_t, 2> length;
     for (std::size_t half = 0; half < 2; ++half) {
       shares[half] = share(halves_[half].begin, halves_[half].end, owner, threads_);
-      count[half] = (shares[half].end - shares[half].begin + how_.size - 1) / how_.size;
+      length[half] = shares[half].end - shares[half].begin;
     }
-    const std::int64_t all = how_.both ? std::max(count[0], count[1]) : count[0] + count[1];
-    const auto run_piece = [&](std::size_t half, std::int64_t piece) {
-      const std::int64_t begin = shares[half].begin + piece * how_.size;
-      if (begin < shares[half].end) run(begin, std::min(begin + how_.size, shares[half].end));
+    const auto run_part = [&](std::size_t half, std::int64_t begin, std::int64_t end) {
+      begin = std::max<std::int64_t>(begin, 0), end = std::min(end, length[half]);
+      if (begin < end) run(shares[half].begin + begin, shares[half].begin + end);
     };
-    for (std::int64_t piece; (piece = next(taken_[static_cast<std::size_t>(owner)], all)) < all;) {
-      if (how_.both)
-        run_piece(0, piece), run_piece(1, piece);
-      else
-        piece < count[0] ? run_piece(0, piece) : run_piece(1, piece - count[0]);
+    const std::int64_t all = how_.both ? std::max(length[0], length[1]) : length[0] + length[1],
+                       behind = how_.both ? 0 : length[0];
+    for (;;) {
+      const Range piece = next(taken_[static_cast<std::size_t>(owner)], all);
+      if (piece.begin == piece.end) return;
+      run_part(0, piece.begin, piece.end);
+      run_part(1, piece.begin - behind, piece.end - behind);
     }
   }
 
-  /// A piece of `all` that nobody has taken, which is taken then; or `all`.
-  std::int64_t next(Taken& taken, std::int64_t all) {
-    std::uint64_t found = taken.pieces.load(std::memory_order_relaxed);
+  /// Of a share of `all`, a piece that nobody has taken, which is taken then; empty: there is none.
+  Range next(Taken& taken, std::int64_t all) {
+    constexpr std::int64_t kPartOfRest = 4;
+    std::uint64_t found = taken.groups.load(std::memory_order_relaxed);
     for (;;) {
-      if (found < launch_) {  // an earlier launch's
-        if (taken.pieces.compare_exchange_weak(found, launch_ + 1, std::memory_order_relaxed)) return 0;
-        continue;
-      }
-      const auto piece = static_cast<std::int64_t>(found - launch_);
-      if (piece >= all) return all;
-      if (taken.pieces.compare_exchange_weak(found, found + 1, std::memory_order_relaxed)) return piece;
+      const std::int64_t begin = found < launch_ ? 0 : static_cast<std::int64_t>(found - launch_);  // earlier: nothing
+      if (begin >= all) return {all, all};
+      const std::int64_t size = std::clamp((all - begin) / kPartOfRest, how_.least, std::max(how_.least, how_.size)),
+                         end = std::min(begin + size, all);
+      if (taken.groups.compare_exchange_weak(found, launch_ + static_cast<std::uint64_t>(end),
+                                             std::memory_order_relaxed))
+        return {begin, end};
     }
   }
 

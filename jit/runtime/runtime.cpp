@@ -36,8 +36,6 @@
 namespace jit {
 namespace {
 
-// Waking a hot team costs 0.2 us and its end as much again; below this much work on one thread it does not pay.
-constexpr double kParallelNanoseconds = 1500;
 // An instruction of the IR on a group: a load, or an operation on one or two registers, with what overlaps.
 constexpr double kNanosecondsPerOperation = 0.5;
 
@@ -342,7 +340,6 @@ inline DeviceLaunch Runtime::State::device_launch(const Launch& launch, const Bo
                                                   ReductionValue* results) {
   const KernelHandle& kernel = *part.kernel;
   const Domain& domain = *launch.domain;
-  const std::int64_t groups = domain.end - domain.begin;
   DeviceLaunch run;
   run.kernel = &kernel.ir;
   apply(kernel.classes[part.size_class], run);
@@ -354,7 +351,7 @@ inline DeviceLaunch Runtime::State::device_launch(const Launch& launch, const Bo
   run.begin = domain.begin;
   run.end = domain.end;
   run.middle = domain.listed || launch.fields.empty() ? domain.end : launch.fields[0]->order().first_odd;
-  run.parallel = kernel.cost.operations * kNanosecondsPerOperation * static_cast<double>(groups) > kParallelNanoseconds;
+  run.nanoseconds = kernel.cost.operations * kNanosecondsPerOperation;
   run.results = results;
   return run;
 }

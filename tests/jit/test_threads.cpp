@@ -99,7 +99,8 @@ bool comes_true(Condition&& condition) {
 }
 
 std::string words(const Pieces::How& how) {
-  return std::to_string(how.size) + (how.both ? " both" : "") + (how.may_move ? " may move" : "");
+  return std::to_string(how.least) + " to " + std::to_string(how.size) + (how.both ? " both" : "") +
+         (how.may_move ? " may move" : "");
 }
 
 const std::array<std::array<Range, 2>, 5> kHalves = {{{{{0, 1000}, {1000, 2000}}},
@@ -115,8 +116,11 @@ TEST_CASE("pieces cover both halves once, whoever takes them") {
     ThreadPool pool(threads);
     Pieces pieces;
     for (const auto& halves : kHalves)
-      for (const Pieces::How how : {Pieces::How{1}, Pieces::How{7, true}, Pieces::How{7, false, false},
-                                    Pieces::How{64, true, false}, Pieces::How{100000, true}}) {
+      for (const Pieces::How how :
+           {Pieces::How{.size = 1}, Pieces::How{.size = 7, .both = true}, Pieces::How{.size = 7, .may_move = false},
+            Pieces::How{.size = 64, .both = true, .may_move = false}, Pieces::How{.size = 100000, .both = true},
+            Pieces::How{.size = 50, .least = 1}, Pieces::How{.size = 50, .least = 3, .both = true},
+            Pieces::How{.size = 100000, .least = 7, .both = true}}) {
         CAPTURE(threads);
         CAPTURE(words(how));
         for (int launch = 0; launch < 3; ++launch) {  // what is left of the one before does not matter
@@ -165,6 +169,15 @@ TEST_CASE(
   pieces.divide(halves, 2, {.size = 10, .both = false, .may_move = false});
   pieces.take(0, note);
   CHECK(begun == std::vector<std::int64_t>{0, 10, 40, 50});
+
+  // A quarter of what is left, as long as that is not less than the least.
+  std::vector<Range> taken;
+  const auto note_all = [&](std::int64_t begin, std::int64_t end) { taken.push_back({begin, end}); };
+  pieces.divide(halves, 2, {.size = 8, .least = 2, .may_move = false});
+  pieces.take(0, note_all);
+  const std::vector<std::int64_t> ends = {8, 16, 20, 42, 46, 49, 51, 53, 55, 57, 59, 60};
+  REQUIRE(taken.size() == ends.size());
+  for (std::size_t i = 0; i < ends.size(); ++i) CHECK(taken[i].end == ends[i]);
 
   // The caller is held up in its first piece until all others are done.
   ThreadPool pool(2);
