@@ -48,6 +48,9 @@ void vectors(Session& session) {
   DComplex inner;
   Double norm;
 
+  typename P::Fermion z;
+  session.run("zero", {0, kFermion}, [&] { z = zero; });
+  session.run("copy", {0, 2 * kFermion}, [&] { z = x; });
   session.run("axpy", {2 * kFermion, 3 * kFermion}, [&] { y += a * x; });
   session.run("norm2", {2 * kFermion, kFermion}, [&] { norm = norm2(x); });
   session.run("innerProduct", {8 * kFermion / 2, 2 * kFermion}, [&] { inner = innerProduct(x, y); });
@@ -62,6 +65,17 @@ void gauge_covariant(Session& session) {
 
   const int mu = 0;
   session.run("covderiv", kCovariantDerivative, [&] { covariant_derivative<P>(psi, u[mu], phi, mu); });
+
+  typename P::ColorMatrix staples;
+  session.run("staples", {(Nd - 1) * (4 * kMatrixMatrix + 2 * kLink), (Nd + 1) * kLink}, [&] {
+    staples = zero;
+    for (int nu = 0; nu < Nd; ++nu)
+      if (nu != mu) {
+        const auto ahead = shift(u[nu], FORWARD, mu);
+        staples += ahead * adj(shift(u[mu], FORWARD, nu)) * adj(u[nu]) +
+                   adj(shift(ahead, BACKWARD, nu)) * adj(shift(u[mu], BACKWARD, nu)) * shift(u[nu], BACKWARD, nu);
+      }
+  });
 
   constexpr int kPlanes = Nd * (Nd - 1) / 2;
   constexpr double kRealTraceOfProduct = 9 * 3 + 8;
