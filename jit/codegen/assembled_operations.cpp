@@ -36,6 +36,23 @@ void OperationAssembler::use_slot(View& view, std::size_t s) {
   if (halves_ > 1) view.halves[s] = new_cell(), view.blocks[s] = new_cell();
 }
 
+void OperationAssembler::use_order(const LaneOrder& order, int number, int last_step) {
+  const bool is_table = order.slots.size() == 1;
+  for (const std::size_t s : order.slots) {
+    const auto [entry, is_new] = lane_entries_.try_emplace({s, order.word_bytes}, -1);
+    if (is_new) entry->second = new_cell();
+    uses_cell(entry->second, is_table ? last_step : 0);
+    if (is_table) word_of(number).home = {Home::Kind::cell, entry->second, 0};
+  }
+}
+
+std::optional<ir::Place> OperationAssembler::read_by(const Node& permute) const {
+  const Node& n = node(root(permute.a));
+  const bool is_again = n.op == Op::load && n.type != Type::b1 && !is_gathered(n.place) &&
+                        !kernel_.leaves[std::size_t(n.place.leaf)].written;
+  return is_again ? std::optional(n.place) : std::nullopt;
+}
+
 void OperationAssembler::plan_memory() {
   for (std::size_t i = 0; i < kernel_.leaves.size(); ++i) field_cells_.push_back(new_cell());
   const auto slots = kernel_.slots.size();
@@ -45,6 +62,7 @@ void OperationAssembler::plan_memory() {
   use_slot(here_, 0);
   truth_cells_.assign(kernel_.nodes.size(), -1);
   if (!kernel_.reductions.empty()) sums_cell_ = new_cell(), lane_sums_cell_ = new_cell();
+  std::map<int, int> reads_of_orders;  // the last steps that may read words again and need their order
   for_steps([&](const Step& s, int now) {
     if (s.kind == Step::Kind::store) return use_address(here_, kernel_.stores[std::size_t(s.number)].place, now);
     if (s.kind == Step::Kind::reduction) return uses_cell(lane_sums_cell_, now);
@@ -56,12 +74,17 @@ void OperationAssembler::plan_memory() {
     }
     if (n.op == Op::permute) {
       use_slot(here_, std::size_t(n.integer));
-      Word& lanes = word_of(lanes_of(std::size_t(n.integer), ir::bytes(n.type)));
-      if (lanes.home.kind == Home::Kind::none) lanes.home = {Home::Kind::cell, new_cell(), 0};
-      uses_cell(lanes.home.cell, last_use(lanes));
+      if (const std::optional<Place> place = read_by(n)) {
+        const int last = last_use(word_of(s.number));
+        use_address(here_, *place, last);
+        int& read = reads_of_orders.try_emplace(order_of(s.number), -1).first->second;
+        read = std::max(read, last);
+      }
     }
     if (n.type == Type::b1) truth_cells_[std::size_t(s.number)] = new_cell();
   });
+  for (const auto& [order, number] : lane_orders())
+    use_order(order, number, std::max(last_use(word_of(number)), reads_of_orders[number]));
   const int once = int(order_.once.size());
   for (const Request& r : requests_.once) use_address(ahead_, r.place, int(r.step));
   for (const auto* list : {&requests_.repeated, &requests_.each})
@@ -74,6 +97,8 @@ void OperationAssembler::plan_memory() {
     if (kernel_.slots[s].gathered && here_.groups[s] >= 0) positions_at_[s] = new_vector();
   for (auto& [place, chunks] : gathers_)
     for (int c = 0; c < lanes_ / chunk(); ++c) chunks.push_back(new_vector());
+  for (const auto& [order, number] : lane_orders())
+    if (order.slots.size() > 1) word_of(number).home = {Home::Kind::stack, 0, new_vector()};
   if (kernel_.listed && !avx512_) mask4_at_ = new_vector(), mask8_at_ = new_vector();
   if (!kernel_.reductions.empty()) {
     scratch_at_ = new_vector();
@@ -88,6 +113,9 @@ void OperationAssembler::plan_memory() {
 }
 
 int OperationAssembler::lane_table(const LaneExchange& exchange, int word_bytes) {
+  const auto [known, is_new] =
+      lane_tables_.try_emplace({exchange.flip, exchange.ring, exchange.step, word_bytes}, int(pool_.size()));
+  if (!is_new) return known->second;
   std::string table(2 * std::size_t(width_), '\0');
   const int parts = word_bytes / 4;
   for (int l = 0; l < lanes_; ++l)
@@ -99,7 +127,7 @@ int OperationAssembler::lane_table(const LaneExchange& exchange, int word_bytes)
       put(0, l), put(1, exchange.source(l));
     }
   pool_.push_back({{}, std::move(table)});
-  return int(pool_.size()) - 1;
+  return known->second;
 }
 
 // ---- fused multiply-adds ---------------------------------------------------------------------------------------------
@@ -164,7 +192,7 @@ void OperationAssembler::fma(int i, const Node& n) {
       if (word_of(c).reg >= 0)
         vmovaps(vec(d, bytes), reg(c));
       else
-        vmovaps(vec(d, bytes), memory(word_of(c).home));
+        read(d, c);
       if (word_of(a).reg < 0 && later_use(word_of(a)) == kNever) std::swap(a, b);
       emit(k231, vec(d, bytes), a, b);
     }
@@ -349,17 +377,21 @@ void OperationAssembler::prefetch(const Request& request) {
 
 void OperationAssembler::permute(int i, const Node& n) {
   if (n.type == Type::b1) return permute_truths(i, n);
-  const int value = root(n.a), lanes = lanes_of(std::size_t(n.integer), ir::bytes(n.type)), bytes = word_of(i).bytes;
+  const int value = root(n.a), lanes = order_of(i), bytes = word_of(i).bytes;
   if (bytes == 16)
     binary(i, value, lanes, false, [&](const Xmm& d, const Xmm& a, const Xbyak::Operand& b) { vpermilps(d, a, b); });
   else
     binary(i, lanes, value, false, [&](const Xmm& d, const Xmm& a, const Xbyak::Operand& b) {
       vpermps(wide(d.getIdx(), bytes), wide(a.getIdx(), bytes), b);
     });
+  if (const std::optional<Place> words = read_by(n)) {
+    const Home home = place(*words);
+    word_of(i).home = {Home::Kind::permuted, home.cell, home.at, lanes};
+  }
 }
 
 void OperationAssembler::permute_truths(int i, const Node& n) {
-  const int lanes = lanes_of(std::size_t(n.integer), 4), bytes = 4 * lanes_;
+  const int lanes = order_of(i), bytes = 4 * lanes_;
   const Xmm from = vec(fetch(lanes), bytes);
   const int r = take(), of_value = truth_cells_[std::size_t(root(n.a))];
   const Xmm& d = vec(r, bytes);

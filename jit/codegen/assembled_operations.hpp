@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +55,10 @@ class OperationAssembler : protected VectorRegisters {
   int chunk() const { return std::min(width_ / 8, lanes_); }
   /// For each lane, four bytes at a time, which lane it takes if the neighbourhood stays inside, and behind them if it leaves.
   int lane_table(const LaneExchange& exchange, int word_bytes);
+  /// An order of lanes is needed until a step: where it, or what it is made of, is found.
+  void use_order(const LaneOrder& order, int number, int last_step);
+  /// The words whose lanes a permute puts in order, if they can be read again at any time.
+  std::optional<Place> read_by(const Node& permute) const;
 
   // ---- operations, loads and stores ----------------------------------------------------------------------------------
 
@@ -146,6 +151,9 @@ class OperationAssembler : protected VectorRegisters {
   int groups_cell_ = -1, masks_cell_ = -1, mask_cell_ = -1, sums_cell_ = -1, lane_sums_cell_ = -1;
   int run_cell_ = -1, trip_cell_ = -1, round_cell_ = -1;
   int mask4_at_ = 0, mask8_at_ = 0, scratch_at_ = 0, gprs_at_ = 0;
+  /// By slot and bytes of a word: the cell with the address of the row of lanes. By exchange and bytes: the number of the rows in the pool.
+  std::map<std::pair<std::size_t, int>, int> lane_entries_;
+  std::map<std::array<int, 4>, int> lane_tables_;
   std::map<int, int> bits_of_lanes_;  ///< by the bytes of a word: number of the constant, from 1
 };
 

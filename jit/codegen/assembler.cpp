@@ -305,6 +305,8 @@ class KernelAssembler : private OperationAssembler {
     for (std::size_t s = 1; s < kernel_.slots.size(); ++s)
       if (here_.groups[s] >= 0 && kernel_.slots[s].gathered) positions(s);
     for (const auto& [where, chunks] : gathers_) offsets(std::size_t(where.first), std::size_t(where.second), chunks);
+    for (const auto& [order, number] : lane_orders())
+      if (order.slots.size() > 1) lane_order(order, word_of(number));
   }
   /// Of the step that is so many ahead; a list's group is in rax.
   void head_of(const View& view, int ahead) {
@@ -380,8 +382,8 @@ class KernelAssembler : private OperationAssembler {
     std::vector<std::pair<int, int>> lanes;  // size of a word, cell
     if (&view == &here_)
       for (const int size : {4, 8})
-        if (const Home& home = word_of(lanes_of(s, size)).home; home.kind != Home::Kind::none)
-          lanes.emplace_back(size, home.cell), cells.push_back(home.cell);
+        if (const auto entry = lane_entries_.find({s, size}); entry != lane_entries_.end())
+          lanes.emplace_back(size, entry->second), cells.push_back(entry->second);
     when_asked(cells, reads, [this, &view, &slot, s, parent, lanes] {
       const Reg64 from = cached(view.groups[parent]), table = cached(table_cells_[s]);
       movsxd(rax, dword[table + from * 4]);
@@ -397,10 +399,26 @@ class KernelAssembler : private OperationAssembler {
       if (!lanes.empty()) shl(rax, std::countr_zero(unsigned(width_)));
       for (const auto& [size, to] : lanes) {
         const Reg64 entry = defined(to);
-        lea(entry, in_pool(lane_table(slot.exchange.within(lanes_), size)));
+        lea(entry, in_pool(lane_table(exchange_in(s), size)));
         add(entry, rax);
       }
     });
+  }
+
+  /// Of several exchanges: each takes lanes of what those nearer to the site have left.
+  void lane_order(const LaneOrder& order, const Word& w) {
+    const Xmm &lanes = vec(0, w.bytes), &next = vec(1, w.bytes);
+    const auto entry = [&](std::size_t s) { return ptr[cached(lane_entries_.at({s, order.word_bytes}))]; };
+    vmovaps(lanes, entry(order.slots.back()));
+    for (std::size_t k = order.slots.size() - 1; k-- > 0;) {
+      if (w.bytes == 16) {
+        vmovaps(next, entry(order.slots[k]));
+        vpermilps(lanes, next, lanes);
+      } else {
+        vpermps(wide(0, w.bytes), wide(0, w.bytes), entry(order.slots[k]));
+      }
+    }
+    vmovaps(stack(w.home.at), lanes);
   }
 
   /// Where the sites of a gathered slot are, four bytes for each lane.

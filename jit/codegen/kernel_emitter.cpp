@@ -9,6 +9,7 @@
 #include "jit/codegen/requests.hpp"
 #include "jit/codegen/schedule.hpp"
 #include "jit/ir/abi.hpp"
+#include "jit/ir/nodes.hpp"
 #include "jit/ir/site_layout.hpp"
 #include "jit/ir/trips.hpp"
 #include "jit/support/error.hpp"
@@ -344,7 +345,7 @@ class KernelEmitter {
     if (n.op == Op::load)
       values_[i] = load(n);
     else if (n.op == Op::permute)
-      values_[i] = permute(std::size_t(n.integer), values_[std::size_t(n.a)]);
+      values_[i] = permute(n);
     else
       values_[i] = operations_.node(kernel_, n, values_, scalars_);
   }
@@ -383,7 +384,13 @@ class KernelEmitter {
     unsent_.clear();
   }
 
-  Value* permute(std::size_t slot, Value* value) {
+  Value* permute(const Node& n) {
+    Value* value = values_[std::size_t(n.a)];
+    ir::for_slots_left(kernel_, n, [&](std::size_t slot) { value = exchanged(slot, value); });
+    return value;
+  }
+
+  Value* exchanged(std::size_t slot, Value* value) {
     const LaneExchange exchange = kernel_.slots[slot].exchange.within(lanes_);
     if (exchange.is_none()) return value;
     llvm::SmallVector<int> lanes;

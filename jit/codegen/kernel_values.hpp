@@ -4,12 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "jit/codegen/schedule.hpp"
 #include "jit/ir/ir.hpp"
-#include "jit/ir/lane_exchange.hpp"
+#include "jit/ir/nodes.hpp"
 
 namespace jit {
 
@@ -21,6 +22,7 @@ class KernelValues {
 
   /// `lanes`: of a step.
   KernelValues(const ir::Kernel& kernel, int lanes) : kernel_(kernel), lanes_(lanes), order_(schedule(kernel)) {
+    find_orders();
     resolve();
     find_uses();
   }
@@ -33,11 +35,12 @@ class KernelValues {
     bool negative = false;
   };
 
-  /// Where the words of a value can be read again.
+  /// Where the words of a value can be read again. Permuted: as those of a cell, with their lanes in this order.
   struct Home {
-    enum class Kind : std::uint8_t { none, cell, stack, pool } kind = Kind::none;
+    enum class Kind : std::uint8_t { none, cell, stack, pool, permuted } kind = Kind::none;
     int cell = 0;         ///< that holds the address, to which `at` is added
-    std::int32_t at = 0;  ///< cell, stack: bytes; pool: number of the constant
+    std::int32_t at = 0;  ///< cell, stack, permuted: bytes; pool: number of the constant
+    int order = -1;       ///< permuted: order_of()
   };
 
   struct Word {
@@ -55,10 +58,15 @@ class KernelValues {
   const Word& word_of(int i) const { return words_[std::size_t(i)]; }
   Alias alias(ir::Value v) const { return alias_[std::size_t(v)]; }
   int root(ir::Value v) const { return alias_[std::size_t(v)].root; }
-  /// A pseudo-value: which lane each lane of words of this size takes in a slot.
-  int lanes_of(std::size_t slot, int word_bytes) const {  // truth values are spread over words of four bytes
-    return int(kernel_.nodes.size() + 2 * slot + (word_bytes == 8 ? 1 : 0));
-  }
+  /// Which lane of its operand each lane of a permute is: what the exchanges of these slots come to, the nearest one last.
+  struct LaneOrder {
+    std::vector<std::size_t> slots;
+    int word_bytes = 4;  ///< truth values are spread over words of four bytes
+    auto operator<=>(const LaneOrder&) const = default;
+  };
+  /// A pseudo-value: the order of a permute's lanes; -1 if all stay where they are.
+  int order_of(int permute) const { return order_of_[std::size_t(permute)]; }
+  const std::map<LaneOrder, int>& lane_orders() const { return orders_; }
 
   template <class F>
   void for_steps(F&& f) const {
@@ -95,7 +103,7 @@ class KernelValues {
       result = {s.number, false};
       const bool may_be_negative = signs_are_taken[std::size_t(s.number)];
       if (n.op == Op::bitcast || (n.op == Op::convert && node(n.a).type == n.type) ||
-          (n.op == Op::permute && exchange_of(n).is_none()))
+          (n.op == Op::permute && order_of(s.number) < 0))
         result = alias(n.a);
       else if (n.op == Op::neg && ir::is_float(n.type) && may_be_negative)
         result = {root(n.a), !alias(n.a).negative};
@@ -104,8 +112,20 @@ class KernelValues {
     });
   }
 
-  LaneExchange exchange_of(const Node& n) const {
-    return kernel_.slots[std::size_t(n.integer)].exchange.within(lanes_);
+  LaneExchange exchange_in(std::size_t slot) const { return kernel_.slots[slot].exchange.within(lanes_); }
+  void find_orders() {
+    order_of_.assign(kernel_.nodes.size(), -1);
+    for_steps([&](const Step& step, int) {
+      if (step.kind != Step::Kind::node || node(step.number).op != Op::permute) return;
+      const Node& n = node(step.number);
+      LaneOrder order{{}, ir::bytes(n.type) == 8 ? 8 : 4};
+      ir::for_slots_left(kernel_, n, [&](std::size_t s) {
+        if (!exchange_in(s).is_none()) order.slots.push_back(s);
+      });
+      if (!order.slots.empty())
+        order_of_[std::size_t(step.number)] =
+            orders_.try_emplace(std::move(order), int(kernel_.nodes.size() + orders_.size())).first->second;
+    });
   }
   bool is_alias(int i) const { return root(i) != i; }
 
@@ -118,11 +138,11 @@ class KernelValues {
     const Node& n = node(s.number);
     for (ir::Value v : operands(n))
       if (v != ir::kNone) f(root(v));
-    if (n.op == Op::permute) f(lanes_of(std::size_t(n.integer), ir::bytes(n.type)));
+    if (n.op == Op::permute) f(order_of(s.number));
   }
 
   void find_uses() {
-    const std::size_t count = kernel_.nodes.size() + 2 * kernel_.slots.size();
+    const std::size_t count = kernel_.nodes.size() + orders_.size();
     words_.assign(count, Word{});
     for_steps([&](const Step& s, int) { for_sources(s, [&](int v) { ++word_of(v).end; }); });
     int total = 0;
@@ -140,8 +160,7 @@ class KernelValues {
       });
     });
     for (std::size_t i = 0; i < kernel_.nodes.size(); ++i) words_[i].bytes = lanes_ * ir::bytes(kernel_.nodes[i].type);
-    for (std::size_t i = kernel_.nodes.size(); i < count; ++i)
-      words_[i].bytes = lanes_ * ((i - kernel_.nodes.size()) % 2 == 1 ? 8 : 4);
+    for (const auto& [order, number] : orders_) word_of(number).bytes = lanes_ * order.word_bytes;
   }
 
   int next_use(const Word& w) const { return w.next < w.end ? uses_[std::size_t(w.next)] : kNever; }
@@ -164,7 +183,9 @@ class KernelValues {
 
  private:
   std::vector<Alias> alias_;
-  std::vector<Word> words_;  ///< of the nodes; then two for each slot: lanes_of()
+  std::map<LaneOrder, int> orders_;  ///< their numbers come after those of the nodes
+  std::vector<int> order_of_;        ///< [node]
+  std::vector<Word> words_;          ///< of the nodes, then of the orders of lanes
   std::vector<int> uses_;
 };
 

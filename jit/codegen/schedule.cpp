@@ -14,14 +14,22 @@ using ir::Op;
 using ir::Place;
 using ir::Value;
 
-/// Available without operands; takes no place in the backbone.
-bool is_source(Op op) { return op == Op::constant || op == Op::argument || op == Op::load; }
+/// Of nodes: whether it is a load, or one with its lanes permuted: an instruction either way, and as easily read again.
+std::vector<bool> find_reads(const Kernel& kernel) {
+  std::vector<bool> reads(kernel.nodes.size());
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const Node& n = kernel.nodes[i];
+    reads[i] = n.op == Op::load || (n.op == Op::permute && reads[std::size_t(n.a)]);
+  }
+  return reads;
+}
 
 class Scheduler {
  public:
   explicit Scheduler(const Kernel& kernel)
       : kernel_(kernel),
         nodes_(kernel.nodes.size()),
+        reads_(find_reads(kernel)),
         each_trip_(ir::computed_in_each_trip(kernel)),
         stored_(kernel.stores.size(), false) {
     find_users();
@@ -29,10 +37,10 @@ class Scheduler {
 
   Schedule run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (nodes_[i].live && !is_source(kernel_.nodes[i].op)) require(Value(i));
+      if (nodes_[i].live && !is_source(Value(i))) require(Value(i));
     for (std::size_t i = 0; i < kernel_.stores.size(); ++i) {
+      if (!stored_[i]) require(kernel_.stores[i].value);
       if (stored_[i]) continue;
-      require(kernel_.stores[i].value);
       for (Value v : overwritten_loads(kernel_.stores[i].place)) require(v);
       store(int(i));
     }
@@ -54,6 +62,9 @@ class Scheduler {
   State& at(Value v) { return nodes_[std::size_t(v)]; }
   const Node& node(Value v) const { return kernel_.nodes[std::size_t(v)]; }
   static std::array<Value, 3> operands(const Node& n) { return {n.a, n.b, n.c}; }
+  bool is_read(Value v) const { return reads_[std::size_t(v)]; }
+  /// Available without other operations; takes no place in the backbone.
+  bool is_source(Value v) const { return is_read(v) || node(v).op == Op::constant || node(v).op == Op::argument; }
 
   void find_users() {
     for (std::size_t i = 0; i < kernel_.stores.size(); ++i) {
@@ -86,7 +97,7 @@ class Scheduler {
       bool ready = true;
       if (!at(v).done)
         for (Value o : operands(node(v)))
-          if (o != ir::kNone && !at(o).done && !is_source(node(o).op)) {
+          if (o != ir::kNone && !at(o).done && !is_source(o)) {
             stack.push_back(o);
             ready = false;
           }
@@ -106,22 +117,32 @@ class Scheduler {
       std::vector<Value> follow;
       for (Value o : operands(node(v)))
         if (o != ir::kNone && !at(o).done) {
-          append(o);
+          append_source(o);
           follow.push_back(o);
         }
-      append(v);
-      for (Value o : operands(node(v)))
-        if (o != ir::kNone) --at(o).uses;
+      append_with_uses(v);
 
       std::vector<Value> next;
       for (Value u : at(v).users)
         if (!at(u).done && change_of_pressure(u) <= 0) next.push_back(u);
       for (Value o : follow)
-        if (node(o).op == Op::load)
+        if (is_read(o))
           for (Value u : at(o).users)
             if (!at(u).done && at_hand(u, o)) next.push_back(u);
       queue.insert(queue.end(), next.rbegin(), next.rend());
     }
+  }
+
+  void append_with_uses(Value v) {
+    append(v);
+    for (Value o : operands(node(v)))
+      if (o != ir::kNone) --at(o).uses;
+  }
+
+  /// With the load that it permutes, or several times.
+  void append_source(Value v) {
+    if (node(v).op == Op::permute && !at(node(v).a).done) append_source(node(v).a);
+    append_with_uses(v);
   }
 
   /// Adds the step; a value that only waits for its store is stored, unless a later load would see it.
@@ -145,7 +166,7 @@ class Scheduler {
   bool at_hand(Value u, Value loaded) {
     for (Value o : operands(node(u))) {
       if (o == ir::kNone || at(o).done) continue;
-      if (!is_source(node(o).op) || (node(o).op == Op::load && at(o).uses <= at(loaded).uses)) return false;
+      if (!is_source(o) || (is_read(o) && at(o).uses <= at(loaded).uses)) return false;
     }
     return true;
   }
@@ -164,9 +185,9 @@ class Scheduler {
           std::find(list.begin(), list.begin() + std::ptrdiff_t(k), o) != list.begin() + std::ptrdiff_t(k))
         continue;
       const int mine = int(std::count(list.begin(), list.end(), o));
-      if (node(o).op == Op::load && !at(o).done)
+      if (is_read(o) && !at(o).done)
         change += at(o).uses > mine ? registers(o) : 0;
-      else if (is_source(node(o).op) && node(o).op != Op::load)
+      else if (is_source(o) && !is_read(o))
         continue;
       else if (!at(o).done)
         return 1000;
@@ -201,7 +222,7 @@ class Scheduler {
 
   const Kernel& kernel_;
   std::vector<State> nodes_;
-  const std::vector<bool> each_trip_;
+  const std::vector<bool> reads_, each_trip_;
   std::vector<bool> stored_;
   Schedule result_;
 };

@@ -387,13 +387,19 @@ class SimtEmitter : private SimtCode {
     if (n.op == Op::load)
       values_[i] = load(n);
     else if (n.op == Op::permute)
-      values_[i] = permute(std::size_t(n.integer), values_[std::size_t(n.a)]);
+      values_[i] = permute(n);
     else
       values_[i] = operations_.node(kernel_, n, values_, scalars_);
   }
 
-  /// Loads see a slot's lanes in the order in which they lie; what comes from there is put into the parent's order.
-  Value* permute(std::size_t slot, Value* value) {
+  /// Loads see a slot's lanes in the order in which they lie; what comes from there is put into that of a frame farther up.
+  Value* permute(const Node& n) {
+    Value* value = values_[std::size_t(n.a)];
+    ir::for_slots_left(kernel_, n, [&](std::size_t slot) { value = exchanged(slot, value); });
+    return value;
+  }
+
+  Value* exchanged(std::size_t slot, Value* value) {
     const LaneExchange exchange = kernel_.slots[slot].exchange.within(sites_);
     if (exchange.is_none()) return value;
     llvm::SmallVector<int> order;

@@ -214,16 +214,34 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
     Word& w = word_of(v);
     if (w.reg < 0) {
       const int r = take();
-      vmovaps(vec(r, w.bytes), memory(w.home));
+      read(r, v);
       put(v, r);
     }
     pin(w.reg);
     return w.reg;
   }
+  /// Writes a value that is not in a register into this one.
+  void read(int r, int v) {
+    const Word& w = word_of(v);
+    const Xmm& d = vec(r, w.bytes);
+    if (w.home.kind != Home::Kind::permuted) {
+      vmovaps(d, memory(w.home));
+      return;
+    }
+    const Word& order = word_of(w.home.order);
+    const Home words = {Home::Kind::cell, w.home.cell, w.home.at};
+    if (w.bytes == 16) {
+      vmovaps(d, memory(words));
+      order.reg < 0 ? vpermilps(d, d, memory(order.home)) : vpermilps(d, d, reg(w.home.order));
+      return;
+    }
+    if (order.reg < 0) vmovaps(d, memory(order.home));
+    vpermps(wide(r, w.bytes), wide(order.reg < 0 ? r : order.reg, w.bytes), memory(words));
+  }
   /// Whether an instruction should take it from memory: it is not needed again, or later than what would have to go for it.
   bool stays_in_memory(int v) const {
     const Word& w = word_of(v);
-    if (w.reg >= 0) return false;
+    if (w.reg >= 0 || w.home.kind == Home::Kind::permuted) return false;
     const int later = later_use(w);
     if (later == kNever) return true;
     if (has_free()) return false;

@@ -21,6 +21,7 @@ std::size_t Builder::NodeHash::operator()(const Node& n) const {
       static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.slot)) << 16 | static_cast<std::uint16_t>(p.component));
   mix(static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.shifted_by)) << 32 |
       static_cast<std::uint64_t>(static_cast<std::uint16_t>(p.stride)) << 16 | static_cast<std::uint16_t>(p.leap));
+  mix(static_cast<std::uint16_t>(n.ancestor));
   return h;
 }
 
@@ -72,8 +73,13 @@ Value Builder::load(Place p) {
 }
 Value Builder::permute(int slot, Value v) {
   if (uniform(v)) return v;
+  if (negated(v)) return neg(permute(slot, node(v).a));
   Node n{.op = Op::permute, .type = type(v), .a = v};
   n.integer = slot;
+  if (const Node& inner = node(v); inner.op == Op::permute) {
+    n = inner;
+    n.ancestor = k_.slots[static_cast<std::size_t>(slot)].parent;
+  }
   return push(n);
 }
 

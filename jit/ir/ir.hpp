@@ -7,7 +7,7 @@
 //
 // A field in device order is `[group][component][lane]`: groups of `lanes` sites share one instruction. A kernel is
 // evaluated in *frames*: frame 0 is the site itself, every shift opens a further frame (Slot). Loads name the frame
-// they read in; `permute` carries a value from a slot's frame back to the frame of the slot's parent.
+// they read in; `permute` carries a value from a slot's frame back to that of the slot's parent, or of one farther up.
 #pragma once
 
 #include <cstdint>
@@ -63,10 +63,11 @@ struct Node {
   Type type{};
   Value a = kNone, b = kNone, c = kNone;
   /// constant: `real` for floats, `integer` otherwise (b1: 0 or 1). argument: `integer` = number of the scalar.
-  /// permute: `integer` = slot. load: `place`.
+  /// permute: `integer` = slot, `ancestor` = the one whose frame the value is carried to (-1: the parent). load: `place`.
   double real = 0;
   std::int64_t integer = 0;
   Place place{};
+  std::int16_t ancestor = -1;
   bool operator==(const Node&) const = default;
 };
 

@@ -33,6 +33,19 @@ constexpr bool is_elementary(Op op) {
   }
 }
 
+/// The slot whose frame a permute carries its operand to.
+inline int carried_to(const Kernel& kernel, const Node& permute) {
+  return permute.ancestor >= 0 ? permute.ancestor : kernel.slots[static_cast<std::size_t>(permute.integer)].parent;
+}
+/// f(slot) for those whose exchanges a permute undoes, in turn: from its operand's on.
+template <class F>
+void for_slots_left(const Kernel& kernel, const Node& permute, F&& f) {
+  const auto to = static_cast<std::size_t>(carried_to(kernel, permute));
+  for (auto s = static_cast<std::size_t>(permute.integer); s != to;
+       s = static_cast<std::size_t>(kernel.slots[s].parent))
+    f(s);
+}
+
 /// Whether an operation is one of words of this type; of those whose operands have other types than the result: true.
 constexpr bool applies_to(Op op, Type t) {
   if (is_elementary(op)) return is_float(t);

@@ -87,6 +87,7 @@ void print_node(Printer& out, Value number, const Node& node) {
       for (Value operand : {node.a, node.b, node.c})
         if (operand != kNone) (out << " ").value(operand);
       if (node.op == Op::permute) out << " @" << node.integer;
+      if (node.ancestor >= 0) out << ">" << std::int64_t{node.ancestor};
   }
   out << "\n";
 }

@@ -209,7 +209,7 @@ class Attempt {
     } else {
       for (std::size_t t = 0; t < trips_; ++t) {
         const Node& n = node(number, t);
-        if (n.op != first.op || n.type != first.type || n.integer != first.integer ||
+        if (n.op != first.op || n.type != first.type || n.integer != first.integer || n.ancestor != first.ancestor ||
             std::bit_cast<std::uint64_t>(n.real) != std::bit_cast<std::uint64_t>(first.real))
           return false;
       }

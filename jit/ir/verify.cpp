@@ -136,10 +136,17 @@ class Verifier {
         same(0, n.type);
         check(n.integer >= 1 && n.integer < std::int64_t(kernel_.slots.size()), what,
               "a slot from 1 to " + std::to_string(kernel_.slots.size() - 1), std::to_string(n.integer));
+        const int parent = kernel_.slots[std::size_t(n.integer)].parent;
+        int to = parent;
+        if (n.ancestor >= 0)
+          while (to > n.ancestor) to = kernel_.slots[std::size_t(to)].parent;
+        check(n.ancestor < 0 || (to == n.ancestor && to != parent), what,
+              "an ancestor of slot " + std::to_string(n.integer) + " that is not its parent",
+              "slot " + std::to_string(n.ancestor));
         if (frame == kAnyFrame) break;
         check(frame == n.integer, what, "a value of slot " + std::to_string(n.integer),
               "slot " + std::to_string(frame));
-        frame = kernel_.slots[std::size_t(n.integer)].parent;
+        frame = to;
         break;
       }
       case Op::lt:

@@ -39,6 +39,14 @@ inline Value permute(Kernel& k, int slot, Value v) {
   return push(k, {.op = Op::permute, .type = k.nodes[std::size_t(v)].type, .a = v, .integer = slot});
 }
 
+/// What was permuted before is permuted once, all the way.
+inline Value permute_at_once(Kernel& k, int slot, Value v) {
+  Node n = k.nodes[std::size_t(v)];
+  if (n.op != Op::permute) return permute(k, slot, v);
+  n.ancestor = k.slots[std::size_t(slot)].parent;
+  return push(k, n);
+}
+
 inline void store(Kernel& k, int leaf, int component, Value v, int stride = 0, int leap = 0) {
   k.stores.push_back({{std::int16_t(leaf), 0, std::int16_t(component), std::int16_t(stride), std::int16_t(leap)}, v});
 }
@@ -444,6 +452,46 @@ inline Kernel halves(int lanes, jit::LaneExchange exchange) {
   return k;
 }
 
+/// A product of four matrices of neighbours, up to three steps away, from the right; and the first of them once more.
+inline Kernel product_of_neighbours(Type t, int lanes, jit::LaneExchange exchange, jit::LaneExchange other) {
+  constexpr int kRows = 5;
+  Kernel k;
+  k.name = "product_of_neighbours";
+  k.lanes = lanes;
+  k.slots.push_back({0, false, exchange});
+  k.slots.push_back({1, false, other});
+  k.slots.push_back({2, false, exchange});
+  k.slots.push_back({1, false, exchange});
+  const auto times = [&](const std::vector<Value>& left, const std::vector<Value>& right) {
+    std::vector<Value> sums;
+    for (int c = 0; c < kRows * kRows; ++c)
+      for (int b = 0; b < kRows; ++b) {
+        const Value l = left[std::size_t(c / kRows * kRows + b)], r = right[std::size_t(b * kRows + c % kRows)];
+        if (b == 0)
+          sums.push_back(apply(k, Op::mul, t, l, r));
+        else
+          sums.back() = apply(k, Op::fma, t, l, r, sums.back());
+      }
+    return sums;
+  };
+  std::vector<Value> first, product;
+  for (int leaf = 0; leaf < 4; ++leaf) {
+    k.leaves.push_back({t, kRows * kRows, true, false});
+    std::vector<Value> factor;
+    for (int c = 0; c < kRows * kRows; ++c) {
+      factor.push_back(load(k, leaf, c, leaf + 1));
+      for (int slot = leaf + 1; slot != 0; slot = k.slots[std::size_t(slot)].parent)
+        factor.back() = permute_at_once(k, slot, factor.back());
+    }
+    if (leaf == 0) first = factor;
+    product = leaf == 0 ? factor : times(factor, product);
+  }
+  product = times(first, product);
+  k.leaves.push_back({t, kRows * kRows, false, true});
+  for (int c = 0; c < kRows * kRows; ++c) store(k, 4, c, product[std::size_t(c)]);
+  return k;
+}
+
 /// A Wilson hopping term: for eight neighbours a half spinor times a link, 18 reals per link. Leaf 0: spinor [4][3][2],
 /// leaves 1 to 4: links [3][3][2], leaf 5: result.
 inline Kernel wilson_hop(Type t, int lanes) {
@@ -574,6 +622,11 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, const In
     frame[std::size_t(v)] = f;
     return v;
   };
+  // Of a value of this frame; one that is the same in all may have been permuted out of another.
+  const auto carry = [&](int f, Value v) {
+    const bool at_once = frame[std::size_t(v)] == f && dice.below(2) == 0;
+    return at_once ? permute_at_once(k, f, v) : permute(k, f, v);
+  };
   const auto stride = [&](int component) { return k.trips > 1 && component < 2 && dice.below(2) ? 1 : 0; };
   const auto leaf_value = [&](int f) -> Value {
     if (dice.below(5) == 0) {
@@ -610,7 +663,7 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, const In
     const int f = dice.below(slots + 1);
     if (f != 0 && dice.below(3) == 0) {
       const Value v = operand(f, any_type());
-      note(frame[std::size_t(v)] == -1 ? -1 : k.slots[std::size_t(f)].parent, permute(k, f, v));
+      note(frame[std::size_t(v)] == -1 ? -1 : k.slots[std::size_t(f)].parent, carry(f, v));
       continue;
     }
     const Type t = any_type();
@@ -639,7 +692,7 @@ inline Kernel random_kernel(unsigned seed, int lanes, bool small_words, const In
     int f = dice.below(slots + 1);
     Value v = operand(f, t);
     while (f != 0 && frame[std::size_t(v)] != -1) {
-      v = permute(k, f, v);
+      v = carry(f, v);
       f = k.slots[std::size_t(f)].parent;
       note(f, v);
     }

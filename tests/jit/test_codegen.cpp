@@ -236,7 +236,41 @@ TEST_CASE("lanes are exchanged within registers and across the halves of a group
       CAPTURE(exchange.ring);
       CAPTURE(exchange.step);
       for (unsigned seed = 1; seed < 3; ++seed) check_every_code(halves(lanes, exchange), seed, {.prefetch = 2});
+      const jit::LaneExchange other = {.flip = std::uint8_t(lanes / 2)};
+      for (const Type t : {Type::f32, Type::f64}) {
+        check_every_code(product_of_neighbours(t, lanes, exchange, other), 1);
+        check_every_code(product_of_neighbours(t, lanes, other, exchange), 1);
+      }
     }
+}
+
+TEST_CASE("words of neighbours are read again rather than kept, and permuted once however far they come from") {
+  const tests::Folder folder;
+  const tests::Setting off("TESSERA_CACHE", "0"), where("TESSERA_DUMP_DIR", folder.path), what("TESSERA_DUMP", "asm");
+  const int lanes = jit::native_lanes();
+  if (!jit::can_assemble(product_of_neighbours(Type::f32, lanes, {.flip = 1}, {.flip = 2}), jit::VectorIsa::avx2))
+    return;
+  struct Counted {
+    int kept = 0, permuted = 0;
+  };
+  const auto count = [&](jit::LaneExchange exchange, jit::LaneExchange other) {
+    const Kernel kernel = product_of_neighbours(Type::f32, lanes, exchange, other);
+    const auto made = jit::Compiler(jit::make_cpu_target()).compile(kernel, {});
+    std::ifstream file(folder.path / (kernel.name + "_" + made.hash + ".asm"));
+    REQUIRE(file);
+    Counted result;
+    for (std::string line; std::getline(file, line);) {
+      result.permuted += line.find("vpermps") != std::string::npos || line.find("vpermilps") != std::string::npos;
+      result.kept += line.find("vmovap") != std::string::npos && line.ends_with("(%rsp)");
+    }
+    return result;
+  };
+  const Counted apart = count({}, {}), exchanged = count({.flip = 1}, {.flip = 2});
+  constexpr int kWords = 4 * 25;
+  CHECK(apart.permuted == 0);
+  CHECK(exchanged.permuted >= kWords);
+  CHECK(exchanged.permuted <= 2 * kWords);
+  CHECK(exchanged.kept <= apart.kept + 12);  // three orders of lanes among them; a matrix is 25
 }
 
 TEST_CASE("sums in kernels have the same bits for every width and split") {

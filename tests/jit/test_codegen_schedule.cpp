@@ -139,6 +139,54 @@ TEST_CASE("products are added row by row: what is alive hardly grows with the nu
   CHECK(pressure(eight, given) > 2 * pressure(eight, b));
 }
 
+TEST_CASE("what is stored as it was loaded, permuted or given is stored once") {
+  for (int trips : {1, 2}) {
+    CAPTURE(trips);
+    Kernel k;
+    k.trips = trips;
+    k.leaves = {{Type::f32, 8, true, false}, {Type::f32, 8, false, true}, {Type::f32, 8, true, true}};
+    k.arguments = {Type::f32};
+    k.slots.push_back({0, false, 8});
+    k.slots.push_back({1, false, 4});
+    const int stride = trips == 1 ? 0 : 4;
+    const Value copied = load(k, 0, 0, stride), own = load(k, 2, 1);
+    const Value far = push(k, {.op = Op::load, .type = Type::f32, .place = {0, 2, 3}});
+    const Value near = push(k, {.op = Op::permute, .type = Type::f32, .a = far, .integer = 2});
+    const Value here = push(k, {.op = Op::permute, .type = Type::f32, .a = near, .integer = 1});
+    const Value zero = push(k, {.op = Op::constant, .type = Type::f32});
+    const Value given = push(k, {.op = Op::argument, .type = Type::f32});
+    const Value sum = apply(k, Op::add, copied, here);
+    int component = 0;
+    for (const Value v : {copied, here, zero, given, sum, own, copied, zero})
+      if (component < 4 || stride == 0) store(k, 1, component++, v, stride);
+    store(k, 2, 1, here);
+    verify(k);
+    const std::size_t dead = stride == 0 ? 0 : 2;  // the last ones of those that are not stored
+    CHECK(complete(k, steps(jit::schedule(k)), k.nodes.size() - dead));
+  }
+}
+
+TEST_CASE("what is loaded and permuted moves down to its first use, as what is loaded does") {
+  Kernel k = sum_of_products(1, 6, 2);
+  k.slots.push_back({0, false, 8});
+  Kernel moved = k;
+  moved.nodes.clear();
+  std::vector<Value> now(k.nodes.size());
+  for (std::size_t i = 0; i < k.nodes.size(); ++i) {
+    Node n = k.nodes[i];
+    for (Value* v : {&n.a, &n.b, &n.c})
+      if (*v != kNone) *v = now[std::size_t(*v)];
+    if (n.op == Op::load) n.place.slot = 1;
+    now[i] = push(moved, n);
+    if (n.op == Op::load) now[i] = push(moved, {.op = Op::permute, .type = n.type, .a = now[i], .integer = 1});
+  }
+  for (Store& s : moved.stores) s.value = now[std::size_t(s.value)];
+  verify(moved);
+  const auto plain = steps(jit::schedule(k)), order = steps(jit::schedule(moved));
+  CHECK(complete(moved, order, moved.nodes.size()));
+  CHECK(pressure(moved, order) <= pressure(k, plain) + 1);
+}
+
 TEST_CASE("results are stored as soon as they are there: long vectors need few registers") {
   Kernel k;
   k.leaves = {{Type::f32, 288, true, false}, {Type::f32, 288, true, false}, {Type::f32, 288, false, true}};

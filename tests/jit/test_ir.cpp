@@ -236,6 +236,38 @@ TEST_CASE("the text of a kernel says everything but its name") {
   CHECK(hash(renamed) == hash(sample()));
 }
 
+TEST_CASE("a value is permuted once on its way through several frames, and signs are left outside") {
+  Kernel k;
+  k.leaves = {{Type::f64, 2, true, false}, {Type::f64, 2, false, true}};
+  for (const std::int16_t parent : {0, 1, 2}) k.slots.push_back({parent, false, 8});
+  Builder b(k);
+  const Value far = b.load({0, 3, 0});
+  const Value once = b.permute(1, b.neg(b.permute(2, b.permute(3, far))));
+  const Value sum = b.permute(1, b.permute(2, b.add(b.permute(3, far), b.load({0, 2, 1}))));
+  k.stores = {{{1, 0, 0}, once}, {{1, 0, 1}, sum}};
+  b.finish();
+  verify(k);
+  const std::string text = print(k);
+  CHECK(text.substr(text.find("%0")) ==
+        "%0 = load f64 leaf0[0] @3\n"
+        "%1 = permute f64 %0 @3\n"
+        "%2 = permute f64 %0 @3>0\n"
+        "%3 = neg f64 %2\n"
+        "%4 = load f64 leaf0[1] @2\n"
+        "%5 = add f64 %1 %4\n"
+        "%6 = permute f64 %5 @2>0\n"
+        "store leaf1[0] %3\n"
+        "store leaf1[1] %6\n");
+  for (const int to : {2, 3, 4}) {  // its parent, itself, none
+    Kernel spoilt = k;
+    spoilt.nodes[2].ancestor = std::int16_t(to);
+    CHECK_THROWS_AS(verify(spoilt), jit::InternalError);
+  }
+  Kernel other = k;
+  other.nodes[2].ancestor = 1;
+  CHECK(hash(other) != hash(k));
+}
+
 TEST_CASE("any change of what is computed changes the hash") {
   const std::function<void(Kernel&)> changes[] = {
       [](Kernel& k) { k.lanes = 8; },
