@@ -1,10 +1,10 @@
 // Builds kernel IR: shares equal sub-expressions, moves signs outwards and folds what is exact.
 //
 // Rules applied (all exact in IEEE arithmetic except that x+0, x*0 with *structural* zeros are dropped by the front end):
-// -(-x) = x;  permute(-x) = -permute(x);  x + (-y) = x - y;  (-x)*y = -(x*y);  fma(-x,-y,z) = fma(x,y,z);  x*1, x/1 = x;  x*(-1) = -x;
+// -(-x) = x;  x + (-y) = x - y;  (-x)*y = -(x*y);  fma(-x,-y,z) = fma(x,y,z);  x*1, x/1 = x;  x*(-1) = -x;
 // of integers, for the sign of a zero would change: -(x - y) = y - x;  -x - y = -(x + y);
-// constants of operations on constants; conversions to the same type; permute of values that are equal in all lanes; permutes one after
-// the other are one.
+// constants of operations on constants; conversions to the same type; permute of values that are equal in all lanes, of -x and of
+// what was permuted before.
 #pragma once
 
 #include <unordered_map>
