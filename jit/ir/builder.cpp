@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "jit/ir/nodes.hpp"
+#include "jit/ir/words.hpp"
 
 namespace jit::ir {
 
@@ -86,7 +87,9 @@ Value Builder::permute(int slot, Value v) {
 Value Builder::neg(Value a) {
   const Node n = node(a);
   if (n.op == Op::neg) return n.a;
-  if (n.op == Op::constant) return is_float(n.type) ? constant(n.type, -n.real) : constant_int(n.type, -n.integer);
+  if (n.op == Op::constant)
+    return is_float(n.type) ? constant(n.type, -n.real)
+                            : constant_int(n.type, integer<std::int64_t>(Op::neg, n.integer, 0));
   if (n.op == Op::sub && is_int(n.type)) return sub(n.b, n.a);
   return push({.op = Op::neg, .type = n.type, .a = a});
 }
@@ -96,7 +99,7 @@ Value Builder::add(Value a, Value b) {
   if (negated(a)) return sub(b, node(a).a);
   if (is_constant(a) && is_constant(b))
     return is_float(type(a)) ? constant(type(a), node(a).real + node(b).real)
-                             : constant_int(type(a), node(a).integer + node(b).integer);
+                             : constant_int(type(a), integer(Op::add, node(a).integer, node(b).integer));
   if (a > b) std::swap(a, b);
   return push({.op = Op::add, .type = type(a), .a = a, .b = b});
 }
@@ -105,7 +108,7 @@ Value Builder::sub(Value a, Value b) {
   if (negated(a) && is_int(type(a))) return neg(add(node(a).a, b));
   if (is_constant(a) && is_constant(b))
     return is_float(type(a)) ? constant(type(a), node(a).real - node(b).real)
-                             : constant_int(type(a), node(a).integer - node(b).integer);
+                             : constant_int(type(a), integer(Op::sub, node(a).integer, node(b).integer));
   return push({.op = Op::sub, .type = type(a), .a = a, .b = b});
 }
 Value Builder::mul(Value a, Value b) {
@@ -113,7 +116,7 @@ Value Builder::mul(Value a, Value b) {
   if (negated(b)) return neg(mul(a, node(b).a));
   if (is_constant(a) && is_constant(b))
     return is_float(type(a)) ? constant(type(a), node(a).real * node(b).real)
-                             : constant_int(type(a), node(a).integer * node(b).integer);
+                             : constant_int(type(a), integer(Op::mul, node(a).integer, node(b).integer));
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)}) {
     if (is_constant(x, 1)) return y;
     if (is_constant(x, -1)) return neg(y);
