@@ -41,14 +41,13 @@ void spin_products(Session& session) {
 
 template <class P>
 void vectors(Session& session) {
-  typename P::Fermion x, y;
+  typename P::Fermion x, y, z;
   gaussian(x);
   gaussian(y);
   const typename P::Real a = 1e-6;  // y stays finite however often it is added to
   DComplex inner;
   Double norm;
 
-  typename P::Fermion z;
   session.run("zero", {0, kFermion}, [&] { z = zero; });
   session.run("copy", {0, 2 * kFermion}, [&] { z = x; });
   session.run("axpy", {2 * kFermion, 3 * kFermion}, [&] { y += a * x; });

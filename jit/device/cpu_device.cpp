@@ -140,14 +140,13 @@ Pieces::How pieces_of(std::span<const DeviceLaunch> launches, const std::array<R
     nanoseconds += launch.nanoseconds;
   }
   const bool may_move = threads > 1 && !extrema;
-  const std::int64_t whole = halves[1].end - halves[0].begin, size = reuses     ? kBytesPerPiece / most
-                                                                     : may_move ? kBytesPerStream / most
-                                                                                : whole;
-  const auto least = static_cast<std::int64_t>(kNanosecondsPerPiece / std::max(nanoseconds, 1.0)) + 1;
-  return {.size = std::max<std::int64_t>(size, 1),
-          .least = may_move ? std::min(least, std::max<std::int64_t>(size, 1)) : 0,
-          .both = reuses,
-          .may_move = may_move};
+  const std::int64_t whole = halves[1].end - halves[0].begin,
+                     size = std::max<std::int64_t>(reuses     ? kBytesPerPiece / most
+                                                   : may_move ? kBytesPerStream / most
+                                                              : whole,
+                                                   1),
+                     least = static_cast<std::int64_t>(kNanosecondsPerPiece / std::max(nanoseconds, 1.0)) + 1;
+  return {.size = size, .least = may_move ? std::min(least, size) : 0, .both = reuses, .may_move = may_move};
 }
 
 }  // namespace

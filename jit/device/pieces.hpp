@@ -23,7 +23,7 @@ class Pieces {
 
   struct How {
     std::int64_t size = 1;   ///< groups of a piece, at most
-    std::int64_t least = 0;  ///< at least, towards the end; 0: `size`
+    std::int64_t least = 0;  ///< at least, towards the end; 0: `size`, which it does not exceed
     /// A piece is of both halves, so that sites of one checkerboard find their neighbours in the cache, which those of the other have
     /// read; otherwise one half comes after the other.
     bool both = false;
@@ -94,7 +94,7 @@ class Pieces {
     for (;;) {
       const std::int64_t begin = found < launch_ ? 0 : static_cast<std::int64_t>(found - launch_);  // earlier: nothing
       if (begin >= all) return {all, all};
-      const std::int64_t size = std::clamp((all - begin) / kPartOfRest, how_.least, std::max(how_.least, how_.size)),
+      const std::int64_t size = std::clamp((all - begin) / kPartOfRest, how_.least, how_.size),
                          end = std::min(begin + size, all);
       if (taken.groups.compare_exchange_weak(found, launch_ + static_cast<std::uint64_t>(end),
                                              std::memory_order_relaxed))

@@ -84,12 +84,16 @@ Value Builder::permute(int slot, Value v) {
   return push(n);
 }
 
+Value Builder::folded(Op op, Value a, Value b) {
+  const Type t = type(a);
+  return is_float(t) ? constant(t, floating(op, node(a).real, node(b).real, 0.0))
+                     : constant_int(t, integer(op, node(a).integer, node(b).integer));
+}
+
 Value Builder::neg(Value a) {
   const Node n = node(a);
   if (n.op == Op::neg) return n.a;
-  if (n.op == Op::constant)
-    return is_float(n.type) ? constant(n.type, -n.real)
-                            : constant_int(n.type, integer<std::int64_t>(Op::neg, n.integer, 0));
+  if (n.op == Op::constant) return folded(Op::neg, a, a);
   if (n.op == Op::sub && is_int(n.type)) return sub(n.b, n.a);
   return push({.op = Op::neg, .type = n.type, .a = a});
 }
@@ -97,26 +101,20 @@ Value Builder::neg(Value a) {
 Value Builder::add(Value a, Value b) {
   if (negated(b)) return sub(a, node(b).a);
   if (negated(a)) return sub(b, node(a).a);
-  if (is_constant(a) && is_constant(b))
-    return is_float(type(a)) ? constant(type(a), node(a).real + node(b).real)
-                             : constant_int(type(a), integer(Op::add, node(a).integer, node(b).integer));
+  if (is_constant(a) && is_constant(b)) return folded(Op::add, a, b);
   if (a > b) std::swap(a, b);
   return push({.op = Op::add, .type = type(a), .a = a, .b = b});
 }
 Value Builder::sub(Value a, Value b) {
   if (negated(b)) return add(a, node(b).a);
   if (negated(a) && is_int(type(a))) return neg(add(node(a).a, b));
-  if (is_constant(a) && is_constant(b))
-    return is_float(type(a)) ? constant(type(a), node(a).real - node(b).real)
-                             : constant_int(type(a), integer(Op::sub, node(a).integer, node(b).integer));
+  if (is_constant(a) && is_constant(b)) return folded(Op::sub, a, b);
   return push({.op = Op::sub, .type = type(a), .a = a, .b = b});
 }
 Value Builder::mul(Value a, Value b) {
   if (negated(a)) return neg(mul(node(a).a, b));
   if (negated(b)) return neg(mul(a, node(b).a));
-  if (is_constant(a) && is_constant(b))
-    return is_float(type(a)) ? constant(type(a), node(a).real * node(b).real)
-                             : constant_int(type(a), integer(Op::mul, node(a).integer, node(b).integer));
+  if (is_constant(a) && is_constant(b)) return folded(Op::mul, a, b);
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)}) {
     if (is_constant(x, 1)) return y;
     if (is_constant(x, -1)) return neg(y);

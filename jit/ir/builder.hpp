@@ -45,6 +45,8 @@ class Builder {
   const Node& node(Value v) const { return k_.nodes[static_cast<std::size_t>(v)]; }
   bool is_constant(Value v) const { return node(v).op == Op::constant; }
   bool is_constant(Value v, double x) const;
+  /// What the operation gives of constants.
+  Value folded(Op op, Value a, Value b);
   bool negated(Value v) const { return node(v).op == Op::neg; }
   Value push(Node n);
   bool uniform(Value v) const { return uniform_[static_cast<std::size_t>(v)]; }

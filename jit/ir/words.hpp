@@ -1,4 +1,4 @@
-// What the operations of the IR mean for one word, in C++: for the interpreters.
+// What the operations of the IR mean for one word, in C++: for the interpreters, and for constants.
 //
 // Meanings that C++ leaves open are fixed here and in the code generators alike: integers wrap; x / 0 = x % 0 = 0;
 // shift counts are taken modulo the width and >> keeps the sign; float -> integer truncates and saturates, NaN -> 0;
