@@ -209,6 +209,7 @@ void OperationAssembler::fma(int i, const Node& n) {
 void OperationAssembler::operation(int i) {
   const Node& n = node(i);
   if (is_alias(i)) return;
+  if (combination(i).kind != Combination::Kind::none) return combined(i, combination(i));
   switch (n.op) {
     case Op::constant:
       if (n.type == Type::b1)
@@ -539,6 +540,70 @@ void OperationAssembler::bitwise(int i, const Node& n) {
   binary(i, root(n.a), root(n.b), true, [&](const Xmm& d, const Xmm& x, const Xbyak::Operand& y) {
     n.op == Op::and_ ? vandps(d, x, y) : n.op == Op::or_ ? vorps(d, x, y) : vxorps(d, x, y);
   });
+}
+
+void OperationAssembler::combined(int i, const Combination& c) {
+  switch (c.kind) {
+    case Combination::Kind::none:
+    case Combination::Kind::inside:
+      return;
+    case Combination::Kind::bits:
+      return bits_of_three(i, c);
+    case Combination::Kind::splice:
+      if (c.of[1] != ir::kNone)
+        return binary(i, root(c.of[0]), root(c.of[1]), false,
+                      [&](const Xmm& d, const Xmm& x, const Xbyak::Operand& y) { vpshrdd(d, x, y, c.how); });
+      return shifted(i, root(c.of[0]),
+                     [&](const Xmm& d, const Xmm& x) { vpshrdd(d, x, in_pool(constant(c.upper, 4)), c.how); });
+    case Combination::Kind::shift:
+      return shifted(i, root(c.of[0]), [&](const Xmm& d, const Xmm& x) {
+        node(i).type == Type::i64 ? vpsrlq(d, x, c.how) : vpsrld(d, x, c.how);
+      });
+  }
+}
+
+/// In the register of an operand that is not needed any more; else in a copy of one.
+void OperationAssembler::bits_of_three(int i, const Combination& c) {
+  const int bytes = word_of(i).bytes;
+  std::array<int, 3> value, place = {0, 1, 2};  // of the operands; which of them the instruction's are
+  for (std::size_t k = 0; k < 3; ++k) {
+    value[k] = root(c.of[k]);
+    if (word_of(value[k]).reg >= 0) pin(word_of(value[k]).reg);
+  }
+  const auto at = [&](int k) { return value[std::size_t(place[std::size_t(k)])]; };
+  const auto first_if = [&](auto&& suits) {
+    const auto found = std::ranges::find_if(place, [&](int k) { return suits(value[std::size_t(k)]); });
+    if (found != place.end()) std::iter_swap(place.begin(), found);
+    return found != place.end();
+  };
+  int d = -1;
+  if (first_if([&](int v) { return may_be_written(v) && std::ranges::count(value, v) == 1; })) {
+    d = word_of(at(0)).reg;
+  } else {
+    first_if([&](int v) { return word_of(v).reg < 0 && later_use(word_of(v)) == kNever; });
+    d = take();
+    if (word_of(at(0)).reg >= 0)
+      vmovaps(vec(d, bytes), reg(at(0)));
+    else
+      read(d, at(0));
+  }
+  if (word_of(at(1)).reg < 0 && stays_in_memory(at(1))) std::swap(place[1], place[2]);
+  std::uint8_t table = 0;
+  for (unsigned bit = 0; bit < 8; ++bit) {
+    unsigned given = 0;  // of the operands as c has them
+    for (unsigned k = 0; k < 3; ++k) given |= (bit >> (2 - k) & 1) << (2 - place[k]);
+    table |= std::uint8_t((c.how >> given & 1) << bit);
+  }
+  const Xmm second = vec(fetch(at(1)), bytes);
+  if (stays_in_memory(at(2)))
+    vpternlogd(vec(d, bytes), second, memory(word_of(at(2)).home), table);
+  else
+    vpternlogd(vec(d, bytes), second, vec(fetch(at(2)), bytes), table);
+  for (const int v : value) {
+    if (word_of(v).reg == d) word_of(v).reg = -1;
+    used(v);
+  }
+  put(i, d);
 }
 
 void OperationAssembler::integer(int i, const Node& n) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "jit/codegen/combinations.hpp"
 #include "jit/codegen/schedule.hpp"
 #include "jit/ir/ir.hpp"
 #include "jit/ir/nodes.hpp"
@@ -21,7 +22,11 @@ class KernelValues {
   using Place = ir::Place;
 
   /// `lanes`: of a step.
-  KernelValues(const ir::Kernel& kernel, int lanes) : kernel_(kernel), lanes_(lanes), order_(schedule(kernel)) {
+  KernelValues(const ir::Kernel& kernel, int lanes, BitInstructions there_are)
+      : kernel_(kernel),
+        lanes_(lanes),
+        order_(schedule(kernel)),
+        combinations_(combinations(kernel, order_, there_are)) {
     find_orders();
     resolve();
     find_uses();
@@ -128,15 +133,17 @@ class KernelValues {
     });
   }
   bool is_alias(int i) const { return root(i) != i; }
+  const Combination& combination(int i) const { return combinations_[std::size_t(i)]; }
 
   /// f(value) for what a step reads.
   template <class F>
   void for_sources(const Step& s, F&& f) const {
     if (s.kind == Step::Kind::store) return f(root(kernel_.stores[std::size_t(s.number)].value));
     if (s.kind == Step::Kind::reduction) return f(root(kernel_.reductions[std::size_t(s.number)].value));
-    if (is_alias(s.number)) return;
+    const Combination::Kind kind = combination(s.number).kind;
+    if (is_alias(s.number) || kind == Combination::Kind::inside) return;
     const Node& n = node(s.number);
-    for (ir::Value v : operands(n))
+    for (ir::Value v : kind == Combination::Kind::none ? operands(n) : combination(s.number).of)
       if (v != ir::kNone) f(root(v));
     if (n.op == Op::permute) f(order_of(s.number));
   }
@@ -179,7 +186,8 @@ class KernelValues {
   const ir::Kernel& kernel_;
   const int lanes_;
   const Schedule order_;
-  int now_ = 0;  ///< number of the present step
+  const std::vector<Combination> combinations_;  ///< [node]
+  int now_ = 0;                                  ///< number of the present step
 
  private:
   std::vector<Alias> alias_;

@@ -33,11 +33,12 @@ class Scheduler {
         each_trip_(ir::computed_in_each_trip(kernel)),
         stored_(kernel.stores.size(), false) {
     find_users();
+    find_light();
   }
 
   Schedule run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (nodes_[i].live && !is_source(Value(i))) require(Value(i));
+      if (nodes_[i].live && !is_source(Value(i)) && !light_[i]) require(Value(i));
     for (std::size_t i = 0; i < kernel_.stores.size(); ++i) {
       if (!stored_[i]) require(kernel_.stores[i].value);
       if (stored_[i]) continue;
@@ -87,6 +88,31 @@ class Scheduler {
         }
     }
     for (State& s : nodes_) std::reverse(s.users.begin(), s.users.end());
+  }
+
+  /// What is made of one or two words that were read and of values that are at hand anyway, as what is unpacked or projected is: it moves
+  /// down to its first use, too, since the words wait in memory. Changes of sign do not: they are no instructions.
+  void find_light() {
+    constexpr int kAtHand = 8, kMostWords = 2;  // uses; words
+    std::vector<int> words(nodes_.size(), 0);   // 0: it is not light
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!nodes_[i].live || is_source(Value(i)) || node(Value(i)).op == Op::neg) continue;
+      int own = 0;
+      bool has_others = false;
+      for (Value v : operands(kernel_.nodes[i])) {
+        if (v == ir::kNone || node(v).op == Op::constant || node(v).op == Op::argument || at(v).uses >= kAtHand)
+          continue;
+        if (is_read(v) && at(v).uses <= (ir::is_int(node(v).type) ? 2 : 1))  // integers: two halves, perhaps
+          ++own;
+        else if (words[std::size_t(v)] > 0 && at(v).uses == 1)
+          own += words[std::size_t(v)];
+        else
+          has_others = true;
+      }
+      if (!has_others && own > 0 && own <= kMostWords) words[i] = own;
+    }
+    light_.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) light_[i] = words[i] > 0;
   }
 
   /// Emits a node and what it needs. Explicit stack, since sums can be thousands of terms deep.
@@ -223,6 +249,7 @@ class Scheduler {
   const Kernel& kernel_;
   std::vector<State> nodes_;
   const std::vector<bool> reads_, each_trip_;
+  std::vector<bool> light_;
   std::vector<bool> stored_;
   Schedule result_;
 };

@@ -27,6 +27,12 @@
 
 namespace jit {
 
+/// Those of this processor.
+inline BitInstructions bit_instructions(VectorIsa isa) {
+  if (isa != VectorIsa::avx512) return {};
+  return {.of_three = true, .splice = __builtin_cpu_supports("avx512vbmi2") != 0};
+}
+
 class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
  protected:
   using Type = ir::Type;  // Xbyak has another
@@ -37,7 +43,7 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
 
   VectorRegisters(const ir::Kernel& kernel, VectorIsa isa, int lanes, std::size_t room, void* buffer)
       : CodeGenerator(room, buffer),
-        KernelValues(kernel, lanes),
+        KernelValues(kernel, lanes, bit_instructions(isa)),
         isa_(isa),
         avx512_(isa == VectorIsa::avx512),
         width_(register_bytes(isa)) {
@@ -167,16 +173,17 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
   void pin(int r) { pinned_ |= 1u << r; }
   bool has_free() const { return free_ != 0; }
 
-  /// Of what is in registers and not used in this step, what is needed last. What can be read again where it came from costs
-  /// half of what must be stored first.
+  /// Of what is in registers and not used in this step, what is needed last. What must be stored first costs several times what can be
+  /// read again where it came from.
   int victim() const {
+    constexpr std::int64_t kStored = 4;
     int best = -1;
     std::int64_t farthest = -1;
     for (int r = 0; r < registers(); ++r) {
       if ((pinned_ >> r & 1) != 0) continue;
       const Word& w = word_of(owner_[std::size_t(r)]);
       const std::int64_t distance = std::int64_t{next_use(w)} - now_,
-                         weighed = w.home.kind == Home::Kind::none ? distance : 2 * distance;
+                         weighed = w.home.kind == Home::Kind::none ? distance : kStored * distance;
       if (weighed > farthest) farthest = weighed, best = r;
     }
     return best;

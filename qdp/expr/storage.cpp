@@ -88,32 +88,38 @@ struct Halves {
   Value number(Value bits) const { return a.b.bitcast(Type::f32, bits); }
 
   static constexpr double kMost = 32767, kOffset = 32768;
-  // Of a float's exponent, as in its bits: sites from kLeast to below kTooLarge have numbers in 16 bits and in lifted().
+  // Of a float's exponent, as in its bits: sites from kLeast to below kTooLarge have numbers in 16 bits, also 2^23 times as large.
   static constexpr int kMantissa = 23, kBias = 127, kLeast = 15, kTooLarge = kBias + 118;
 
-  /// q + kOffset behind 2^23, where floats are integers that end their bits. No conversion: GPUs have few units for those.
-  Value lifted(Value word, bool upper) const {
-    constexpr std::int64_t kBehind = (kBias + kMantissa) << kMantissa | 0x8000;
-    if (upper) return number(of(ir::Op::add, of(ir::Op::shr, word, whole(16)), whole(kBehind)));
-    return number(of(ir::Op::xor_, of(ir::Op::and_, word, whole(0xFFFF)), whole(kBehind)));
-  }
+  /// q + kOffset ends the bits of a float whose last bit stands for the scale 2^n: of (2^23 + kOffset + q) 2^n, less (2^23 + kOffset) 2^n.
+  /// No conversion, of which GPUs have few units, and no multiplication, of which hopping terms have enough.
   std::vector<Value> unpack(std::span<const Value> words, int components, Value scale) const {
-    const Value base = a.b.mul(scale, real(-(0x1p23 + kOffset)));
-    std::vector<Value> x;
-    for (int i = 0; i < components; ++i)
-      x.push_back(a.b.fma(lifted(words[static_cast<std::size_t>(i / 2)], i % 2 != 0), scale, base));  // exact
+    const Value exponent = of(ir::Op::add, scale, whole(kMantissa << kMantissa)),  // in the upper half of the word
+        upper = of(ir::Op::shl, upper_half(exponent), whole(16)),
+                base = a.b.mul(number(scale), real(0x1p23 + kOffset));  // NaN if the site is
+    const auto component = [&](Value half) {
+      return of(ir::Op::sub, number(of(ir::Op::or_, half, upper)), base);  // exact
+    };
+    std::vector<Value> x(static_cast<std::size_t>(components));
+    for (std::size_t i = 0; i < x.size(); i += 2) {
+      const Value word = words[i / 2];
+      if (i + 1 < x.size())
+        x[i + 1] = component(upper_half(word));  // first: the other one may take the word's register
+      x[i] = component(of(ir::Op::and_, word, whole(0xFFFF)));
+    }
     return x;
   }
-  /// The nearest integer in -32767..32767, modulo 2^16, in the lower half of the word. NaN: 32767.
+  Value upper_half(Value word) const { return of(ir::Op::and_, of(ir::Op::shr, word, whole(16)), whole(0xFFFF)); }
+  /// kOffset + the nearest integer in -32767..32767, which end the bits. NaN: 32767.
   Value rounded(Value x, Value scale) const {
-    constexpr double kShift = 0x1.8p23;  // floats behind it are integers, which end their bits
+    constexpr double kShift = 0x1p23 + kOffset;
     const Value q = of(ir::Op::min, a.b.fma(x, scale, real(kShift)), real(kShift + kMost));
-    return of(ir::Op::and_, bits(of(ir::Op::max, q, real(kShift - kMost))), whole(0xFFFF));
+    return bits(of(ir::Op::max, q, real(kShift - kMost)));
   }
   std::vector<Value> pack(std::span<const Value> x, Value scale) const {
     std::vector<Value> words;
     for (std::size_t i = 0; i < x.size(); i += 2) {
-      const Value low = rounded(x[i], scale);
+      const Value low = of(ir::Op::and_, rounded(x[i], scale), whole(0xFFFF));
       words.push_back(i + 1 == x.size() ? low
                                         : of(ir::Op::or_, low, of(ir::Op::shl, rounded(x[i + 1], scale), whole(16))));
     }
@@ -125,19 +131,19 @@ struct Halves {
     Value up, word;
   };
   Scale scale_of(std::span<const Value> x) const {
-    Value most = kZero;  // of bits: those of numbers are ordered as these, NaN last
-    for (const Value v : x) {
-      const Value size = bits(a.b.unary(ir::Op::abs, v));
-      most = most == kZero ? size : of(ir::Op::max, most, size);
-    }
-    const Value exponent = of(ir::Op::shr, most, whole(kMantissa));
+    std::vector<Value> most;  // of bits: those of numbers are ordered as these, NaN last
+    for (const Value v : x) most.push_back(bits(a.b.unary(ir::Op::abs, v)));
+    for (; most.size() > 1; most.resize((most.size() + 1) / 2))
+      for (std::size_t i = 0; i < most.size() / 2; ++i) most[i] = of(ir::Op::max, most[i], most[most.size() - 1 - i]);
+    const Value exponent = of(ir::Op::shr, most[0], whole(kMantissa));
     const Value is_number = of(ir::Op::lt, exponent, whole(kTooLarge));
     const Value tells = of(ir::Op::and_, is_number, of(ir::Op::le, whole(kLeast), exponent));
     const auto power = [&](Value biased) { return of(ir::Op::shl, biased, whole(kMantissa)); };
     const Value down = power(of(ir::Op::sub, exponent, whole(14))),
                 up = power(of(ir::Op::sub, whole(2 * kBias + 14), exponent));
     const Value nan = whole(0x7FC00000);
-    return {number(a.b.select(tells, up, whole(0))), a.b.select(tells, down, a.b.select(is_number, whole(0), nan))};
+    return {number(a.b.select(tells, up, whole(0))),
+            a.b.select(tells, down, a.b.select(is_number, whole(1 << kMantissa), nan))};
   }
 };
 
@@ -198,9 +204,9 @@ Tensor decode(Algebra& a, FieldStorage storage, Shape shape, std::span<const Val
   const int components = components_of_rows(rows, shape);
   const Halves halves{a};
   auto rest = words.subspan(static_cast<std::size_t>(packed_words(components)));
-  Value scale = halves.real(1 / Halves::kOffset);
+  Value scale = halves.bits(halves.real(1 / Halves::kOffset));
   if (has_scale(storage)) {
-    scale = halves.number(rest[0]);
+    scale = rest[0];
     rest = rest.subspan(1);
   }
   std::vector<Value> whole = halves.unpack(words, components, scale);

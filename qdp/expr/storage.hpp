@@ -9,7 +9,7 @@
 //
 // Of a matrix c V, V in SU(3), f is 1/c; of e^(i a) V it is e^(3 i a).
 //
-// Sixteen bits: two q in a word of 32, then one word for 2^(e-15), as a float; rows of two_rows_half, none of which is beyond 1,
+// Sixteen bits: two q + 2^15 in a word of 32, then one word for 2^(e-15), as a float; rows of two_rows_half, none of which is beyond 1,
 // are q / 2^15 and have no such word. f is a float. Rounded to the nearest, to even, within -32767..32767: the largest components
 // to 2^-15 2^e, others to 2^-16 2^e. Encoding again what was decoded changes nothing. Sites of which some component is no number,
 // or 2^118 or beyond, are NaN in all components; those with none at 2^-112 or beyond are nought.

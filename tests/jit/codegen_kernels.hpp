@@ -147,6 +147,58 @@ inline Kernel crowded(unsigned seed, Type t, int lanes, int trips) {
   return k;
 }
 
+/// Words made of bits of others: one operation upon another, some of whose operands have other users, more of them than registers. Shifts
+/// to the right whose upper bits are masked, whole words or not, and other bits above.
+inline Kernel crowded_bits(unsigned seed, Type t, int lanes, int trips) {
+  constexpr int kWords = 24, kOperations = 220, kStores = 40;
+  const int width = 8 * jit::ir::bytes(t);
+  Dice dice(seed);
+  Kernel k;
+  k.name = "crowded_bits_" + std::to_string(seed);
+  k.lanes = lanes;
+  k.trips = trips;
+  k.leaves = {{t, kWords, true, false}, {t, 2 * kStores, false, true}};
+  const auto constant = [&](std::uint64_t bits) {
+    const auto number = width == 32 ? std::int64_t(std::int32_t(std::uint32_t(bits))) : std::int64_t(bits);
+    return push(k, {.op = Op::constant, .type = t, .integer = number});
+  };
+  std::vector<Value> values;
+  for (int i = 0; i < kWords; ++i) values.push_back(load(k, 0, i, 0, trips > 1 && i % 2 == 0 ? 1 : 0));
+  values.resize(kWords - std::size_t(trips));  // which are read in no trip are dead
+  const auto any = [&] { return values[std::size_t(dice.below(int(values.size())))]; };
+  const auto operation = [&] { return dice.below(3) == 0 ? Op::and_ : dice.below(2) == 0 ? Op::or_ : Op::xor_; };
+  const auto operand = [&] { return dice.below(4) == 0 ? constant(dice.word(t)) : any(); };
+  for (int i = 0; i < kOperations; ++i) {
+    Value result = any();
+    if (dice.below(3) == 0) {
+      const int by = 1 + dice.below(width - 1);
+      const std::uint64_t ones = (~std::uint64_t{0} >> (64 - width)) >> by,
+                          upper = ~ones << (64 - width) >> (64 - width);
+      const Value mask = constant(dice.below(4) == 0 ? ones >> 1 : ones);
+      result = apply(k, Op::shr, t, result, constant(std::uint64_t(by)));
+      if (dice.below(8) == 0) values[0] = result;
+      result = dice.below(2) == 0 ? apply(k, Op::and_, t, result, mask) : apply(k, Op::and_, t, mask, result);
+      if (dice.below(8) == 0) values[1] = result;
+      const Op join = dice.below(3) == 0 ? Op::add : dice.below(2) == 0 ? Op::or_ : Op::xor_;
+      const int left = dice.below(8) == 0 ? by : width - by;
+      if (dice.below(3) != 0) {
+        const Value above = dice.below(2) == 0 ? constant(dice.below(4) == 0 ? dice.word(t) : dice.word(t) & upper)
+                                               : apply(k, Op::shl, t, any(), constant(std::uint64_t(left)));
+        result = dice.below(2) == 0 ? apply(k, join, t, result, above) : apply(k, join, t, above, result);
+      }
+    } else {
+      const Value inner = apply(k, operation(), t, operand(), operand()),
+                  other = dice.below(8) == 0 ? inner : operand();
+      if (dice.below(8) == 0) values[2] = inner;
+      result = dice.below(2) == 0 ? apply(k, operation(), t, inner, other) : apply(k, operation(), t, other, inner);
+      if (dice.below(3) == 0) result = apply(k, operation(), t, result, operand());
+    }
+    values[std::size_t(dice.below(int(values.size())))] = result;
+  }
+  for (int i = 0; i < kStores; ++i) store(k, 1, i, any(), trips > 1 ? kStores : 0);
+  return k;
+}
+
 /// Many fields, read in many frames, again and again: more addresses than registers for them, and some that are asked for after what they
 /// are computed from has made room.
 inline Kernel scattered(unsigned seed, Type t, int lanes, int trips, bool listed, bool gathers) {

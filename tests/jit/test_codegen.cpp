@@ -87,6 +87,13 @@ TEST_CASE("more values than registers, of all signs, agree with the interpreter 
         check_every_code(crowded(seed, t, lanes, seed % 3 == 0 ? 3 : 1), seed);
 }
 
+TEST_CASE("operations on bits that are one instruction together agree with the interpreter") {
+  for (Type t : {Type::i32, Type::i64})
+    for (int lanes : {16, 8, 4})
+      for (unsigned seed = 1; seed <= 16; ++seed)
+        check_every_code(crowded_bits(seed, t, lanes, seed % 4 == 0 ? 2 : 1), seed);
+}
+
 TEST_CASE("sines and cosines, of which one call gives both, agree with the interpreter") {
   for (Type t : {Type::f32, Type::f64})
     for (int lanes : kWidths)

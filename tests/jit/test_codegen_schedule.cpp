@@ -126,6 +126,48 @@ int position(const std::vector<Step>& order, Step::Kind kind, int number) {
 
 }  // namespace
 
+TEST_CASE("what is unpacked and projected waits in memory until it is multiplied") {
+  constexpr int kWords = 12, kHalf = kWords;  // two numbers in a word; as many of their sums
+  const auto rows = [&](bool packed) {
+    Kernel k;
+    k.leaves = {{packed ? Type::i32 : Type::f32, std::int16_t(packed ? kWords : 2 * kWords), true, false},
+                {Type::f32, 6 * kHalf, true, false},
+                {Type::f32, kHalf, false, true}};
+    std::vector<Value> numbers, sums;
+    if (packed) {
+      const auto of_bits = [&](Op op, Value a, std::int64_t b) {
+        const Value with = push(k, {.op = Op::constant, .type = Type::i32, .integer = b});
+        return push(k, {.op = op, .type = Type::i32, .a = a, .b = with});
+      };
+      for (int i = 0; i < kWords; ++i) {
+        const Value word = push(k, {.op = Op::load, .type = Type::i32, .place = {0, 0, std::int16_t(i), 0}});
+        for (const Value half : {of_bits(Op::and_, word, 0xFFFF), of_bits(Op::shr, word, 16)})
+          numbers.push_back(push(k, {.op = Op::bitcast, .type = Type::f32, .a = of_bits(Op::or_, half, 0x4B000000)}));
+      }
+    } else {
+      for (int i = 0; i < 2 * kWords; ++i) numbers.push_back(load(k, 0, i));
+    }
+    for (int i = 0; i < kHalf; ++i)
+      sums.push_back(apply(k, Op::add, numbers[std::size_t(i)], numbers[std::size_t(i + kHalf)]));
+    for (int i = 0; i < kHalf; ++i) {
+      Value z = kNone;
+      for (int j = 0; j < 6; ++j) {
+        const Value u = load(k, 1, 6 * i + j), x = sums[std::size_t(i / 6 * 6 + j)];
+        z = j == 0 ? apply(k, Op::mul, u, x) : apply(k, Op::fma, u, x, z);
+      }
+      store(k, 2, i, z);
+    }
+    verify(k);
+    return k;
+  };
+  for (const bool packed : {false, true}) {
+    const Kernel k = rows(packed);
+    const auto order = steps(jit::schedule(k));
+    CHECK(complete(k, order, k.nodes.size()));
+    CHECK(pressure(k, order) <= 6 + 8);  // the sums of one half; in the given order they are 12, and numbers 24
+  }
+}
+
 TEST_CASE("products are added row by row: what is alive hardly grows with the number of terms") {
   const Kernel one = sum_of_products(1, 6, 2), eight = sum_of_products(8, 6, 2);
   const auto a = steps(jit::schedule(one)), b = steps(jit::schedule(eight));

@@ -1,0 +1,135 @@
+#include "jit/codegen/combinations.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "jit/ir/type.hpp"
+
+namespace jit {
+namespace {
+
+using ir::Node;
+using ir::Op;
+using ir::Value;
+
+bool is_bitwise(Op op) { return op == Op::and_ || op == Op::or_ || op == Op::xor_; }
+
+constexpr unsigned of_bits(Op op, unsigned a, unsigned b) {
+  return op == Op::and_ ? a & b : op == Op::or_ ? a | b : a ^ b;
+}
+
+class Combiner {
+ public:
+  Combiner(const ir::Kernel& kernel, const Schedule& order, BitInstructions there_are)
+      : kernel_(kernel),
+        there_are_(there_are),
+        uses_(kernel.nodes.size()),
+        in_trips_(kernel.nodes.size()),
+        result_(kernel.nodes.size()) {
+    count(order.once, false);
+    count(order.each, true);
+    for (const auto* steps : {&order.once, &order.each})
+      for (const Step& s : *steps)
+        if (s.kind == Step::Kind::node && ir::is_int(node(s.number).type)) combine(s.number);
+  }
+  std::vector<Combination> result() && { return std::move(result_); }
+
+ private:
+  const Node& node(Value v) const { return kernel_.nodes[std::size_t(v)]; }
+  Combination& at(Value v) { return result_[std::size_t(v)]; }
+
+  void count(const std::vector<Step>& steps, bool in_trips) {
+    const auto use = [&](Value v) {
+      if (v != ir::kNone) ++uses_[std::size_t(v)];
+    };
+    for (const Step& s : steps) {
+      if (s.kind == Step::Kind::store) use(kernel_.stores[std::size_t(s.number)].value);
+      if (s.kind == Step::Kind::reduction) use(kernel_.reductions[std::size_t(s.number)].value);
+      if (s.kind != Step::Kind::node) continue;
+      in_trips_[std::size_t(s.number)] = in_trips;
+      for (const Value v : {node(s.number).a, node(s.number).b, node(s.number).c}) use(v);
+    }
+  }
+
+  /// Whether an operand is there for this node alone.
+  bool may_be_inside(Value operand, Value user) const {
+    return uses_[std::size_t(operand)] == 1 && in_trips_[std::size_t(operand)] == in_trips_[std::size_t(user)];
+  }
+  void put_inside(Value operand, Value user) {
+    if (may_be_inside(operand, user)) at(operand).kind = Combination::Kind::inside;
+  }
+
+  void combine(Value v) {
+    const Node& n = node(v);
+    for (const auto& [x, y] : {std::pair(n.a, n.b), std::pair(n.b, n.a)}) {
+      if (x == ir::kNone || y == ir::kNone) return;
+      if (shifts(v, x, y) || splices(v, x, y) || joins(v, x, y)) return;
+    }
+  }
+
+  int width(Value v) const { return 8 * ir::bytes(node(v).type); }
+  std::optional<std::uint64_t> constant(Value v) const {
+    if (node(v).op != Op::constant) return std::nullopt;
+    const auto bits = static_cast<std::uint64_t>(node(v).integer);
+    return width(v) == 64 ? bits : bits & 0xFFFFFFFF;
+  }
+  std::uint64_t ones(Value v, int without) const { return ~std::uint64_t{0} >> (64 - width(v) + without); }
+
+  /// (x >> n) & 11...1, of as many bits as are left.
+  bool shifts(Value v, Value shifted, Value mask) {
+    if (node(v).op != Op::and_ || node(shifted).op != Op::shr) return false;
+    const auto by = constant(node(shifted).b), kept = constant(mask);
+    if (!by || !kept || *by == 0 || *by >= std::uint64_t(width(v)) || *kept != ones(v, int(*by))) return false;
+    at(v) = {.kind = Combination::Kind::shift, .how = std::uint8_t(*by), .of = {node(shifted).a, ir::kNone, ir::kNone}};
+    put_inside(shifted, v);
+    return true;
+  }
+
+  /// The same, together with (y << (width - n)), or with a constant that has no other bits.
+  bool splices(Value v, Value shifted, Value above) {
+    const Op op = node(v).op;
+    if (!there_are_.splice || width(v) != 32 || !(op == Op::or_ || op == Op::xor_ || op == Op::add)) return false;
+    const Combination& inner = at(shifted);
+    if (inner.kind != Combination::Kind::shift || !may_be_inside(shifted, v)) return false;
+    Combination whole = {.kind = Combination::Kind::splice, .how = inner.how, .of = inner.of};
+    if (const auto bits = constant(above)) {
+      if ((*bits & ones(v, inner.how)) != 0) return false;
+      whole.upper = static_cast<std::uint32_t>(*bits >> (width(v) - inner.how));
+    } else {
+      if (node(above).op != Op::shl) return false;
+      const auto by = constant(node(above).b);
+      if (!by || *by != std::uint64_t(width(v) - inner.how)) return false;
+      whole.of[1] = node(above).a;
+    }
+    at(v) = whole;
+    put_inside(shifted, v);
+    return true;
+  }
+
+  bool joins(Value v, Value inner, Value other) {
+    const Op outer = node(v).op, first = node(inner).op;
+    if (!there_are_.of_three || !is_bitwise(outer) || !is_bitwise(first)) return false;
+    if (at(inner).kind != Combination::Kind::none || !may_be_inside(inner, v)) return false;
+    std::uint8_t table = 0;
+    for (unsigned i = 0; i < 8; ++i)
+      table |= std::uint8_t(of_bits(outer, of_bits(first, i >> 2 & 1, i >> 1 & 1), i & 1) << i);
+    at(v) = {.kind = Combination::Kind::bits, .how = table, .of = {node(inner).a, node(inner).b, other}};
+    put_inside(inner, v);
+    return true;
+  }
+
+  const ir::Kernel& kernel_;
+  const BitInstructions there_are_;
+  std::vector<int> uses_;
+  std::vector<bool> in_trips_;
+  std::vector<Combination> result_;
+};
+
+}  // namespace
+
+std::vector<Combination> combinations(const ir::Kernel& kernel, const Schedule& order, BitInstructions there_are) {
+  return Combiner(kernel, order, there_are).result();
+}
+
+}  // namespace jit
