@@ -32,6 +32,7 @@ class Combiner {
     for (const auto* steps : {&order.once, &order.each})
       for (const Step& s : *steps)
         if (s.kind == Step::Kind::node && ir::is_int(node(s.number).type)) combine(s.number);
+    put_inside(order.each), put_inside(order.once);
   }
   std::vector<Combination> result() && { return std::move(result_); }
 
@@ -40,15 +41,12 @@ class Combiner {
   Combination& at(Value v) { return result_[std::size_t(v)]; }
 
   void count(const std::vector<Step>& steps, bool in_trips) {
-    const auto use = [&](Value v) {
-      if (v != ir::kNone) ++uses_[std::size_t(v)];
-    };
     for (const Step& s : steps) {
-      if (s.kind == Step::Kind::store) use(kernel_.stores[std::size_t(s.number)].value);
-      if (s.kind == Step::Kind::reduction) use(kernel_.reductions[std::size_t(s.number)].value);
+      if (s.kind == Step::Kind::store) change_uses(kernel_.stores[std::size_t(s.number)].value, +1);
+      if (s.kind == Step::Kind::reduction) change_uses(kernel_.reductions[std::size_t(s.number)].value, +1);
       if (s.kind != Step::Kind::node) continue;
       in_trips_[std::size_t(s.number)] = in_trips;
-      for (const Value v : {node(s.number).a, node(s.number).b, node(s.number).c}) use(v);
+      for (const Value v : operands_of(s.number)) change_uses(v, +1);
     }
   }
 
@@ -56,8 +54,29 @@ class Combiner {
   bool may_be_inside(Value operand, Value user) const {
     return uses_[std::size_t(operand)] == 1 && in_trips_[std::size_t(operand)] == in_trips_[std::size_t(user)];
   }
-  void put_inside(Value operand, Value user) {
-    if (may_be_inside(operand, user)) at(operand).kind = Combination::Kind::inside;
+  /// From now on the node is computed of others than its operands.
+  void replace(Value v, const Combination& whole) {
+    for (const Value operand : operands_of(v)) change_uses(operand, -1);
+    at(v) = whole;
+    for (const Value operand : operands_of(v)) change_uses(operand, +1);
+  }
+  std::array<Value, 3> operands_of(Value v) const {
+    const Combination& c = result_[std::size_t(v)];
+    const Node& n = node(v);
+    return c.kind == Combination::Kind::none ? std::array{n.a, n.b, n.c} : c.of;
+  }
+  void change_uses(Value v, int by) {
+    if (v != ir::kNone) uses_[std::size_t(v)] += by;
+  }
+  /// What nobody reads by itself any more, from the last on.
+  void put_inside(const std::vector<Step>& steps) {
+    for (std::size_t i = steps.size(); i-- > 0;) {
+      if (steps[i].kind != Step::Kind::node) continue;
+      const Value v = steps[i].number;
+      if (uses_[std::size_t(v)] > 0 || ir::arity(node(v).op) == 0) continue;
+      for (const Value operand : operands_of(v)) change_uses(operand, -1);
+      at(v) = {.kind = Combination::Kind::inside};
+    }
   }
 
   void combine(Value v) {
@@ -81,8 +100,8 @@ class Combiner {
     if (node(v).op != Op::and_ || node(shifted).op != Op::shr) return false;
     const auto by = constant(node(shifted).b), kept = constant(mask);
     if (!by || !kept || *by == 0 || *by >= std::uint64_t(width(v)) || *kept != ones(v, int(*by))) return false;
-    at(v) = {.kind = Combination::Kind::shift, .how = std::uint8_t(*by), .of = {node(shifted).a, ir::kNone, ir::kNone}};
-    put_inside(shifted, v);
+    replace(
+        v, {.kind = Combination::Kind::shift, .how = std::uint8_t(*by), .of = {node(shifted).a, ir::kNone, ir::kNone}});
     return true;
   }
 
@@ -102,8 +121,7 @@ class Combiner {
       if (!by || *by != std::uint64_t(width(v) - inner.how)) return false;
       whole.of[1] = node(above).a;
     }
-    at(v) = whole;
-    put_inside(shifted, v);
+    replace(v, whole);
     return true;
   }
 
@@ -114,8 +132,7 @@ class Combiner {
     std::uint8_t table = 0;
     for (unsigned i = 0; i < 8; ++i)
       table |= std::uint8_t(of_bits(outer, of_bits(first, i >> 2 & 1, i >> 1 & 1), i & 1) << i);
-    at(v) = {.kind = Combination::Kind::bits, .how = table, .of = {node(inner).a, node(inner).b, other}};
-    put_inside(inner, v);
+    replace(v, {.kind = Combination::Kind::bits, .how = table, .of = {node(inner).a, node(inner).b, other}});
     return true;
   }
 

@@ -17,7 +17,7 @@ struct Combination {
     inside,  ///< with its user, in no instruction of its own
     bits,    ///< each bit from those of three values, as `how` has it: bit 4a + 2b + c of it
     shift,   ///< a value shifted right by `how` bits, with noughts from above
-    splice,  ///< the same, with the bits of a second value from above, or of `upper` if there is none
+    splice,  ///< the same, with the low bits of a second value from above, or with those of `upper` if there is none
   };
   Kind kind = Kind::none;
   std::uint8_t how = 0;
@@ -30,7 +30,7 @@ struct BitInstructions {
   bool of_three = false, splice = false;
 };
 
-/// [node] of the steps. What is computed inside another node has no other user, and is computed as often.
+/// For each node of the kernel. What is computed inside another node has no other user, and is computed as often.
 std::vector<Combination> combinations(const ir::Kernel& kernel, const Schedule& order, BitInstructions there_are);
 
 }  // namespace jit

@@ -90,8 +90,9 @@ class Scheduler {
     for (State& s : nodes_) std::reverse(s.users.begin(), s.users.end());
   }
 
-  /// What is made of one or two words that were read and of values that are at hand anyway, as what is unpacked or projected is: it moves
-  /// down to its first use, too, since the words wait in memory. Changes of sign do not: they are no instructions.
+  /// What is made of one or two words that were read, and of values with so many uses that they are at hand anyway: it moves down to its
+  /// first use, too, since the words wait in memory. So what is unpacked or projected is. Changes of sign do not: they are no
+  /// instructions.
   void find_light() {
     constexpr int kAtHand = 8, kMostWords = 2;  // uses; words
     std::vector<int> words(nodes_.size(), 0);   // 0: it is not light

@@ -4,7 +4,7 @@
 // The backbone is the order of the nodes in the kernel, that is the order in which the front end evaluated the terms of
 // the expression. It is changed in three ways:
 //   - loads, constants and arguments move down to their first use, and so do loads with their lanes permuted, and what is made of
-//     one or two words that were loaded for it alone;
+//     one or two words that hardly anything else is made of;
 //   - an operation that ends the life of more values than it begins (an accumulation, a store) moves up to where its
 //     last operand appears: a finished row of a product goes into the sum at once;
 //   - after a load that has several users, those whose other operands are at hand (or will be needed longer than it)

@@ -86,8 +86,10 @@ Value Builder::permute(int slot, Value v) {
 
 Value Builder::folded(Op op, Value a, Value b) {
   const Type t = type(a);
-  return is_float(t) ? constant(t, floating(op, node(a).real, node(b).real, 0.0))
-                     : constant_int(t, integer(op, node(a).integer, node(b).integer));
+  if (is_float(t)) return constant(t, floating(op, node(a).real, node(b).real, 0.0));
+  const std::int64_t x = node(a).integer, y = node(b).integer;
+  return constant_int(
+      t, t == Type::i32 ? integer(op, static_cast<std::int32_t>(x), static_cast<std::int32_t>(y)) : integer(op, x, y));
 }
 
 Value Builder::neg(Value a) {
@@ -163,6 +165,7 @@ Value Builder::binary(Op op, Value a, Value b) {
     case Op::ne:
       return push({.op = op, .type = Type::b1, .a = a, .b = b});
     default:
+      if (is_int(type(a)) && is_constant(a) && is_constant(b)) return folded(op, a, b);
       return push({.op = op, .type = type(a), .a = a, .b = b});
   }
 }
@@ -186,6 +189,13 @@ Value Builder::bitcast(Type t, Value v) {
   const Node n = node(v);
   if (n.type == t) return v;
   if (n.op == Op::bitcast) return bitcast(t, n.a);
+  if (n.op == Op::constant) {
+    const std::uint64_t bits = bits_of_constant(n);
+    if (is_int(t)) return constant_int(t, static_cast<std::int64_t>(bits));
+    const double x =
+        t == Type::f32 ? std::bit_cast<float>(static_cast<std::uint32_t>(bits)) : std::bit_cast<double>(bits);
+    if (!std::isnan(x)) return constant(t, x);  // whose bits would not stay
+  }
   return push({.op = Op::bitcast, .type = t, .a = v});
 }
 

@@ -91,8 +91,9 @@ struct Halves {
   // Of a float's exponent, as in its bits: sites from kLeast to below kTooLarge have numbers in 16 bits, also 2^23 times as large.
   static constexpr int kMantissa = 23, kBias = 127, kLeast = 15, kTooLarge = kBias + 118;
 
-  /// q + kOffset ends the bits of a float whose last bit stands for the scale 2^n: of (2^23 + kOffset + q) 2^n, less (2^23 + kOffset) 2^n.
-  /// No conversion, of which GPUs have few units, and no multiplication, of which hopping terms have enough.
+  /// The bits of q + kOffset end those of a float whose last bit stands for the scale 2^n. It is (2^23 + kOffset + q) 2^n, from which
+  /// (2^23 + kOffset) 2^n is subtracted. No conversion, of which GPUs have few units, and no multiplication, of which hopping terms have
+  /// enough.
   std::vector<Value> unpack(std::span<const Value> words, int components, Value scale) const {
     const Value exponent = of(ir::Op::add, scale, whole(kMantissa << kMantissa)),  // in the upper half of the word
         upper = of(ir::Op::shl, upper_half(exponent), whole(16)),
@@ -126,7 +127,7 @@ struct Halves {
     return words;
   }
 
-  /// 2^(15-e), by which x are multiplied, and the word of 2^(e-15).
+  /// 2^(15-e), by which x are multiplied, and the word of 2^(e-15); of nought: 0 and that of the least scale.
   struct Scale {
     Value up, word;
   };

@@ -105,10 +105,26 @@ TEST_CASE("shifts with noughts from above, and with other bits there") {
     CHECK(kind(without, s.joined) == Kind::none);
     CHECK(kind(without, s.masked) == Kind::shift);
   }
-  const Spliced of_value(11, 0x1FFFFF, Op::or_, [](Kernel& k) { return two(k, Op::shl, 1, constant(k, 21)); });
-  const auto c = found(of_value.k);
-  REQUIRE(kind(c, of_value.joined) == Kind::splice);
-  CHECK(c[std::size_t(of_value.joined)].of[1] == 1);
+}
+
+TEST_CASE("what lies above a shift is no instruction, unless somebody else wants it where it lies") {
+  for (const bool has_other_user : {false, true}) {
+    Kernel k = words(3);
+    const Value above = two(k, Op::shl, 1, constant(k, 21));
+    Value joined[2];
+    for (const Value of : {0, 2}) {
+      const Value masked = two(k, Op::and_, two(k, Op::shr, of, constant(k, 11)), constant(k, 0x1FFFFF));
+      joined[of / 2] = two(k, Op::or_, masked, above);
+      keep(k, joined[of / 2]);
+    }
+    if (has_other_user) keep(k, two(k, Op::add, above, 2));
+    const auto c = found(k);
+    for (const Value v : joined) {
+      REQUIRE(kind(c, v) == Kind::splice);
+      CHECK(c[std::size_t(v)].of[1] == 1);
+    }
+    CHECK(kind(c, above) == (has_other_user ? Kind::none : Kind::inside));
+  }
 }
 
 TEST_CASE("what only looks like such a shift is none") {

@@ -59,11 +59,16 @@ template <class T>
 T as_written(Op op, T a, T b, T c) {
   if constexpr (std::is_integral_v<T>) {
     using U = std::make_unsigned_t<T>;
-    const U x = U(a), y = U(b);
-    return T(op == Op::neg   ? 0 - x
-             : op == Op::add ? x + y
-             : op == Op::sub ? x - y
-                             : x * y + (op == Op::fma ? U(c) : 0));
+    const U x = U(a), y = U(b), count = y % (8 * sizeof(T));
+    return T(op == Op::neg    ? 0 - x
+             : op == Op::add  ? x + y
+             : op == Op::sub  ? x - y
+             : op == Op::and_ ? x & y
+             : op == Op::or_  ? x | y
+             : op == Op::xor_ ? x ^ y
+             : op == Op::shl  ? x << count
+             : op == Op::shr  ? U(a >> count)
+                              : x * y + (op == Op::fma ? U(c) : 0));
   } else {
     return op == Op::neg   ? -a
            : op == Op::add ? a + b
@@ -192,9 +197,24 @@ class Program {
             constant ? builder_.constant_int(Type::b1, holds) : builder_.binary(Op::lt, a.value, b.value);
         return {builder_.select(condition, b.value, c.value), holds ? b.word : c.word};
       }
+      case 2: {  // the same bits; of those of a NaN processors choose some
+        const Known x = operand(w ^ 2);
+        const bool is_nan = std::visit([](auto v) { return v != v; }, x.word);
+        Word same = any(w);
+        std::visit(
+            [](auto& to, auto from) {
+              if constexpr (sizeof to == sizeof from) std::memcpy(&to, &from, sizeof to);
+            },
+            same, x.word);
+        if (!is_nan) return {builder_.bitcast(kWords[w], x.value), same};
+      }
     }
-    const Op ops[] = {Op::neg, Op::neg, Op::add, Op::sub, Op::mul, Op::fma, Op::div, Op::abs};
-    const Op op = ops[below(w < 2 ? 6 : 8)];
+    constexpr Op kOfAll[] = {Op::neg, Op::neg, Op::add, Op::sub, Op::mul, Op::fma};
+    constexpr Op kOfFloats[] = {Op::div, Op::abs}, kOfIntegers[] = {Op::and_, Op::or_, Op::xor_, Op::shl, Op::shr};
+    const std::size_t number = below(std::size(kOfAll) + (w < 2 ? std::size(kOfIntegers) : std::size(kOfFloats)));
+    const Op op = number < std::size(kOfAll) ? kOfAll[number]
+                  : w < 2                    ? kOfIntegers[number - std::size(kOfAll)]
+                                             : kOfFloats[number - std::size(kOfAll)];
     const Value value = op == Op::neg || op == Op::abs ? builder_.unary(op, a.value)
                         : op == Op::fma                ? builder_.fma(a.value, b.value, c.value)
                                                        : builder_.binary(op, a.value, b.value);
