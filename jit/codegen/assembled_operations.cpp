@@ -553,10 +553,10 @@ void OperationAssembler::combined(int i, const Combination& c) {
       if (c.of[1] != ir::kNone)
         return binary(i, root(c.of[0]), root(c.of[1]), false,
                       [&](const Xmm& d, const Xmm& x, const Xbyak::Operand& y) { vpshrdd(d, x, y, c.how); });
-      return shifted(i, root(c.of[0]),
-                     [&](const Xmm& d, const Xmm& x) { vpshrdd(d, x, in_pool(constant(c.upper, 4)), c.how); });
+      return unary_in_register(
+          i, root(c.of[0]), [&](const Xmm& d, const Xmm& x) { vpshrdd(d, x, in_pool(constant(c.upper, 4)), c.how); });
     case Combination::Kind::shift:
-      return shifted(i, root(c.of[0]), [&](const Xmm& d, const Xmm& x) {
+      return unary_in_register(i, root(c.of[0]), [&](const Xmm& d, const Xmm& x) {
         node(i).type == Type::i64 ? vpsrlq(d, x, c.how) : vpsrld(d, x, c.how);
       });
   }
@@ -638,23 +638,25 @@ void OperationAssembler::integer(int i, const Node& n) {
     case Op::shl:
     case Op::shr: {  // counts are taken modulo the width
       const int b = root(n.b), most = i64 ? 63 : 31;
-      const bool left = n.op == Op::shl, is_constant = node(b).op == Op::constant;
-      const Xmm x = vec(fetch(a), word_of(a).bytes), count = is_constant ? x : vec(fetch(b), word_of(b).bytes);
+      const bool left = n.op == Op::shl;
+      if (node(b).op == Op::constant) {
+        used(b);
+        return unary_in_register(i, a, [&](const Xmm& d, const Xmm& x) {
+          const auto by = std::uint8_t(node(b).integer & most);
+          if (left)
+            i64 ? vpsllq(d, x, by) : vpslld(d, x, by);
+          else
+            i64 ? vpsraq(d, x, by) : vpsrad(d, x, by);
+        });
+      }
+      const Xmm x = vec(fetch(a), word_of(a).bytes), count = vec(fetch(b), word_of(b).bytes);
       const int r = take();
       const Xmm& d = vec(r, word_of(i).bytes);
-      if (is_constant) {
-        const auto by = std::uint8_t(node(b).integer & most);
-        if (left)
-          i64 ? vpsllq(d, x, by) : vpslld(d, x, by);
-        else
-          i64 ? vpsraq(d, x, by) : vpsrad(d, x, by);
-      } else {
-        vandps(d, count, in_pool(constant(std::uint64_t(most), ir::bytes(n.type))));
-        if (left)
-          i64 ? vpsllvq(d, x, d) : vpsllvd(d, x, d);
-        else
-          i64 ? vpsravq(d, x, d) : vpsravd(d, x, d);
-      }
+      vandps(d, count, in_pool(constant(std::uint64_t(most), ir::bytes(n.type))));
+      if (left)
+        i64 ? vpsllvq(d, x, d) : vpsllvd(d, x, d);
+      else
+        i64 ? vpsravq(d, x, d) : vpsravd(d, x, d);
       used(a), used(b);
       return put(i, r);
     }

@@ -102,14 +102,6 @@ class OperationAssembler : protected VectorRegisters {
   void negative_sum(int i, const Node& n);
   void bitwise(int i, const Node& n);
   void combined(int i, const Combination& c);
-  template <class Emit>
-  void shifted(int i, int a, Emit&& emit) {
-    const Xmm x = vec(fetch(a), word_of(a).bytes);
-    used(a);
-    const int r = take();
-    emit(vec(r, word_of(i).bytes), x);
-    put(i, r);
-  }
   void bits_of_three(int i, const Combination& c);
   void integer(int i, const Node& n);
   /// What AVX2 has no instruction for.

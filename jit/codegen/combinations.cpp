@@ -1,10 +1,10 @@
 #include "jit/codegen/combinations.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "jit/ir/type.hpp"
+#include "jit/ir/words.hpp"
 
 namespace jit {
 namespace {
@@ -14,10 +14,6 @@ using ir::Op;
 using ir::Value;
 
 bool is_bitwise(Op op) { return op == Op::and_ || op == Op::or_ || op == Op::xor_; }
-
-constexpr unsigned of_bits(Op op, unsigned a, unsigned b) {
-  return op == Op::and_ ? a & b : op == Op::or_ ? a | b : a ^ b;
-}
 
 class Combiner {
  public:
@@ -129,10 +125,10 @@ class Combiner {
     const Op outer = node(v).op, first = node(inner).op;
     if (!there_are_.of_three || !is_bitwise(outer) || !is_bitwise(first)) return false;
     if (at(inner).kind != Combination::Kind::none || !may_be_inside(inner, v)) return false;
-    std::uint8_t table = 0;
-    for (unsigned i = 0; i < 8; ++i)
-      table |= std::uint8_t(of_bits(outer, of_bits(first, i >> 2 & 1, i >> 1 & 1), i & 1) << i);
-    replace(v, {.kind = Combination::Kind::bits, .how = table, .of = {node(inner).a, node(inner).b, other}});
+    constexpr int kA = 0xF0, kB = 0xCC, kC = 0xAA;  // tables of the values themselves
+    const int table = ir::integer(outer, ir::integer(first, kA, kB), kC);
+    replace(v,
+            {.kind = Combination::Kind::bits, .how = std::uint8_t(table), .of = {node(inner).a, node(inner).b, other}});
     return true;
   }
 

@@ -38,7 +38,7 @@ class Scheduler {
 
   Schedule run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-      if (nodes_[i].live && !is_source(Value(i)) && !light_[i]) require(Value(i));
+      if (nodes_[i].live && !is_source(Value(i)) && light_[i] == 0) require(Value(i));
     for (std::size_t i = 0; i < kernel_.stores.size(); ++i) {
       if (!stored_[i]) require(kernel_.stores[i].value);
       if (stored_[i]) continue;
@@ -95,7 +95,7 @@ class Scheduler {
   /// instructions.
   void find_light() {
     constexpr int kAtHand = 8, kMostWords = 2;  // uses; words
-    std::vector<int> words(nodes_.size(), 0);   // 0: it is not light
+    light_.assign(nodes_.size(), 0);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (!nodes_[i].live || is_source(Value(i)) || node(Value(i)).op == Op::neg) continue;
       int own = 0;
@@ -105,15 +105,13 @@ class Scheduler {
           continue;
         if (is_read(v) && at(v).uses <= (ir::is_int(node(v).type) ? 2 : 1))  // integers: two halves, perhaps
           ++own;
-        else if (words[std::size_t(v)] > 0 && at(v).uses == 1)
-          own += words[std::size_t(v)];
+        else if (light_[std::size_t(v)] > 0 && at(v).uses == 1)
+          own += light_[std::size_t(v)];
         else
           has_others = true;
       }
-      if (!has_others && own > 0 && own <= kMostWords) words[i] = own;
+      if (!has_others && own <= kMostWords) light_[i] = own;
     }
-    light_.resize(nodes_.size());
-    for (std::size_t i = 0; i < nodes_.size(); ++i) light_[i] = words[i] > 0;
   }
 
   /// Emits a node and what it needs. Explicit stack, since sums can be thousands of terms deep.
@@ -250,7 +248,7 @@ class Scheduler {
   const Kernel& kernel_;
   std::vector<State> nodes_;
   const std::vector<bool> reads_, each_trip_;
-  std::vector<bool> light_;
+  std::vector<int> light_;  ///< of how many words; 0: it is not
   std::vector<bool> stored_;
   Schedule result_;
 };

@@ -283,6 +283,16 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
     put(i, d);
   }
 
+  /// Of instructions that do not read memory.
+  template <class F>
+  void unary_in_register(int i, int a, F&& emit) {
+    const Xmm from = vec(fetch(a), word_of(a).bytes);
+    used(a);
+    const int d = take();
+    emit(vec(d, word_of(i).bytes), from);
+    put(i, d);
+  }
+
   /// emit(result, first in a register, second)
   template <class F>
   void binary(int i, int a, int b, bool commutes, F&& emit) {
