@@ -9,13 +9,19 @@ namespace qcd {
 
 using namespace QDP;
 
-std::vector<int> Path::displacement() const {
-  std::vector<int> total(Nd, 0);
-  for (const Step& step : steps_) total.at(static_cast<std::size_t>(step.mu)) += step.sign;
+Displacement walk(const Step& step, Displacement& at) {
+  const Displacement from = at;
+  at.at(static_cast<std::size_t>(step.mu)) += step.sign;
+  return step.sign > 0 ? from : at;
+}
+
+Displacement Path::displacement() const {
+  Displacement total{};
+  for (const Step& step : steps_) walk(step, total);
   return total;
 }
 
-bool Path::closed() const { return displacement() == std::vector<int>(Nd, 0); }
+bool Path::closed() const { return displacement() == Displacement{}; }
 
 Path Path::reversed() const {
   std::vector<Step> steps(steps_.rbegin(), steps_.rend());
@@ -61,45 +67,46 @@ std::vector<WeightedPath> all_rectangles(double weight) {
   return loops;
 }
 
+namespace {
+
+/// The link that a step from `at` walks along, or its adjoint.
+ColorMatrixExpr link_along(const GaugeField& u, const Step& step, Displacement& at) {
+  const ColorMatrixExpr link = displaced(u[step.mu], walk(step, at));
+  return step.sign > 0 ? link : adj(link);
+}
+
+}  // namespace
+
 ColorMatrixExpr path_product(const GaugeField& u, const Path& path, const Path& after) {
   require_gauge_field(u, "path_product");
   if (path.length() == 0) throw ShapeError("path_product: expected a path of at least one step, got an empty one");
-  std::optional<ColorMatrixExpr> product;
-  std::vector<Step> walked = after.steps();
-  for (int k = 0; k < path.length(); ++k) {
-    const auto [mu, sign] = path[k];
-    // A link walked backward starts where the step ends.
-    if (sign < 0) walked.push_back(path[k]);
-    const ColorMatrixExpr link = at_end_of(u[mu], Path(walked));
-    if (sign > 0) walked.push_back(path[k]);
-    const ColorMatrixExpr factor = sign > 0 ? link : adj(link);
-    product = product ? *product * factor : factor;
-  }
-  return *product;
+  Displacement at = after.displacement();
+  ColorMatrixExpr product = link_along(u, path[0], at);
+  for (int k = 1; k < path.length(); ++k) product = product * link_along(u, path[k], at);
+  return product;
 }
 
 // The product rule link by link, P for the product so far and P' for the sum: (P, P') -> (P U, P' U + P U x).
 ColorMatrixExpr product_with_insertion(const GaugeField& u, const LatticeColorMatrix& x, const Path& path,
                                        const Path& after) {
-  std::vector<Step> walked = after.steps();
+  require_gauge_field(u, "product_with_insertion");
+  Displacement at = after.displacement();
   std::optional<ColorMatrixExpr> product;
-  ColorMatrixExpr sum = at_end_of(x, after);
+  ColorMatrixExpr sum = displaced(x, at);
   for (int k = 0; k < path.length(); ++k) {
-    const ColorMatrixExpr link = path_product(u, {path[k]}, Path(walked));
-    walked.push_back(path[k]);
+    const ColorMatrixExpr link = link_along(u, path[k], at);
     product = product ? *product * link : link;
-    sum = sum * link + *product * at_end_of(x, Path(walked));
+    sum = sum * link + *product * displaced(x, at);
   }
   return sum;
 }
 
 namespace {
 
-/// Of sorted paths, behind the steps `walked` from where the products are wanted, `depth` steps of which have been walked:
+/// Of sorted paths, `depth` steps of which have been walked and lead to `at` from where the products are wanted:
 ///   sum_k w_k U_s R_k = U_s (sum_k w_k R_k),
 /// so that links which many paths begin with are multiplied once.
-ColorMatrixExpr factored(const GaugeField& u, std::span<const WeightedPath> paths, int depth,
-                         const std::vector<Step>& walked) {
+ColorMatrixExpr factored(const GaugeField& u, std::span<const WeightedPath> paths, int depth, const Displacement& at) {
   std::optional<ColorMatrixExpr> sum;
   while (!paths.empty()) {
     const Step step = paths.front().path[depth];
@@ -110,12 +117,11 @@ ColorMatrixExpr factored(const GaugeField& u, std::span<const WeightedPath> path
     double ends = 0;  // the weight of the paths whose last step it is: they are the first
     for (; !same.empty() && same.front().path.length() == depth + 1; same = same.subspan(1))
       ends += same.front().weight;
-    ColorMatrixExpr term = path_product(u, {step}, Path(walked));
+    Displacement further = at;
+    ColorMatrixExpr term = link_along(u, step, further);
     if (same.empty()) {
       term = Real(ends) * term;
     } else {
-      std::vector<Step> further = walked;
-      further.push_back(step);
       const ColorMatrixExpr product = term * factored(u, same, depth + 1, further);
       term = ends == 0 ? product : product + Real(ends) * term;
     }
@@ -129,11 +135,16 @@ ColorMatrixExpr factored(const GaugeField& u, std::span<const WeightedPath> path
 ColorMatrixExpr weighted_sum(const GaugeField& u, const std::vector<WeightedPath>& paths, const Path& after) {
   require_gauge_field(u, "weighted_sum");
   if (paths.empty()) throw ShapeError("weighted_sum: expected at least one path, got none");
-  std::vector<WeightedPath> sorted = paths;
-  std::ranges::sort(sorted, {}, &WeightedPath::path);
-  if (sorted.front().path.length() == 0)
+  std::vector<WeightedPath> sorted;
+  std::span<const WeightedPath> in_order = paths;
+  if (!std::ranges::is_sorted(paths, {}, &WeightedPath::path)) {
+    sorted = paths;
+    std::ranges::sort(sorted, {}, &WeightedPath::path);
+    in_order = sorted;
+  }
+  if (in_order.front().path.length() == 0)
     throw ShapeError("weighted_sum: expected paths of at least one step, got an empty one");
-  return factored(u, sorted, 0, after.steps());
+  return factored(u, in_order, 0, after.displacement());
 }
 
 Double sum_real_trace(const GaugeField& u, const std::vector<WeightedPath>& loops) {

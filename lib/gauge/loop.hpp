@@ -8,6 +8,7 @@
 
 #include "lib/gauge/gauge_field.hpp"
 
+#include <array>
 #include <compare>
 #include <string>
 #include <utility>
@@ -27,6 +28,9 @@ struct Step {
 inline Step forward(int mu) { return {mu, +1}; }
 inline Step backward(int mu) { return {mu, -1}; }
 
+/// [Nd] the steps in each direction that lead from one site to another one.
+using Displacement = std::array<int, QDP::Nd>;
+
 /// The signs and directions of a walk; comparable, so that equal paths can be merged.
 class Path {
  public:
@@ -38,18 +42,21 @@ class Path {
   const Step& operator[](int k) const { return steps_[static_cast<std::size_t>(k)]; }
   const std::vector<Step>& steps() const { return steps_; }
 
-  bool closed() const;                    ///< returns to its start on an infinite lattice
-  Path reversed() const;                  ///< the same links walked the other way: its product is the adjoint
-  Path rotated(int first) const;          ///< of a loop: the same loop starting at step `first`
-  Path tail(int first) const;             ///< the steps from `first` on
-  std::vector<int> displacement() const;  ///< [Nd], from the start of the path to its end
-  std::string str() const;                ///< "+x+y-x-y"; directions beyond the fourth by number
+  bool closed() const;                ///< returns to its start on an infinite lattice
+  Path reversed() const;              ///< the same links walked the other way: its product is the adjoint
+  Path rotated(int first) const;      ///< of a loop: the same loop starting at step `first`
+  Path tail(int first) const;         ///< the steps from `first` on
+  Displacement displacement() const;  ///< from the start of the path to its end
+  std::string str() const;            ///< "+x+y-x-y"; directions beyond the fourth by number
 
   auto operator<=>(const Path&) const = default;
 
  private:
   std::vector<Step> steps_;
 };
+
+/// Takes a step from `at`, and returns where the link starts that it walks along: a link walked backward, where the step ends.
+Displacement walk(const Step& step, Displacement& at);
 
 /// The plaquette (+mu +nu -mu -nu).
 Path plaquette_loop(int mu, int nu);
@@ -59,16 +66,21 @@ Path rectangle_loop(int mu, int nu);
 /// An expression with a colour matrix per site, not yet computed.
 using ColorMatrixExpr = decltype(QDP::adj(std::declval<const QDP::LatticeColorMatrix&>()));
 
-/// x at the end of `path`: x(site + displacement). The shifts are applied in one fixed order of directions, so that a
-/// value used by several paths is the same sub-expression and is loaded once.
+/// x(site + displacement). The shifts are applied in one fixed order of directions, so that a value that is met on several paths is the
+/// same sub-expression and is loaded once.
 template <class X>
-auto at_end_of(const X& x, const Path& path) {
+auto displaced(const X& x, const Displacement& steps) {
   auto value = +x;
-  const std::vector<int> steps = path.displacement();
   for (int nu = 0; nu < QDP::Nd; ++nu)
     for (int n = steps[static_cast<std::size_t>(nu)]; n != 0; n -= n > 0 ? 1 : -1)
       value = QDP::shift(value, n > 0 ? FORWARD : BACKWARD, nu);
   return value;
+}
+
+/// x at the end of `path`.
+template <class X>
+auto at_end_of(const X& x, const Path& path) {
+  return displaced(x, path.displacement());
 }
 
 /// The product of links along `path` from every site, as an expression; the path has at least one step.

@@ -20,18 +20,14 @@ using namespace QDP;
 
 namespace {
 
-using Displacement = std::vector<int>;
-
 /// Where the links of direction mu lie that occur in the staples of the link at the origin.
 std::set<Displacement> partners(const LoopAction& action, int mu) {
   std::set<Displacement> found;
   for (const WeightedPath& staple : action.staples_of(mu)) {
-    std::vector<Step> walked = {forward(mu)};
+    Displacement at = Path{forward(mu)}.displacement();
     for (int k = 0; k < staple.path.length(); ++k) {
-      const Step step = staple.path[k];
-      if (step.sign < 0) walked.push_back(step);
-      if (step.mu == mu) found.insert(Path(walked).displacement());
-      if (step.sign > 0) walked.push_back(step);
+      const Displacement start = walk(staple.path[k], at);
+      if (staple.path[k].mu == mu) found.insert(start);
     }
   }
   return found;

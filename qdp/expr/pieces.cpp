@@ -40,6 +40,11 @@ double work(std::span<const Record> records, const Record& r) {
   }
 }
 
+double arguments_of(const Record& r) {
+  if (r.op() == Op::value) return r.shape().components();
+  return r.op() == Op::field || r.op() == Op::shift ? 1 : 0;
+}
+
 struct Load {
   double work = 0, arguments = 0;
   double share() const { return std::max(work / kPieceWork, arguments / kPieceArguments); }
@@ -50,19 +55,23 @@ struct Load {
 std::vector<int> pieces(std::span<const Record> records, std::size_t arguments) {
   if (records.size() <= kManyRecords && arguments <= kMostArguments) return {};
   double all = 0;
-  for (const Record& r : records) all += work(records, r);
-  const double most = std::ranges::any_of(records, is_big_object) ? kMostWorkInLoops : kMostWork;
-  if (records.size() <= kLongest && arguments <= kMostArguments && all <= most) return {};
+  bool big = false;
+  std::vector<Load> loads(records.size());  // of a record; later with what has not been cut off below it
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Record& r = records[i];
+    loads[i] = {work(records, r), arguments_of(r)};
+    all += loads[i].work;
+    big = big || is_big_object(r);
+  }
+  if (records.size() <= kLongest && arguments <= kMostArguments && all <= (big ? kMostWorkInLoops : kMostWork))
+    return {};
 
   std::vector<int> cuts;
-  std::vector<Load> loads(records.size());  // of what has not been cut off below a record
   const auto at = [&](int i) -> Load& { return loads[static_cast<std::size_t>(i)]; };
   for (int i = 0; i < static_cast<int>(records.size()); ++i) {
     const Record& r = records[static_cast<std::size_t>(i)];
-    const double components = r.shape().components();
-    Load own{work(records, r), r.op() == Op::value                          ? components
-                               : r.op() == Op::field || r.op() == Op::shift ? 1.0
-                                                                            : 0.0};
+    if (!is_in_table(r.op())) continue;  // what becomes of a value that has been looked at
+    const Load own = at(i);
     const auto total = [&] {
       Load sum = own;
       for (int k = 0; k < 3; ++k)
@@ -96,11 +105,13 @@ std::vector<int> pieces(std::span<const Record> records, std::size_t arguments) 
 std::vector<int> last_readers(std::span<const Record> records, std::span<const int> pieces) {
   std::vector<int> readers(records.size(), 0);
   readers.back() = static_cast<int>(records.size());
+  auto piece = pieces.rbegin();
   for (int i = static_cast<int>(records.size()) - 1; i >= 0; --i) {
     const Record& r = records[static_cast<std::size_t>(i)];
-    const bool cut = std::binary_search(pieces.begin(), pieces.end(), i);
+    const bool cut = piece != pieces.rend() && *piece == i;
+    if (cut) ++piece;
     const int reader = cut ? i : readers[static_cast<std::size_t>(i)];
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < (r.op() == kReduce ? 1 : 3); ++k)  // its second is a count
       if (r.operand(k) >= 0) {
         int& known = readers[static_cast<std::size_t>(r.operand(k))];
         known = std::max(known, reader);

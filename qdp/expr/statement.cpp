@@ -354,7 +354,7 @@ int Statement::walk_deep(const Node& root, int its_frame) {
 }
 
 void Statement::copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map) {
-  Copied done;
+  Copied done(static_cast<std::size_t>(root));
   copy(from, root, asides, map, done);
 }
 
@@ -362,13 +362,13 @@ void Statement::copy_program(const Statement& from, const Asides& asides) {
   const auto record = [&](int item) -> const Record& { return from.records_[static_cast<std::size_t>(item)]; };
   const auto target = [&](const Record& r) { return r.op() == kStore ? number_of(from.fields()[field_of(r)]) : -1; };
   for (const int item : from.items_) (void)target(record(item));  // first, as in a statement
-  Copied done;
+  Copied done(from.records_.size() - 1);
   for (const int item : from.items_) {
     const Record& r = record(item);
     copy(from, r.operand(0), asides, nullptr, done);
     target_ = target(r);
     end(purpose_of(r));
-    done.emplace(item, items_.back());
+    done[item] = items_.back();
     if (r.op() == kStore && !detail::is_stored(r)) drop_store(items_.back());
   }
 }
@@ -383,7 +383,7 @@ void Statement::copy(const Statement& from, int root, const Asides& asides, cons
   const auto owner = [&](std::size_t field) { return from.keeps_ ? &from.owners_[field] : nullptr; };
   std::vector<Open> open;
   const auto finished = [&](int i, int frame) {
-    if (done.contains(i)) return true;
+    if (done[i] >= 0) return true;
     const Record& r = record(i);
     int number = -1;
     if (const auto aside = asides.find(i); aside != asides.end())
@@ -403,7 +403,7 @@ void Statement::copy(const Statement& from, int root, const Asides& asides, cons
       copy.attribute = value_starts_.size() - 1;
       number = append(copy);
     }
-    if (number >= 0) done.emplace(i, number);
+    done[i] = number;
     return number >= 0;
   };
   const auto inside = [&](int i, int frame) {  // the frame that the operands of a record are read in
@@ -423,15 +423,15 @@ void Statement::copy(const Statement& from, int root, const Asides& asides, cons
       continue;
     }
     int operands[3];
-    for (int k = 0; k < 3; ++k) operands[k] = r.operand(k) < 0 ? -1 : done.at(r.operand(k));
+    for (int k = 0; k < 3; ++k) operands[k] = r.operand(k) < 0 ? -1 : done[r.operand(k)];
     const int made =
         r.op() == Op::shift
             ? add_shift(r.packed_shape(), operands[0], frames_.list()[static_cast<std::size_t>(frame)].first, frame)
             : append(Record::of(r.op(), r.packed_shape(), r.attribute, frame, operands[0], operands[1], operands[2]));
-    done.emplace(number, made);
+    done[number] = made;
     open.pop_back();
   }
-  root_ = map != nullptr ? add_shift(record(root).packed_shape(), done.at(root), 0, whole) : done.at(root);
+  root_ = map != nullptr ? add_shift(record(root).packed_shape(), done[root], 0, whole) : done[root];
 }
 
 jit::TableKey Statement::identify(const Grouping& grouping, const Purpose& purpose) {

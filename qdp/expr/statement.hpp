@@ -12,6 +12,7 @@
 // kernels. Records are of one length and say what they refer to: no two statements have the same bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,6 +24,7 @@
 #include "jit/ir/lane_exchange.hpp"
 #include "jit/runtime/table_key.hpp"
 #include "qdp/expr/node.hpp"
+#include "qdp/expr/numbering.hpp"
 #include "qdp/expr/storage.hpp"
 
 namespace QDP::detail {
@@ -131,52 +133,6 @@ inline FieldStorage storage_of_value(std::span<const Record> records, int number
 inline bool is_stored(const Record& r) { return r.op() == kStore && r.frame() == 0; }
 /// What a record that stores or reduces has, back from it.
 Purpose purpose_of(const Record& r);
-
-/// Numbers things in the order in which they come: few are looked through, many are hashed.
-template <class K, class Hash = std::hash<K>>
-class Numbering {
- public:
-  const std::vector<K>& list() const { return list_; }
-  int find(const K& k) const {
-    if (list_.size() <= kFew) {
-      for (std::size_t i = 0; i < list_.size(); ++i)
-        if (list_[i] == k) return static_cast<int>(i);
-      return -1;
-    }
-    const auto found = index_.find(k);
-    return found == index_.end() ? -1 : found->second;
-  }
-  int add(const K& k) {
-    list_.push_back(k);
-    const int number = static_cast<int>(list_.size()) - 1;
-    if (list_.size() == kFew + 1)
-      for (std::size_t i = 0; i < list_.size(); ++i) index_.emplace(list_[i], static_cast<int>(i));
-    else if (list_.size() > kFew)
-      index_.emplace(k, number);
-    return number;
-  }
-  void clear() {
-    if (list_.size() > kFew) index_.clear();
-    list_.clear();
-  }
-  void shrink(std::size_t size) {
-    if (list_.size() > kFew)
-      for (std::size_t i = size <= kFew ? 0 : size; i < list_.size(); ++i) index_.erase(list_[i]);
-    list_.resize(size);
-  }
-
- private:
-  static constexpr std::size_t kFew = 16;
-  std::vector<K> list_;
-  std::unordered_map<K, int, Hash> index_;
-};
-
-struct PairHash {
-  template <class A, class B>
-  std::size_t operator()(const std::pair<A, B>& p) const {
-    return std::hash<A>()(p.first) * 0x9E3779B97F4A7C15ull + std::hash<B>()(p.second);
-  }
-};
 
 /// Records one behind the other. As a vector has it, one would be put together in memory and copied from there: the processor
 /// waits for that.
@@ -314,7 +270,22 @@ class Statement {
   int finish(const Node& n, int frame, int inner, int a, int b, int c);
   int walk(const Node& n, int frame, int depth);
   int walk_deep(const Node& n, int frame);
-  using Copied = std::unordered_map<int, int>;
+  /// The numbers here of another statement's records, -1 for those that have none. Most parts lie close below their root, so that the room
+  /// for a part is as large as the part.
+  class Copied {
+   public:
+    explicit Copied(std::size_t last) : last_(last), numbers_(std::min(last + 1, kRoom), -1) {}
+    int& operator[](int record) {
+      const std::size_t below = last_ - static_cast<std::size_t>(record);
+      if (below >= numbers_.size()) numbers_.resize(2 * below + 1, -1);
+      return numbers_[below];
+    }
+
+   private:
+    static constexpr std::size_t kRoom = 512;
+    std::size_t last_;
+    std::vector<int> numbers_;
+  };
   void copy(const Statement& from, int root, const Asides& asides, const jit::SiteMap* map, Copied& done);
 
   /// What has been done with a field.
