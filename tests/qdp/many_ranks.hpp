@@ -2,8 +2,8 @@
 //
 //   check_same({4, 4, 4, 8}, {{1, 1, 1, 2}, {2, 2, 1, 1}}, [](tests::Findings& find) { ...; find.field(x); find.sum(norm2(x)); });
 //
-// The program runs once by one rank, and once by each grid's, in processes of their own (tests/ranks.hpp); every site of every
-// field and every sum must have the same bits.
+// The program runs once by one rank, and once by each grid's under each of the settings, in processes of their own (tests/ranks.hpp);
+// every site of every field and every sum must have the same bits.
 #pragma once
 
 #include <cstddef>
@@ -109,26 +109,35 @@ inline std::map<std::pair<int, int>, std::string> found(const Extents& extents, 
   return values;
 }
 
-/// Checks that the program finds the same on each grid of ranks, and how often it found something.
+/// Checks that the program finds the same on each grid of ranks, and how often it found something; under each of the settings.
+inline void check_same(const Extents& extents, const std::vector<Extents>& grids, Program program,
+                       const std::vector<Settings>& settings) {
+  REQUIRE(!settings.empty());
+  const bool compared = settings != std::vector<Settings>{none};
+  const auto alone = found(extents, Extents(1, 1, 1, 1), program, none, compared);
+  REQUIRE(!alone.empty());
+  for (std::size_t set = 0; set < settings.size(); ++set)
+    for (const Extents& grid : grids) {
+      CAPTURE(QDP::detail::to_string(extents));
+      CAPTURE(QDP::detail::to_string(grid));
+      CAPTURE(set);
+      const auto shared = found(extents, grid, program, settings[set], compared);
+      CHECK(shared.size() == alone.size());
+      std::map<int, int> different;  // sites, by the number of the finding
+      for (const auto& [place, value] : alone) {
+        const auto other = shared.find(place);
+        if (other == shared.end() || other->second != value) ++different[place.first];
+      }
+      for (const auto& [number, sites] : different) {
+        CAPTURE(number);
+        CHECK(sites == 0);
+      }
+    }
+}
+
 inline void check_same(const Extents& extents, const std::vector<Extents>& grids, Program program,
                        Settings settings = none) {
-  const auto alone = found(extents, Extents(1, 1, 1, 1), program, none, settings != none);
-  REQUIRE(!alone.empty());
-  for (const Extents& grid : grids) {
-    CAPTURE(QDP::detail::to_string(extents));
-    CAPTURE(QDP::detail::to_string(grid));
-    const auto shared = found(extents, grid, program, settings, settings != none);
-    CHECK(shared.size() == alone.size());
-    std::map<int, int> different;  // sites, by the number of the finding
-    for (const auto& [place, value] : alone) {
-      const auto other = shared.find(place);
-      if (other == shared.end() || other->second != value) ++different[place.first];
-    }
-    for (const auto& [number, sites] : different) {
-      CAPTURE(number);
-      CHECK(sites == 0);
-    }
-  }
+  check_same(extents, grids, program, std::vector{settings});
 }
 
 }  // namespace tests

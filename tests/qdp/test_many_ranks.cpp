@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -232,9 +233,15 @@ TEST_CASE("ranks with other lanes, and on other devices") {
     setenv("TESSERA_DEVICE", "sim", 1);
     setenv("TESSERA_SPILL", "1", 1);
   };
+  std::vector<Settings> settings{lanes, fewer_lanes};
+  const char *const device = std::getenv("TESSERA_DEVICE"), *const spills = std::getenv("TESSERA_SPILL");
+  const bool are_there = device != nullptr && std::string(device) == "sim" && spills != nullptr;
+  if (!are_there) {  // where all ranks are on simulated GPUs that spill, these would change nothing
+    settings.push_back(devices);
+    settings.push_back(spilling);
+  }
   for (const Program program : {shifts, nested, fermions, sums, maps_and_sets, kept_fields})
-    for (const Settings settings : {lanes, fewer_lanes, devices, spilling})
-      check_same({4, 4, 4, 8}, {{1, 1, 1, 2}, {2, 2, 1, 1}}, program, settings);
+    check_same({4, 4, 4, 8}, {{1, 1, 1, 2}, {2, 2, 1, 1}}, program, settings);
 }
 TEST_CASE("where other directions fill the lanes, whole groups travel, from and to the memory of messages") {
   for (const Program program : {shifts, nested, fermions, sums, maps_and_sets})

@@ -79,9 +79,10 @@ TEST_CASE("iterations with hopping terms: boxes of odd extents") {
 }
 TEST_CASE("iterations with hopping terms: messages before all, other lanes, other devices") {
   const std::vector<Extents> grids{{2, 1, 1, 1}, {2, 1, 1, 2}};
-  check_same({4, 4, 4, 8}, grids, iterations, [](int) { setenv("TESSERA_OVERLAP", "0", 1); });
-  check_same({4, 4, 4, 8}, grids, iterations, [](int rank) { setenv("TESSERA_LANES", rank % 2 ? "4" : "8", 1); });
-  check_same({4, 4, 4, 8}, grids, iterations, [](int rank) { rank == 1 ? use_gpus() : void(); });
+  check_same({4, 4, 4, 8}, grids, iterations,
+             {[](int) { setenv("TESSERA_OVERLAP", "0", 1); },
+              [](int rank) { setenv("TESSERA_LANES", rank % 2 ? "4" : "8", 1); },
+              [](int rank) { rank == 1 ? use_gpus() : void(); }});
 }
 TEST_CASE("iterations with hopping terms: statement by statement where kernels would be too large for the device") {
   check_same({8, 4, 4, 4}, {{2, 1, 1, 1}}, iterations, [](int) {
