@@ -31,18 +31,20 @@ class Numbering {
         if (list_[i] == k) return static_cast<int>(i);
       return -1;
     }
-    for (std::size_t at = place_of(k);; at = next(at))
-      if (table_[at] < 0 || list_[static_cast<std::size_t>(table_[at])] == k) return table_[at];
+    return find_in_table(k);
   }
   /// The number of a new one. If memory is short, nothing has happened.
   int add(const K& k) {
-    make_room(list_.size() + 1);
+    if (list_.size() >= kFew) [[unlikely]]
+      return add_to_table(k);
     list_.push_back(k);
-    const std::size_t last = list_.size() - 1;
-    if (last >= kFew) enter_from(last == kFew ? 0 : last);
-    return static_cast<int>(last);
+    return static_cast<int>(list_.size()) - 1;
   }
-  void clear() { shrink(0); }
+  void clear() {
+    if (list_.size() > kFew) [[unlikely]]
+      return shrink(0);
+    list_.clear();
+  }
   /// Forgets all but the first `size`, at most as many as there are.
   void shrink(std::size_t size) {
     if (list_.size() > kFew)
@@ -66,6 +68,18 @@ class Numbering {
     std::uint64_t h = Hash()(k) * kOdd;
     h ^= h >> 32;
     return static_cast<std::size_t>(h * kOdd >> 32) & (table_.size() - 1);
+  }
+  // Apart, so that statements of few operands have short code: they are the most.
+  [[gnu::noinline]] int find_in_table(const K& k) const {
+    for (std::size_t at = place_of(k);; at = next(at))
+      if (table_[at] < 0 || list_[static_cast<std::size_t>(table_[at])] == k) return table_[at];
+  }
+  [[gnu::noinline]] int add_to_table(const K& k) {
+    make_room(list_.size() + 1);
+    list_.push_back(k);
+    const std::size_t last = list_.size() - 1;
+    enter_from(last == kFew ? 0 : last);
+    return static_cast<int>(last);
   }
   void enter_from(std::size_t i) {
     for (; i < list_.size(); ++i) {
