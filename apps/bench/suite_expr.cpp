@@ -1,6 +1,9 @@
+#include <type_traits>
+
 #include "apps/bench/fields.hpp"
 #include "apps/bench/hopping_term.hpp"
 #include "apps/bench/suites.hpp"
+#include "lib/action/gauge_actions.hpp"
 #include "lib/dirac/clover_term.hpp"
 #include "lib/gauge/start.hpp"
 
@@ -88,6 +91,18 @@ void gauge_covariant(Session& session) {
   });
 }
 
+/// Of plaquettes and rectangles. A link is in 2(Nd-1) plaquettes and three times as many rectangles: products of three and of five
+/// links, which the link itself closes.
+void gauge_force(Session& session) {
+  qcd::GaugeField u(Nd), f;
+  qcd::weak_field_start(u);
+  const qcd::LoopAction action = qcd::improved_action(4.0, -1.0 / 12);
+  constexpr double kPlaquettes = 2 * (Nd - 1), kRectangles = 3 * kPlaquettes;
+  constexpr double kFlopsOfLink =
+      (2 * kPlaquettes + 4 * kRectangles + 1) * kMatrixMatrix + (kPlaquettes + kRectangles) * kLink;
+  session.run("gauge_force", {Nd * kFlopsOfLink, 2 * Nd * kLink}, [&] { action.force(f, u); });
+}
+
 template <class P>
 void clover(Session& session) {
   qcd::GaugeField u(Nd);
@@ -105,6 +120,8 @@ void all_cases(Session& session) {
   clover<P>(session);
   vectors<P>(session);
   gauge_covariant<P>(session);
+  // Gauge actions have one precision.
+  if constexpr (std::is_same_v<typename P::ColorMatrix, LatticeColorMatrix>) gauge_force(session);
 }
 
 }  // namespace
