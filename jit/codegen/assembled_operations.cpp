@@ -866,6 +866,7 @@ void OperationAssembler::convert(int i, const Node& n) {
     mov(truth(i), eax);
     return;
   }
+  if (to == Type::f64 && parts_ > 1) return convert_part(i, n);
   if (ir::is_float(to) && ir::bytes(from) == 4)  // read from memory, it costs half
     return unary(i, a, [&](const Xmm& d, const Xbyak::Operand& x) {
       from == Type::f32 ? vcvtps2pd(d, x) : to == Type::f32 ? vcvtdq2ps(d, x) : vcvtdq2pd(d, x);
@@ -883,6 +884,20 @@ void OperationAssembler::convert(int i, const Node& n) {
   else
     to == Type::f32 ? vcvtqq2ps(d, x) : to == Type::f64 ? vcvtqq2pd(d, x) : vpmovqd(d, x);
   put(i, r);
+}
+
+void OperationAssembler::convert_part(int i, const Node& n) {
+  const Type from = node(n.a).type;
+  unary_in_register(i, root(n.a), [&](const Xmm& d, const Xmm& x) {
+    const Xmm& part = vec(n.integer == 0 ? x.getIdx() : d.getIdx(), width_ / 2);
+    if (n.integer != 0) {
+      if (avx512_)
+        vextractf64x4(wide(d.getIdx(), 32), z_[std::size_t(x.getIdx())], 1);
+      else
+        vextractf128(part, wide(x.getIdx(), 32), 1);
+    }
+    from == Type::f32 ? vcvtps2pd(d, part) : vcvtdq2pd(d, part);
+  });
 }
 
 void OperationAssembler::of_long_integer(int i, Type to, const Xmm& x, int a) {

@@ -18,9 +18,9 @@ namespace jit {
 
 class OperationAssembler : protected VectorRegisters {
  protected:
-  OperationAssembler(const ir::Kernel& kernel, const CodeOptions& options, VectorIsa isa, int lanes, std::size_t room,
-                     void* buffer)
-      : VectorRegisters(kernel, isa, lanes, room, buffer),
+  OperationAssembler(const ir::Kernel& kernel, const CodeOptions& options, VectorIsa isa, int lanes, int parts,
+                     std::size_t room, void* buffer)
+      : VectorRegisters(kernel, isa, lanes, parts, room, buffer),
         halves_(kernel.lanes / lanes_),
         prefetch_(options.prefetch),
         streaming_(options.streaming),
@@ -133,6 +133,8 @@ class OperationAssembler : protected VectorRegisters {
   void select(int i, const Node& n);
   Xbyak::Address word_mask(int c) { return Xbyak::CodeGenerator::word[rsp + 8 * c]; }
   void convert(int i, const Node& n);
+  /// Of half the lanes.
+  void convert_part(int i, const Node& n);
   /// Without AVX-512: the low words, or the double as the sum of two of its parts, of which each is exact beside a large constant.
   void of_long_integer(int i, Type to, const Xmm& x, int a);
   /// Truncates and saturates; NaN gives 0. The instruction gives the smallest integer for all that do not fit.

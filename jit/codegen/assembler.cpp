@@ -10,10 +10,12 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "jit/codegen/assembled_code.hpp"
 #include "jit/codegen/assembled_operations.hpp"
+#include "jit/codegen/double_parts.hpp"
 #include "jit/codegen/kernel_emitter.hpp"
 #include "jit/ir/abi.hpp"
 #include "jit/ir/nodes.hpp"
@@ -50,12 +52,20 @@ bool covers_operation(const Kernel& kernel, const Node& n, VectorIsa isa) {
   }
 }
 
-/// So many that every value is one register.
-int lanes_of_step(const Kernel& kernel, VectorIsa isa) {
-  int size = 4;
-  for (const Node& n : kernel.nodes) size = std::max(size, ir::bytes(n.type));
-  return std::min(lanes_per_step(kernel), register_bytes(isa) / size);
-}
+/// So many that every value is one register, or every part of a double.
+struct Lanes {
+  int of_step, parts = 1;
+
+  Lanes(const Kernel& kernel, VectorIsa isa) : of_step(lanes_per_step(kernel)) {
+    int size = 4;
+    for (const Node& n : kernel.nodes) size = std::max(size, ir::bytes(n.type));
+    const int fit = register_bytes(isa) / size;
+    // With AVX2 the mask of a list's lanes is there for whole steps only.
+    if (of_step >= 2 * fit && reduces_doubles_only(kernel) && (isa == VectorIsa::avx512 || !kernel.listed)) parts = 2;
+    of_step = std::min(of_step, parts * fit);
+  }
+  int of(Type t) const { return t == Type::f64 ? of_step / parts : of_step; }
+};
 
 }  // namespace
 
@@ -64,15 +74,17 @@ bool can_assemble(const Kernel& kernel, VectorIsa isa) {
   if (isa == VectorIsa::avx512 &&
       !(__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")))
     return false;
-  const int lanes = lanes_of_step(kernel, isa), most = register_bytes(isa);
-  if (kernel.lanes / lanes > 2) return false;
+  const Lanes lanes(kernel, isa);
+  const int most = register_bytes(isa);
+  if (kernel.lanes / lanes.of_step > 2) return false;
   const auto fits = [&](Type t) {
-    return t == Type::b1 ? lanes >= 4 && lanes <= 16 : lanes * ir::bytes(t) >= 16 && lanes * ir::bytes(t) <= most;
+    const int n = lanes.of(t);
+    return t == Type::b1 ? n >= 4 && n <= 16 : n * ir::bytes(t) >= 16 && n * ir::bytes(t) <= most;
   };
   for (const ir::Leaf& leaf : kernel.leaves)
     if (leaf.host_order || !fits(leaf.word)) return false;
   for (const ir::Slot& slot : kernel.slots)
-    if (slot.exchange.straddles(lanes)) return false;
+    if (slot.exchange.straddles(lanes.of_step)) return false;
   const std::vector<bool> live = ir::live_nodes(kernel);
   for (std::size_t i = 0; i < kernel.nodes.size(); ++i)
     if (live[i] && (!fits(kernel.nodes[i].type) || !covers_operation(kernel, kernel.nodes[i], isa))) return false;
@@ -85,8 +97,9 @@ namespace {
 
 class KernelAssembler : private OperationAssembler {
  public:
-  KernelAssembler(const Kernel& kernel, const CodeOptions& options, VectorIsa isa, std::size_t room, void* buffer)
-      : OperationAssembler(kernel, options, isa, lanes_of_step(kernel, isa), room, buffer) {}
+  KernelAssembler(const Kernel& kernel, const CodeOptions& options, VectorIsa isa, Lanes lanes, std::size_t room,
+                  void* buffer)
+      : OperationAssembler(kernel, options, isa, lanes.of_step, lanes.parts, room, buffer) {}
 
   std::string run(const std::string& symbol) {
     plan_memory();
@@ -120,8 +133,13 @@ class KernelAssembler : private OperationAssembler {
     std::vector<int> registers;  ///< with values
     std::vector<int> cells;      ///< general registers, likewise
   };
-  static std::int32_t member(std::size_t reduction, std::size_t offset) {
-    return std::int32_t(reduction * sizeof(SumAccumulator) + offset);
+  /// Of the accumulator of a reduction, the parts of which have one together.
+  std::int32_t member(std::size_t reduction, std::size_t offset) const {
+    return std::int32_t(reduction / std::size_t(parts_) * sizeof(SumAccumulator) + offset);
+  }
+  /// The same, of what it has for each lane.
+  std::int32_t lane_member(std::size_t reduction, std::size_t offset) const {
+    return member(reduction, offset) + int(reduction) % parts_ * doubles() * int(sizeof(double));
   }
 
   void reduction(std::size_t r) {
@@ -129,9 +147,12 @@ class KernelAssembler : private OperationAssembler {
     const int v = root(reduction.value), bytes = word_of(v).bytes;
     const Xmm value = vec(fetch(v), bytes);
     const Reg64 lane_sums = cached(lane_sums_cell_), sums = cached(sums_cell_);
+    const bool upper = int(r) % parts_ == 1;
+    const Xbyak::Opmask& listed = upper ? k2 : k7;  // of the list's lanes, those of this value
+    if (kernel_.listed && upper) kshiftrw(k2, k7, std::uint8_t(doubles()));
     if (reduction.kind != ir::Reduction::Kind::sum) {
       const bool max = reduction.kind == ir::Reduction::Kind::max;
-      const Xbyak::Address present = ptr[lane_sums + member(r, offsetof(SumAccumulator, extremum))];
+      const Xbyak::Address present = ptr[lane_sums + lane_member(r, offsetof(SumAccumulator, extremum))];
       const std::uint8_t better = max ? 14 : 1;  // greater, less
       if (!avx512_) {
         const int m = take();
@@ -142,7 +163,7 @@ class KernelAssembler : private OperationAssembler {
         free_ |= 1u << m;
         return used(v);
       }
-      kernel_.listed ? vcmppd(k1 | k7, value, present, better) : vcmppd(k1, value, present, better);
+      kernel_.listed ? vcmppd(k1 | listed, value, present, better) : vcmppd(k1, value, present, better);
       vmovupd(present | k1, value);
       return used(v);
     }
@@ -152,7 +173,7 @@ class KernelAssembler : private OperationAssembler {
     if (!kernel_.listed)
       vmovaps(rest, value);
     else if (avx512_)
-      vmovapd(rest | k7 | T_z, value);
+      vmovapd(rest | listed | T_z, value);
     else
       vandps(rest, value, stack(mask8_at_));
     used(v);
@@ -167,7 +188,7 @@ class KernelAssembler : private OperationAssembler {
       vcmppd(p, p, e, 1);
       vmovmskpd(eax, p);
     }
-    cmp(eax, all_lanes());
+    cmp(eax, (1 << doubles()) - 1);
     jne(*slow.begin, T_NEAR);
     for (std::size_t k = 0; k < 3; ++k) {
       vbroadcastsd(wide_or_narrow(extract, bytes),
@@ -176,7 +197,7 @@ class KernelAssembler : private OperationAssembler {
       vsubpd(p, p, e);
       if (k < 2) vsubpd(rest, rest, p);
       const Xbyak::Address level =
-          ptr[lane_sums + member(r, offsetof(SumAccumulator, level) + k * sizeof(double) * kMaxLanes)];
+          ptr[lane_sums + lane_member(r, offsetof(SumAccumulator, level) + k * sizeof(double) * kMaxLanes)];
       vaddpd(p, p, level);
       vmovupd(level, p);
     }
@@ -193,13 +214,13 @@ class KernelAssembler : private OperationAssembler {
   const Ymm& wide_or_narrow(int r, int bytes) const { return wide(r, std::max(bytes, 32)); }
   void slow_path(const Slow& s) {
     L(*s.begin);
-    vmovaps(stack(scratch_at_), vec(s.x, lanes_ * 8));
+    vmovaps(stack(scratch_at_), vec(s.x, doubles() * 8));
     for (int r : s.registers) vmovaps(stack(saved_at_[std::size_t(r)]), vec(r, width_));
     for (int i : s.cells) mov(qword[rsp + gprs_at_ + 8 * i], Reg64(kCached[i]));
     mov(rdi, cell(sums_cell_));
     add(rdi, member(s.reduction, 0));
     lea(rsi, stack(scratch_at_));
-    mov(edx, lanes_);
+    mov(edx, doubles());
     vzeroupper();
     call_by_name("tessera_sum_slow");
     for (int r : s.registers) vmovaps(vec(r, width_), stack(saved_at_[std::size_t(r)]));
@@ -576,7 +597,11 @@ struct Freed {
 
 }  // namespace
 
-std::string assemble(const Kernel& kernel, const std::string& symbol, const CodeOptions& options, VectorIsa isa) {
+std::string assemble(const Kernel& asked, const std::string& symbol, const CodeOptions& options, VectorIsa isa) {
+  const Lanes lanes(asked, isa);
+  std::optional<Kernel> in_parts;
+  if (lanes.parts > 1) in_parts = with_doubles_in_two_parts(asked);
+  const Kernel& kernel = in_parts ? *in_parts : asked;
   // An instruction takes at most eleven bytes, and a node a few of them.
   constexpr std::size_t kPage = 4096, kPerNode = 200, kPerSum = 8192;
   const std::size_t nodes = kernel.nodes.size() + kernel.stores.size() + kernel.arguments.size() + kernel.leaves.size(),
@@ -585,7 +610,7 @@ std::string assemble(const Kernel& kernel, const std::string& symbol, const Code
   const std::unique_ptr<void, Freed> buffer(std::aligned_alloc(kPage, room));
   try {
     if (!buffer) throw std::bad_alloc();
-    return KernelAssembler(kernel, options, isa, room, buffer.get()).run(symbol);
+    return KernelAssembler(kernel, options, isa, lanes, room, buffer.get()).run(symbol);
   } catch (const Xbyak::Error& error) {
     throw InternalError({.what = "assembler", .expected = "instructions", .got = error.what(), .where = kernel.name});
   }

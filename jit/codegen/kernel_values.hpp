@@ -20,11 +20,13 @@ class KernelValues {
   using Node = ir::Node;
   using Op = ir::Op;
   using Place = ir::Place;
+  using Type = ir::Type;
 
-  /// `lanes`: of a step.
-  KernelValues(const ir::Kernel& kernel, int lanes, BitInstructions there_are)
+  /// `lanes`: of a step. `parts`: of its doubles, each of which is the value of some of the lanes.
+  KernelValues(const ir::Kernel& kernel, int lanes, int parts, BitInstructions there_are)
       : kernel_(kernel),
         lanes_(lanes),
+        parts_(parts),
         order_(schedule(kernel)),
         combinations_(combinations(kernel, order_, there_are)) {
     find_orders();
@@ -166,7 +168,10 @@ class KernelValues {
         if (now >= first_in_trips && ahead[std::size_t(v)]) word_of(v).held = true;
       });
     });
-    for (std::size_t i = 0; i < kernel_.nodes.size(); ++i) words_[i].bytes = lanes_ * ir::bytes(kernel_.nodes[i].type);
+    for (std::size_t i = 0; i < kernel_.nodes.size(); ++i) {
+      const Type type = kernel_.nodes[i].type;
+      words_[i].bytes = (type == Type::f64 ? doubles() : lanes_) * ir::bytes(type);
+    }
     for (const auto& [order, number] : orders_) word_of(number).bytes = lanes_ * order.word_bytes;
   }
 
@@ -183,8 +188,11 @@ class KernelValues {
     return i < w.end ? uses_[std::size_t(i)] : kNever;
   }
 
+  /// Lanes of a double.
+  int doubles() const { return lanes_ / parts_; }
+
   const ir::Kernel& kernel_;
-  const int lanes_;
+  const int lanes_, parts_;
   const Schedule order_;
   const std::vector<Combination> combinations_;  ///< [node]
   int now_ = 0;                                  ///< number of the present step

@@ -41,9 +41,9 @@ class VectorRegisters : protected Xbyak::CodeGenerator, protected KernelValues {
   using Ymm = Xbyak::Ymm;
   using Zmm = Xbyak::Zmm;
 
-  VectorRegisters(const ir::Kernel& kernel, VectorIsa isa, int lanes, std::size_t room, void* buffer)
+  VectorRegisters(const ir::Kernel& kernel, VectorIsa isa, int lanes, int parts, std::size_t room, void* buffer)
       : CodeGenerator(room, buffer),
-        KernelValues(kernel, lanes, bit_instructions(isa)),
+        KernelValues(kernel, lanes, parts, bit_instructions(isa)),
         isa_(isa),
         avx512_(isa == VectorIsa::avx512),
         width_(register_bytes(isa)) {

@@ -489,6 +489,35 @@ inline Kernel rounds(int lanes) {
   return k;
 }
 
+/// Words of four bytes, of the site and of a neighbour, which are stored, and added up and compared in double precision.
+inline Kernel reduced(int lanes, bool listed = false, int trips = 1) {
+  Kernel k;
+  k.name = "reduced";
+  k.lanes = lanes;
+  k.listed = listed;
+  k.trips = trips;
+  k.leaves = {{Type::f32, 8, true, false}, {Type::i32, 1, true, false}, {Type::f32, 8, false, true}};
+  k.arguments = {Type::f64};
+  k.slots.push_back({0, false, {.flip = std::uint8_t(lanes / 2)}});
+  const Value two = push(k, {.op = Op::constant, .type = Type::f64, .real = 2}),
+              factor = push(k, {.op = Op::argument, .type = Type::f64}),
+              number = apply(k, Op::convert, Type::f64, load(k, 1, 0));
+  Value sum = apply(k, Op::mul, Type::f64, number, factor), least = number, most = two;
+  for (int c = 0; c < 4; ++c) {
+    const Value x = load(k, 0, c, 0, trips > 1 ? 1 : 0), y = permute(k, 1, load(k, 0, c, 1));
+    const Value z = apply(k, Op::sub, Type::f32, x, y);
+    store(k, 2, c, z, trips > 1 ? 1 : 0);
+    const Value wide = apply(k, Op::convert, Type::f64, z), other = apply(k, Op::convert, Type::f64, y);
+    sum = c % 2 == 0 ? apply(k, Op::fma, Type::f64, wide, other, sum)
+                     : apply(k, Op::sub, Type::f64, sum, apply(k, Op::mul, Type::f64, two, wide));
+    least = apply(k, Op::min, Type::f64, least, apply(k, Op::neg, Type::f64, wide));
+    most = apply(k, Op::max, Type::f64, most, apply(k, Op::abs, Type::f64, other));
+  }
+  using Kind = jit::ir::Reduction::Kind;
+  k.reductions = {{Kind::sum, sum}, {Kind::min, least}, {Kind::max, most}, {Kind::sum, number}};
+  return k;
+}
+
 /// Nested exchanges of lanes, the second one of the halves of a group, then a gathered slot.
 inline Kernel halves(int lanes, jit::LaneExchange exchange) {
   Kernel k;

@@ -10,6 +10,7 @@
 #include "codegen_kernels.hpp"
 #include "jit/codegen/assembled_code.hpp"
 #include "jit/codegen/assembler.hpp"
+#include "jit/codegen/double_parts.hpp"
 #include "jit/support/error.hpp"
 #include "tests/jit/settings.hpp"
 #include "tests/skip.hpp"
@@ -58,6 +59,22 @@ int check_every_code(const Kernel& kernel, unsigned seed, CodeOptions options = 
 
 jit::KernelFunction function(const Kernel& kernel) {
   return code<jit::KernelFunction>(compiler().compile(kernel, {.optimised = true}));
+}
+
+/// Numbers that are not finite, the largest, the smallest: all codes have the same bits of what they store and reduce.
+void check_bits_of_corners(const Kernel& kernel, unsigned seed) {
+  Lab good(kernel, seed);
+  good.set_corners();
+  good.run(function(kernel));
+  for (const jit::VectorIsa isa : kAssembled) {
+    const jit::KernelFunction function = assembled(kernel, {}, isa);
+    if (function == nullptr) continue;
+    CAPTURE(int(isa));
+    Lab lab(kernel, seed);
+    lab.set_corners();
+    lab.run(function);
+    CHECK(lab.differences(good) == 0);
+  }
 }
 
 }  // namespace
@@ -182,18 +199,7 @@ TEST_CASE("random programs on words with corners have the same bits from every c
       const Kernel kernel =
           random_kernel(seed, lanes, false,
                         {.rings = seed % 3 == 0, .gathers = !plain, .quotients = !plain, .truths = seed % 4 != 0});
-      Lab good(kernel, seed);
-      good.set_corners();
-      good.run(function(kernel));
-      for (const jit::VectorIsa isa : kAssembled) {
-        const jit::KernelFunction function = assembled(kernel, {}, isa);
-        if (function == nullptr) continue;
-        CAPTURE(int(isa));
-        Lab lab(kernel, seed);
-        lab.set_corners();
-        lab.run(function);
-        CHECK(lab.differences(good) == 0);
-      }
+      check_bits_of_corners(kernel, seed);
     }
 }
 
@@ -309,6 +315,71 @@ TEST_CASE("sums in kernels have the same bits for every width and split") {
   }
   for (double r : results) CHECK(r == results[0]);
   CHECK(results[0] != 0);
+}
+
+TEST_CASE("doubles that only reductions read agree with the interpreter, and have the same bits from every code") {
+  int kinds = 0;
+  for (const int lanes : kWidths) {
+    if (lanes < 2) continue;
+    for (const bool listed : {false, true})
+      for (const int trips : {1, 3})
+        for (unsigned seed = 1; seed <= 6; ++seed) {
+          CAPTURE(listed);
+          CAPTURE(trips);
+          const Kernel k = reduced(lanes, listed, trips);
+          kinds += check_every_code(k, seed, {.streaming = seed % 2 == 0 && !listed, .prefetch = int(seed % 3)});
+          check_bits_of_corners(k, seed);
+        }
+  }
+  if (jit::native_lanes() == 16) CHECK(kinds >= 4 * 24);
+}
+
+TEST_CASE("a step is as wide as words of four bytes allow if doubles only lead to reductions") {
+  CHECK(jit::reduces_doubles_only(reduced(16)));
+  CHECK(jit::reduces_doubles_only(reduced(16, true, 3)));
+  CHECK_FALSE(jit::reduces_doubles_only(trips(16)));  // stores them
+  const auto with = [](auto&& change) {
+    Kernel k = reduced(16);
+    change(k, k.reductions[0].value);
+    jit::ir::verify(k);
+    return jit::reduces_doubles_only(k);
+  };
+  CHECK(with([](Kernel& k, Value v) { apply(k, Op::convert, Type::f32, v); }));  // which nobody needs
+  CHECK(with([](Kernel& k, Value v) { k.reductions[0].value = apply(k, Op::sqrt, Type::f64, v); }));
+  CHECK_FALSE(with([](Kernel& k, Value v) { store(k, 2, 7, apply(k, Op::convert, Type::f32, v)); }));
+  CHECK_FALSE(with([](Kernel& k, Value v) { k.reductions[0].value = apply(k, Op::sin, Type::f64, v); }));
+  CHECK_FALSE(with([](Kernel& k, Value) {
+    k.reductions[0].value = permute(k, 1, apply(k, Op::convert, Type::f64, load(k, 0, 5, 1)));
+  }));
+  CHECK_FALSE(with([](Kernel& k, Value v) {
+    const Value which = apply(k, Op::lt, Type::b1, load(k, 0, 0), load(k, 0, 1));
+    k.reductions[0].value = apply(k, Op::select, Type::f64, which, v, k.reductions[1].value);
+  }));
+  CHECK_FALSE(with([](Kernel& k, Value v) {
+    const Value which = apply(k, Op::lt, Type::b1, v, k.reductions[1].value);
+    store(k, 2, 7, apply(k, Op::select, Type::f32, which, load(k, 0, 0), load(k, 0, 1)));
+  }));
+  CHECK_FALSE(with([](Kernel& k, Value) {
+    const Value number = apply(k, Op::convert, Type::i64, load(k, 1, 0));
+    k.reductions[3].value = apply(k, Op::convert, Type::f64, number);
+  }));
+  Kernel stored = reduced(16);
+  stored.reductions.clear();
+  CHECK_FALSE(jit::reduces_doubles_only(stored));
+
+  if (jit::native_lanes() < 16) return;
+  const tests::Folder folder;
+  const tests::Setting off("TESSERA_CACHE", "0"), where("TESSERA_DUMP_DIR", folder.path), what("TESSERA_DUMP", "asm");
+  const auto made = jit::Compiler(jit::make_cpu_target()).compile(reduced(16), {});
+  std::ifstream file(folder.path / ("reduced_" + made.hash + ".asm"));
+  REQUIRE(file);
+  int differences = 0, conversions = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("vsubps") != std::string::npos) differences += line.find("%zmm") != std::string::npos ? 1 : 100;
+    conversions += line.find("vcvtps2pd") != std::string::npos;
+  }
+  CHECK(differences == 4);
+  CHECK(conversions == 16);
 }
 
 TEST_CASE("elementary functions give the same bits in every lane, whatever shares the register") {
