@@ -145,7 +145,7 @@ while [ $# -gt 0 ]; do [ "$1" != --json ] || file=$2; shift; done; cp {self.fold
             self.assertEqual(" ".join(line.split()[-2:]).lstrip("0"), end.lstrip("0"), line)
         self.assertEqual(table.count("reached") + table.count("MISSED"), 17)
 
-        status, output, _ = self.check("--quick", "--tests", "^good$", "--seconds", "20", HANGS="dslash")
+        status, output, _ = self.check("--quick", "--tests", "^good$", "--seconds", "40", HANGS="dslash")
         self.assertEqual(status, 1)
         self.assertRegex(output, "Dslash double.* - +not measured")
         self.assertRegex(output, "in kernels.*0.950 +reached")
