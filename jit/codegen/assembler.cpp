@@ -133,13 +133,14 @@ class KernelAssembler : private OperationAssembler {
     std::vector<int> registers;  ///< with values
     std::vector<int> cells;      ///< general registers, likewise
   };
+  int part_of(std::size_t reduction) const { return int(reduction) % parts_; }
   /// Of the accumulator of a reduction, the parts of which have one together.
   std::int32_t member(std::size_t reduction, std::size_t offset) const {
     return std::int32_t(reduction / std::size_t(parts_) * sizeof(SumAccumulator) + offset);
   }
   /// The same, of what it has for each lane.
   std::int32_t lane_member(std::size_t reduction, std::size_t offset) const {
-    return member(reduction, offset) + int(reduction) % parts_ * doubles() * int(sizeof(double));
+    return member(reduction, offset) + part_of(reduction) * doubles() * int(sizeof(double));
   }
 
   void reduction(std::size_t r) {
@@ -147,7 +148,7 @@ class KernelAssembler : private OperationAssembler {
     const int v = root(reduction.value), bytes = word_of(v).bytes;
     const Xmm value = vec(fetch(v), bytes);
     const Reg64 lane_sums = cached(lane_sums_cell_), sums = cached(sums_cell_);
-    const bool upper = int(r) % parts_ == 1;
+    const bool upper = part_of(r) > 0;
     const Xbyak::Opmask& listed = upper ? k2 : k7;  // of the list's lanes, those of this value
     if (kernel_.listed && upper) kshiftrw(k2, k7, std::uint8_t(doubles()));
     if (reduction.kind != ir::Reduction::Kind::sum) {

@@ -50,20 +50,16 @@ Kernel with_doubles_in_two_parts(const Kernel& kernel) {
   Kernel result = kernel;
   result.nodes.clear();
   std::array<std::vector<ir::Value>, 2> part;  // [node of the kernel]
+  const auto copied = [&](Node n, std::size_t p) {
+    for (ir::Value* v : {&n.a, &n.b, &n.c})
+      if (*v != ir::kNone) *v = part[p][std::size_t(*v)];
+    if (n.type == Type::f64 && n.op == Op::convert) n.integer = std::int64_t(p);
+    result.nodes.push_back(n);
+    return static_cast<ir::Value>(result.nodes.size()) - 1;
+  };
   for (const Node& n : kernel.nodes) {
-    const bool is_one = n.type != Type::f64 || same_for_all_lanes(n);
-    for (std::size_t p = 0; p < 2; ++p) {
-      if (p == 1 && is_one) {
-        part[1].push_back(part[0].back());
-        break;
-      }
-      Node copy = n;
-      for (ir::Value* v : {&copy.a, &copy.b, &copy.c})
-        if (*v != ir::kNone) *v = part[p][std::size_t(*v)];
-      if (!is_one && n.op == Op::convert) copy.integer = std::int64_t(p);
-      part[p].push_back(static_cast<ir::Value>(result.nodes.size()));
-      result.nodes.push_back(copy);
-    }
+    part[0].push_back(copied(n, 0));
+    part[1].push_back(n.type != Type::f64 || same_for_all_lanes(n) ? part[0].back() : copied(n, 1));
   }
   for (ir::Store& s : result.stores) s.value = part[0][std::size_t(s.value)];
   result.reductions.clear();
