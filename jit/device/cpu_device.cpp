@@ -164,20 +164,24 @@ void CpuDevice::run(std::span<const DeviceLaunch> launches, Range groups, SumAcc
   std::size_t width = 0;
   for (const DeviceLaunch& launch : launches) width += launch.kernel->reductions.size();
   const std::array<Range, 2> halves = jit::halves(launches[0].middle, groups.begin, groups.end);
-  pieces_.divide(halves, threads, pieces_of(launches, halves, threads));
+  const Pieces::Division pieces = pieces_.divide(halves, threads, pieces_of(launches, halves, threads));
+  if (launches.size() == 1) {
+    const auto work = [function = function_of(launches[0]), common = arguments_of(launches[0], sums), width,
+                       pieces](int thread) {
+      LaunchArguments arguments = common;
+      arguments.sums += static_cast<std::size_t>(thread) * width;
+      pieces.take(thread, [&](std::int64_t begin, std::int64_t end) { function(&arguments, begin, end); });
+    };
+    return threads == 1 ? work(0) : pool_.run(work);
+  }
   const auto work = [&](int thread) {
     SumAccumulator* mine = sums + static_cast<std::size_t>(thread) * width;
-    if (launches.size() == 1) {
-      const KernelFunction function = function_of(launches[0]);
-      const LaunchArguments arguments = arguments_of(launches[0], mine);
-      return pieces_.take(thread, [&](std::int64_t begin, std::int64_t end) { function(&arguments, begin, end); });
-    }
     std::vector<LaunchArguments> arguments;
     for (const DeviceLaunch& launch : launches) {
       arguments.push_back(arguments_of(launch, mine));
       mine += launch.kernel->reductions.size();
     }
-    pieces_.take(thread, [&](std::int64_t begin, std::int64_t end) {
+    pieces.take(thread, [&](std::int64_t begin, std::int64_t end) {
       for (std::size_t i = 0; i < launches.size(); ++i) function_of(launches[i])(&arguments[i], begin, end);
     });
   };

@@ -29,33 +29,13 @@ class Pieces {
     bool both = false;
     bool may_move = true;  ///< from one thread's share to another thread
   };
+  class Division;
+
   /// `launches`: that were divided before, for tests.
   explicit Pieces(std::uint64_t launches = 0) : launch_(launches % kLaunches * kLaunch) {}
 
   /// Must not be called while threads take pieces. Costs the same for any number of threads, but for one time in kLaunches.
-  void divide(const std::array<Range, 2>& halves, int threads, How how) {
-    if (capacity_ < threads) {
-      taken_ = std::make_unique<Taken[]>(static_cast<std::size_t>(threads));
-      capacity_ = threads;
-    }
-    halves_ = halves, how_ = how, threads_ = threads;
-    launch_ += kLaunch;
-    if (launch_ == 0) {  // the numbers have been used up
-      for (int i = 0; i < capacity_; ++i)
-        taken_[static_cast<std::size_t>(i)].groups.store(0, std::memory_order_relaxed);
-      launch_ = kLaunch;
-    }
-    // If shares are one piece, there is nothing to look for at others.
-    const std::int64_t longest = std::max(halves[0].end - halves[0].begin, halves[1].end - halves[1].begin);
-    if (how_.least == 0) how_.least = how.size;
-    owners_ = how.may_move && longest > how_.least * threads ? std::min(threads, kMostOwners) : 1;
-  }
-
-  /// run(begin, end) for this thread's pieces, then for those that are left of others'. Each piece is run once, if each thread calls it.
-  template <class Run>
-  void take(int thread, Run&& run) {
-    for (int i = 0; i < owners_; ++i) take_of((thread + i) % threads_, run);
-  }
+  Division divide(const std::array<Range, 2>& halves, int threads, How how);
 
  private:
   struct alignas(64) Taken {
@@ -65,8 +45,25 @@ class Pieces {
   // Threads whose shares one looks at: many looks would take longer than a piece.
   static constexpr int kMostOwners = 16;
 
+  std::unique_ptr<Taken[]> taken_;  ///< [owners of shares]
+  int capacity_ = 0;
+  std::uint64_t launch_ = 0;
+};
+
+/// Of one launch. Threads have copies.
+class Pieces::Division {
+ public:
+  /// run(begin, end) for this thread's pieces, then for those that are left of others'. Each piece is run once, if each thread calls it.
   template <class Run>
-  void take_of(int owner, Run& run) {
+  void take(int thread, Run&& run) const {
+    for (int i = 0; i < owners_; ++i) take_of((thread + i) % threads_, run);
+  }
+
+ private:
+  friend class Pieces;
+
+  template <class Run>
+  void take_of(int owner, Run& run) const {
     std::array<Share, 2> shares;
     std::array<std::int64_t, 2> length;
     for (std::size_t half = 0; half < 2; ++half) {
@@ -80,7 +77,7 @@ class Pieces {
     const std::int64_t all = how_.both ? std::max(length[0], length[1]) : length[0] + length[1],
                        behind = how_.both ? 0 : length[0];
     for (;;) {
-      const Range piece = next(taken_[static_cast<std::size_t>(owner)], all);
+      const Range piece = next(taken_[owner], all);
       if (piece.begin == piece.end) return;
       run_part(0, piece.begin, piece.end);
       run_part(1, piece.begin - behind, piece.end - behind);
@@ -88,7 +85,7 @@ class Pieces {
   }
 
   /// Of a share of `all`, a piece that nobody has taken, which is taken then; empty: there is none.
-  Range next(Taken& taken, std::int64_t all) {
+  Range next(Taken& taken, std::int64_t all) const {
     constexpr std::int64_t kPartOfRest = 4;
     std::uint64_t found = taken.groups.load(std::memory_order_relaxed);
     for (;;) {
@@ -102,11 +99,31 @@ class Pieces {
     }
   }
 
-  std::unique_ptr<Taken[]> taken_;  ///< [owners of shares]
-  int capacity_ = 0, threads_ = 0, owners_ = 1;
   std::array<Range, 2> halves_;
   How how_;
+  Taken* taken_ = nullptr;
   std::uint64_t launch_ = 0;
+  int threads_ = 0, owners_ = 1;
 };
+
+inline Pieces::Division Pieces::divide(const std::array<Range, 2>& halves, int threads, How how) {
+  if (capacity_ < threads) {
+    taken_ = std::make_unique<Taken[]>(static_cast<std::size_t>(threads));
+    capacity_ = threads;
+  }
+  launch_ += kLaunch;
+  if (launch_ == 0) {  // the numbers have been used up
+    for (int i = 0; i < capacity_; ++i) taken_[static_cast<std::size_t>(i)].groups.store(0, std::memory_order_relaxed);
+    launch_ = kLaunch;
+  }
+  // If shares are one piece, there is nothing to look for at others.
+  const std::int64_t longest = std::max(halves[0].end - halves[0].begin, halves[1].end - halves[1].begin);
+  if (how.least == 0) how.least = how.size;
+  Division result;
+  result.halves_ = halves, result.how_ = how, result.threads_ = threads;
+  result.taken_ = taken_.get(), result.launch_ = launch_;
+  result.owners_ = how.may_move && longest > how.least * threads ? std::min(threads, kMostOwners) : 1;
+  return result;
+}
 
 }  // namespace jit

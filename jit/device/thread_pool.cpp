@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -83,10 +84,11 @@ int openmp_place(int thread, int threads, int places, int first, bool spread) {
 }
 
 struct ThreadPool::Team {
-  alignas(64) std::atomic<std::uint64_t> round{0};  ///< number of the present task; the workers wait for it to grow
-  std::vector<WorkerState> state;                   ///< [thread], 0 unused
-  Function function = nullptr;                      ///< written before `round` grows, read by who has taken a part
+  alignas(kLine) std::atomic<std::uint64_t> round{0};  ///< number of the present task; the workers wait for it to grow
+  Function function = nullptr;                         ///< written before `round` grows, read by who has taken a part
   void* context = nullptr;
+  alignas(kLine) std::byte copied[kMostCopied];  ///< the context, if it may be
+  std::vector<WorkerState> state;                ///< [thread], 0 unused
   std::atomic<bool> quit{false};
   bool crowded = false;  ///< more threads than cores: spinning would take time from the work
   std::atomic<int> sleeping{0};
@@ -149,6 +151,7 @@ struct ThreadPool::Team {
   void work(int thread) {
     for (std::uint64_t now = 0;;) {
       now = wait_for_round(now);
+      for (std::size_t at = 0; at < kMostCopied; at += kLine) __builtin_prefetch(copied + at);
       if (quit.load(std::memory_order_acquire)) return;
       try_part(thread, now);
     }
@@ -219,14 +222,14 @@ void ThreadPool::stop() {
   threads_ = 1;
 }
 
-void ThreadPool::run_on_all(Function function, void* context) {
+void ThreadPool::run_on_all(Function function, void* context, std::size_t copied) {
   if (threads_ == 1 || busy_.exchange(true, std::memory_order_acquire)) {
     for (int t = 0; t < threads_; ++t) function(context, t);
     return;
   }
   Team& team = *team_;
   team.function = function;
-  team.context = context;
+  team.context = copied > 0 ? std::memcpy(team.copied, context, copied) : context;
   const std::uint64_t round = team.post();
   team.run_part(0);
   team.finish(round);

@@ -126,9 +126,9 @@ TEST_CASE("pieces cover both halves once, whoever takes them") {
         for (int launch = 0; launch < 3; ++launch) {  // what is left of the one before does not matter
           std::vector<std::atomic<int>> done(2000);
           std::atomic<bool> too_large{false};
-          pieces.divide(halves, threads, how);
+          const Pieces::Division division = pieces.divide(halves, threads, how);
           pool.run([&](int thread) {
-            pieces.take(thread, [&](std::int64_t begin, std::int64_t end) {
+            division.take(thread, [&](std::int64_t begin, std::int64_t end) {
               if (end - begin > how.size) too_large = true;
               for (std::int64_t i = begin; i < end; ++i) ++done[static_cast<std::size_t>(i)];
             });
@@ -150,8 +150,8 @@ TEST_CASE("launches go on when the numbers that tell them apart have been used u
     CAPTURE(launch);
     std::int64_t done = 0;
     const auto count = [&](std::int64_t begin, std::int64_t end) { done += end - begin; };
-    pieces.divide({Range{0, 40}, Range{40, 80}}, 2, {.size = 3});
-    for (const int thread : {1, 0}) pieces.take(thread, count);
+    const Pieces::Division division = pieces.divide({Range{0, 40}, Range{40, 80}}, 2, {.size = 3});
+    for (const int thread : {1, 0}) division.take(thread, count);
     CHECK(done == 80);
   }
 }
@@ -162,19 +162,16 @@ TEST_CASE(
   Pieces pieces;
   std::vector<std::int64_t> begun;
   const auto note = [&](std::int64_t begin, std::int64_t) { begun.push_back(begin); };
-  pieces.divide(halves, 2, {.size = 10, .both = true, .may_move = false});
-  pieces.take(1, note);
+  pieces.divide(halves, 2, {.size = 10, .both = true, .may_move = false}).take(1, note);
   CHECK(begun == std::vector<std::int64_t>{20, 60, 30, 70});
   begun.clear();
-  pieces.divide(halves, 2, {.size = 10, .both = false, .may_move = false});
-  pieces.take(0, note);
+  pieces.divide(halves, 2, {.size = 10, .both = false, .may_move = false}).take(0, note);
   CHECK(begun == std::vector<std::int64_t>{0, 10, 40, 50});
 
   // A quarter of what is left, as long as that is not less than the least.
   std::vector<Range> taken;
   const auto note_all = [&](std::int64_t begin, std::int64_t end) { taken.push_back({begin, end}); };
-  pieces.divide(halves, 2, {.size = 8, .least = 2, .may_move = false});
-  pieces.take(0, note_all);
+  pieces.divide(halves, 2, {.size = 8, .least = 2, .may_move = false}).take(0, note_all);
   const std::vector<std::int64_t> ends = {8, 16, 20, 42, 46, 49, 51, 53, 55, 57, 59, 60};
   REQUIRE(taken.size() == ends.size());
   for (std::size_t i = 0; i < ends.size(); ++i) CHECK(taken[i].end == ends[i]);
@@ -183,9 +180,9 @@ TEST_CASE(
   ThreadPool pool(2);
   std::atomic<int> done{0}, moved{0};
   std::atomic<bool> in_time{true};
-  pieces.divide(halves, 2, {.size = 5});
+  const Pieces::Division division = pieces.divide(halves, 2, {.size = 5});
   pool.run([&](int thread) {
-    pieces.take(thread, [&](std::int64_t begin, std::int64_t) {
+    division.take(thread, [&](std::int64_t begin, std::int64_t) {
       if (begin == 0)
         in_time = comes_true([&] { return done == 15; });
       else
@@ -215,6 +212,60 @@ TEST_CASE("a task runs once on every thread, at the same time, and its writes ar
     });
     CHECK(arrived == threads);
   }
+}
+
+namespace {
+
+/// A task of so many words, each of which says what the first does.
+template <std::size_t kWords>
+struct Copied {
+  std::array<std::uint64_t, kWords> words;
+  std::atomic<std::uint64_t>* sum;
+  std::atomic<bool>* torn;
+  void operator()(int) const {
+    for (const std::uint64_t word : words)
+      if (word != words[0]) *torn = true;
+    *sum += words[0];
+  }
+};
+
+template <std::size_t kWords>
+void every_part_sees_its_own_task() {
+  ThreadPool pool(3);
+  std::atomic<bool> torn{false};
+  // Several callers at once: who does not get the pool runs its own task, not the copy of another's.
+  std::array<std::atomic<std::uint64_t>, 3> sums{};
+  std::vector<std::thread> callers;
+  for (std::uint64_t caller = 0; caller < 3; ++caller)
+    callers.emplace_back([&, caller] {
+      for (std::uint64_t round = 0; round < 3000; ++round) {
+        Copied<kWords> task{.words = {}, .sum = &sums[caller], .torn = &torn};
+        task.words.fill(10000 * caller + round);
+        pool.run(task);
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  CHECK(!torn);
+  for (std::uint64_t caller = 0; caller < 3; ++caller)
+    CHECK(sums[caller] == 3 * (3000 * 10000 * caller + 2999 * 3000 / 2));
+}
+
+}  // namespace
+
+TEST_CASE("every part sees the task of its own round, copied or not") {
+  static_assert(sizeof(Copied<30>) == ThreadPool::kMostCopied);
+  every_part_sees_its_own_task<1>();
+  every_part_sees_its_own_task<30>();
+  every_part_sees_its_own_task<31>();
+
+  // What a task changes in itself is not lost: such a one is not copied.
+  ThreadPool pool(2);
+  struct Counter {
+    std::array<int, 2> calls{};
+    void operator()(int part) { ++calls[static_cast<std::size_t>(part)]; }
+  } counter;
+  for (int round = 0; round < 10; ++round) pool.run(counter);
+  CHECK(counter.calls == std::array{10, 10});
 }
 
 TEST_CASE("the caller runs the parts of workers that do not come") {
