@@ -373,7 +373,14 @@ void OperationAssembler::prefetch(const Request& request) {
   const Place& p = request.place;
   const auto line = ptr[glimpsed(ahead_.addresses.at(key_of(p))) +
                         std::int32_t(p.component * component_bytes(kernel_.leaves[std::size_t(p.leaf)]))];
-  request.passes ? prefetchnta(line) : prefetcht1(line);
+  switch (request.into) {
+    case CacheLevel::second:
+      return prefetcht1(line);
+    case CacheLevel::nearest:
+      return prefetcht0(line);
+    case CacheLevel::passed:
+      return prefetchnta(line);
+  }
 }
 
 void OperationAssembler::permute(int i, const Node& n) {

@@ -16,7 +16,7 @@ struct CodeOptions {
   bool streaming = false;  ///< what is touched once passes the caches by: non-temporal stores (CPU), cache hints (GPU)
   int prefetch =
       0;  ///< steps ahead (a step is a block of lanes: half a group if a field has 8-byte words), 0 = none; range domains (CPU)
-  bool passing = false;    ///< what is touched once is prefetched into the nearest cache only, past the others (CPU)
+  bool passing = false;    ///< prefetches go to the nearest cache, those of what is touched once past the others (CPU)
   bool check = false;      ///< TESSERA_CHECK: LLVM verifies the module (bounds and NaN are checked by jit/runtime)
   int registers = 0;       ///< most registers per thread, 0: as many as the assembler likes (GPU)
   int sites = 1;           ///< neighbouring sites per thread: 1, 2 or 4, in kernels of range domains (GPU)

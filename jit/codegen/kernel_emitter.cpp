@@ -26,9 +26,18 @@ using llvm::Value;
 
 constexpr int kCacheLine = 64;
 constexpr int kSmallestRegister = 16;
-// The second-level cache has two to three times the requests under way that the first level can have, and keeps the
-// lines of some groups. Prefetching a 24^4 hopping term into the first level: 14 GFLOP/s, into the second: 27 (Zen 4).
-constexpr unsigned kIntoSecondLevel = 2, kPastTheCaches = 0;
+/// As LLVM's prefetch has it.
+unsigned locality(CacheLevel level) {
+  switch (level) {
+    case CacheLevel::second:
+      return 2;
+    case CacheLevel::nearest:
+      return 3;
+    case CacheLevel::passed:
+      break;
+  }
+  return 0;
+}
 
 /// Where one slot's block is. Structured: group, half and whether lanes are exchanged. Gathered: a position per lane.
 struct Frame {
@@ -372,15 +381,14 @@ class KernelEmitter {
   void prefetch(const Request& request) {
     const Place& p = request.place;
     Value* offset = component_offset(p, kernel_.leaves[std::size_t(p.leaf)]);
-    unsent_.emplace_back(advance(address(ahead_, p), offset), request.passes);
+    unsent_.emplace_back(advance(address(ahead_, p), offset), request.into);
     if (unsent_.size() == 4) send_prefetches();
   }
 
   void send_prefetches() {
-    for (const auto& [where, passes] : unsent_)
+    for (const auto& [where, into] : unsent_)
       builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-                               {where, builder_.getInt32(0),
-                                builder_.getInt32(passes ? kPastTheCaches : kIntoSecondLevel), builder_.getInt32(1)});
+                               {where, builder_.getInt32(0), builder_.getInt32(locality(into)), builder_.getInt32(1)});
     unsent_.clear();
   }
 
@@ -501,7 +509,7 @@ class KernelEmitter {
   Value* mask_bits_ = nullptr;                ///< the same as i64
   Value *trip_ = nullptr, *round_ = nullptr;  ///< i64 inside the loop over trips
   std::vector<Value*> values_;
-  std::vector<std::pair<Value*, bool>> unsent_;  ///< lines to ask for, and whether they pass the caches
+  std::vector<std::pair<Value*, CacheLevel>> unsent_;  ///< lines to ask for
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ Streams streams_of(const ir::Kernel& kernel, const std::vector<Step>& steps, aut
   return streams;
 }
 
-std::vector<Request> spread(const Streams& streams, std::size_t steps, const std::vector<bool>& passing) {
+std::vector<Request> spread(const Streams& streams, std::size_t steps, const std::vector<CacheLevel>& into) {
   // Line j of n in stream k of m has its place at (j + (k + 1/2) / m) / n of the whole.
   std::vector<std::pair<double, ir::Place>> wanted;
   double number = 0.5;
@@ -48,7 +48,7 @@ std::vector<Request> spread(const Streams& streams, std::size_t steps, const std
   std::vector<Request> result;
   for (const auto& [part, place] : wanted)
     result.push_back({static_cast<std::size_t>(part * static_cast<double>(steps)), place,
-                      passing[static_cast<std::size_t>(place.leaf)]});
+                      into[static_cast<std::size_t>(place.leaf)]});
   return result;
 }
 
@@ -56,10 +56,14 @@ std::vector<Request> spread(const Streams& streams, std::size_t steps, const std
 
 Requests requests(const ir::Kernel& kernel, const CodeOptions& options, const Schedule& order) {
   if (options.prefetch <= 0 || kernel.listed) return {};
-  const std::vector<bool> passing =
-      options.passing ? ir::once_touched(kernel) : std::vector<bool>(kernel.leaves.size());
+  std::vector<CacheLevel> into(kernel.leaves.size(), options.passing ? CacheLevel::nearest : CacheLevel::second);
+  if (options.passing) {
+    const std::vector<bool> once = ir::once_touched(kernel);
+    for (std::size_t leaf = 0; leaf < into.size(); ++leaf)
+      if (once[leaf]) into[leaf] = CacheLevel::passed;
+  }
   const auto spread_over = [&](const std::vector<Step>& steps, auto&& wanted) {
-    return spread(streams_of(kernel, steps, wanted), steps.size(), passing);
+    return spread(streams_of(kernel, steps, wanted), steps.size(), into);
   };
   const auto all = [](const ir::Place&) { return true; };
   if (ir::runs(kernel) == 1) return {.once = {}, .each = spread_over(order.each, all), .repeated = {}};

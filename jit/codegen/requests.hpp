@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "jit/codegen/codegen.hpp"
@@ -17,11 +18,18 @@
 
 namespace jit {
 
+/// Which caches keep a line that was asked for.
+enum class CacheLevel : std::uint8_t {
+  second,   ///< and those behind it
+  nearest,  ///< and these
+  passed,   ///< the nearest alone
+};
+
 /// For the line that this word begins in.
 struct Request {
   std::size_t step;  ///< number in its list, behind which it is sent
   ir::Place place;
-  bool passes;  ///< into the nearest cache, past the others
+  CacheLevel into;
 };
 
 /// None if nothing is to be asked for, or of what is gathered.

@@ -225,12 +225,13 @@ TEST_CASE(
       count += object[i] == 0x0F && object[i + 1] == 0x18 && ((object[i + 2] >> 3) & 7) == hint;
     return count;
   };
-  constexpr int kPast = 0, kSecondLevel = 2;
+  constexpr int kPast = 0, kNearest = 1, kSecondLevel = 2;
   REQUIRE(jit::can_assemble(k, jit::VectorIsa::avx512));
   for (const bool passing : {false, true}) {
     const CodeOptions options{.prefetch = 1, .passing = passing};
     CHECK(prefetches(options, kPast) == (passing ? 3 : 0));
-    CHECK(prefetches(options, kSecondLevel) == (passing ? 7 : 10));
+    CHECK(prefetches(options, kNearest) == (passing ? 7 : 0));
+    CHECK(prefetches(options, kSecondLevel) == (passing ? 0 : 10));
     CHECK(prefetches({.passing = passing}, kPast) == 0);
     check_every_code(k, 1, options);
   }

@@ -16,6 +16,7 @@
 
 using namespace jit::ir;
 using namespace lab;
+using jit::CacheLevel;
 using jit::CodeOptions;
 using jit::Request;
 using jit::Requests;
@@ -83,7 +84,9 @@ TEST_CASE("each line that is loaded is asked for once, in the trips only if it i
           CHECK(seen.emplace(stream_of(r.place), line_of(k, r.place)).second);
           CHECK(r.step >= last);
           CHECK(r.step < steps);
-          CHECK(r.passes == (passing && once[std::size_t(r.place.leaf)]));
+          CHECK(r.into == (!passing                          ? CacheLevel::second
+                           : once[std::size_t(r.place.leaf)] ? CacheLevel::passed
+                                                             : CacheLevel::nearest));
           last = r.step;
         }
         CHECK(seen == lines);
