@@ -1,11 +1,13 @@
 #include "jit/codegen/builders.hpp"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -23,6 +25,8 @@ namespace {
 
 /// More would take memory, and time from the program.
 constexpr int kMostThreads = 4;
+/// LLVM needs some ten megabytes, which the C library keeps: a thread that has had nothing to build for so long gives them back.
+constexpr std::chrono::seconds kRest{1};
 
 /// LLVM makes static objects when they are first needed. Those of a build that begins with none must be older than what waits for
 /// threads at the end of the process, or they would go first.
@@ -69,17 +73,25 @@ struct Builders::State {
 
   void serve(int number) {
     std::unique_ptr<Target> target;
+    const auto wanted = [&] { return ended || !open.empty(); };
+    bool has_built = false;
     for (std::unique_lock lock(mutex);;) {
       ++idle;
       changed.notify_all();
-      changed.wait(lock, [&] { return ended || !open.empty(); });
+      if (has_built && !changed.wait_for(lock, kRest, wanted)) {
+        lock.unlock();
+        malloc_trim(0);
+        lock.lock();
+        has_built = false;
+      }
+      changed.wait(lock, wanted);
       --idle;
       if (ended) return;
       const std::shared_ptr<Order::State> order = open.front().lock();
       open.pop_front();
       const Order::State*& mine = orders[static_cast<std::size_t>(number)] = order.get();
       lock.unlock();
-      if (order) build(*order, target, building[number]);
+      if (order) build(*order, target, building[number]), has_built = true;
       lock.lock();
       mine = nullptr;
     }

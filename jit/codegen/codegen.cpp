@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "jit/cache/kernel_cache.hpp"
 #include "jit/cache/shared_kernels.hpp"
@@ -122,8 +123,8 @@ namespace {
 
 BuiltKernel build(Target& target, const ir::Kernel& kernel, const CodeOptions& options, const KernelKey& key) {
   BuiltKernel built;
-  built.key = key.text();
-  built.kernel = named(kernel, options, built.key);
+  built.key = key;
+  built.kernel = named(kernel, options, key.text());
   if (env().dumps("ir")) dump(built.kernel, "ir", key.ir);
   ir::verify(kernel);
   KernelNotes notes(built);
@@ -147,17 +148,20 @@ struct Compiler::State {
   std::unique_ptr<Target> target;
   std::optional<KernelCache> cache = KernelCache::from_environment();
   SharedKernels* const shared = SharedKernels::of_process();
-  std::unordered_map<std::string, Loaded> loaded;           ///< by text of the key
-  std::unordered_map<KernelCode, const std::string*> keys;  ///< of what is loaded
+  // Of a kernel many codes may be loaded: all of them share its text, which is what takes memory.
+  std::unordered_map<std::string, std::vector<Loaded>> loaded;  ///< by IR; their options tell codes apart
+  std::unordered_map<KernelCode, const std::string*> irs;       ///< of what is loaded
 
   KernelKey key(const ir::Kernel& kernel, const CodeOptions& options) const { return key_of(kernel, options, *target); }
 
   /// Code that is loaded already, used once more.
-  std::optional<CompiledKernel> find_loaded(const std::string& key, const std::string& name) {
-    const auto found = loaded.find(key);
-    if (found == loaded.end()) return std::nullopt;
-    ++found->second.uses;
-    CompiledKernel again = found->second.kernel;
+  std::optional<CompiledKernel> find_loaded(const KernelKey& key, const std::string& name) {
+    const auto codes = loaded.find(key.ir);
+    if (codes == loaded.end()) return std::nullopt;
+    const auto found = std::ranges::find(codes->second, key.options, [](const Loaded& l) { return l.kernel.options; });
+    if (found == codes->second.end()) return std::nullopt;
+    ++found->uses;
+    CompiledKernel again = found->kernel;
     again.name = name;
     return again;
   }
@@ -169,17 +173,19 @@ struct Compiler::State {
     found.from_cache = load_finished(text, found);
     if (!found.from_cache) return std::nullopt;
     if (env().dumps("ir")) dump(found, "ir", key.ir);
-    return keep(kernel, text, found);
+    return keep(kernel, key, found);
   }
 
   /// Loads what was built and hands it on.
   void take(const ir::Kernel& kernel, BuiltKernel& built) {
     make(kernel, built, [&] { load(built.object, built.kernel); });
-    if (shared != nullptr) shared->publish(built.key, built.object);
-    if (cache) cache->store(built.key, built.object);
+    if (shared == nullptr && !cache) return;
+    const std::string text = built.key.text();
+    if (shared != nullptr) shared->publish(text, built.object);
+    if (cache) cache->store(text, built.object);
   }
 
-  CompiledKernel keep(const ir::Kernel& kernel, const std::string& key, const CompiledKernel& made) {
+  CompiledKernel keep(const ir::Kernel& kernel, const KernelKey& key, const CompiledKernel& made) {
     const KernelResources& uses = made.resources;
     log_info("codegen", "kernel ", made.name, " ", made.hash, ": ", kernel.nodes.size(), " nodes, ", made.code_bytes,
              " bytes, ", made.from_cache ? "hit" : "miss", made.options.optimised ? ", optimised" : "", ", IR ",
@@ -189,7 +195,9 @@ struct Compiler::State {
                  ? std::string()
                  : ", " + std::to_string(uses.registers) + " registers, " + std::to_string(uses.spill_bytes) +
                        " bytes spilled, at most " + std::to_string(uses.largest_block) + " threads per block");
-    keys[made.code] = &loaded.emplace(key, Loaded{made}).first->first;
+    const auto codes = loaded.try_emplace(key.ir).first;
+    codes->second.push_back({made});
+    irs[made.code] = &codes->first;
     return made;
   }
 
@@ -241,20 +249,20 @@ std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const Cod
   const KernelKey key = state_->key(kernel, options);
   const std::string text = key.text();
   if (hash != nullptr) *hash = hash_text(text).hex();
-  if (auto loaded = state_->find_loaded(text, kernel.name)) return loaded;
+  if (auto loaded = state_->find_loaded(key, kernel.name)) return loaded;
   return state_->find_finished(kernel, options, key, text);
 }
 
 CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& options) {
   const KernelKey key = state_->key(kernel, options);
+  if (auto loaded = state_->find_loaded(key, kernel.name)) return *loaded;
   const std::string text = key.text();
-  if (auto loaded = state_->find_loaded(text, kernel.name)) return *loaded;
   std::optional<SharedKernels::Turn> turn;
   if (state_->shared != nullptr) turn.emplace(state_->shared->take_turn(text));
   if (auto finished = state_->find_finished(kernel, options, key, text)) return *finished;
   BuiltKernel built = build(*state_->target, kernel, options, key);
   state_->take(kernel, built);
-  return state_->keep(kernel, text, built.kernel);
+  return state_->keep(kernel, key, built.kernel);
 }
 
 CompiledKernel Compiler::adopt(const ir::Kernel& kernel, BuiltKernel built) {
@@ -273,13 +281,15 @@ bool Compiler::claim(const ir::Kernel& kernel, const CodeOptions& options) {
 }
 
 void Compiler::release(KernelCode code) noexcept {
-  const auto key = state_->keys.find(code);
-  if (key == state_->keys.end()) return;
-  const auto found = state_->loaded.find(*key->second);
-  if (--found->second.uses > 0) return;
+  const auto ir = state_->irs.find(code);
+  if (ir == state_->irs.end()) return;
+  const auto codes = state_->loaded.find(*ir->second);
+  const auto found = std::ranges::find(codes->second, code, [](const State::Loaded& l) { return l.kernel.code; });
+  if (--found->uses > 0) return;
   state_->target->unload(code);
-  state_->keys.erase(key);
-  state_->loaded.erase(found);
+  state_->irs.erase(ir);
+  codes->second.erase(found);
+  if (codes->second.empty()) state_->loaded.erase(codes);
 }
 
 }  // namespace jit

@@ -119,7 +119,7 @@ std::unique_ptr<Target> make_nvptx_target(int sm, GpuLoader* loader);
 /// An object, and what is known of it before it is loaded.
 struct BuiltKernel {
   CompiledKernel kernel;
-  std::string key;  ///< KernelKey::text()
+  KernelKey key;
   std::string object;
   std::string last_stage, last_text;  ///< that the target has told of: what is refused later is shown with it
 };

@@ -1,5 +1,6 @@
 #include "jit/ir/builder.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -205,7 +206,7 @@ void Builder::finish() {
   const std::vector<bool> live = live_nodes(k_);
   std::vector<Value> renamed(k_.nodes.size(), kNone);
   std::vector<Node> kept;
-  kept.reserve(k_.nodes.size());
+  kept.reserve(static_cast<std::size_t>(std::ranges::count(live, true)));
   for (std::size_t i = 0; i < k_.nodes.size(); ++i) {
     if (!live[i]) continue;
     Node copy = k_.nodes[i];

@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,7 +73,7 @@ struct Assembler final : jit::GpuLoader {
     if (refused_loads > 0 && refused_loads-- > 0) throw jit::InternalError("no binary for this GPU");
     loaded = binary;
     resources.registers = 40;
-    return this;
+    return &places_[static_cast<std::size_t>(loads_++) % places_.size()];
   }
 
   bool refuses_ptx = false;
@@ -81,6 +84,8 @@ struct Assembler final : jit::GpuLoader {
 
  private:
   std::string version_;
+  std::array<char, 16> places_{};  ///< what is loaded is somewhere else each time
+  int loads_ = 0;
 };
 
 jit::CompiledKernel compile_on_gpu(Assembler& assembler, int sm = 90) {
@@ -634,6 +639,31 @@ TEST_CASE("code goes when it has been released as often as it was asked for, and
   CHECK(assembler.unloaded == 1);
   compiler.compile(sample(2.5), {});
   CHECK(assembler.assembled == 2);
+}
+
+TEST_CASE("codes of one kernel with other options are others, and go one by one") {
+  Setting off("TESSERA_CACHE", "0");
+  Assembler assembler;
+  jit::Compiler compiler(jit::make_nvptx_target(90, &assembler));
+  const std::array<jit::CodeOptions, 3> options = {jit::CodeOptions{}, {.streaming = true}, {.registers = 64}};
+  std::vector<jit::KernelCode> codes;
+  for (const double number : {1.5, 2.5})
+    for (const jit::CodeOptions& o : options) codes.push_back(compiler.compile(sample(number), o).code);
+  CHECK(std::set(codes.begin(), codes.end()).size() == 6);
+  CHECK(assembler.assembled == 6);
+  const auto found = [&](double number, const jit::CodeOptions& o) {
+    const auto again = compiler.find(sample(number), o);
+    if (again) compiler.release(again->code);
+    return again ? std::optional(again->code) : std::nullopt;
+  };
+  for (std::size_t released = 0; released < codes.size(); ++released) {
+    compiler.release(codes[released]);
+    CHECK(assembler.unloaded == static_cast<int>(released) + 1);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      const auto code = found(i < 3 ? 1.5 : 2.5, options[i % 3]);
+      CHECK((code == (i <= released ? std::nullopt : std::optional(codes[i]))));
+    }
+  }
 }
 
 TEST_CASE("released code gives its memory back, and what is compiled again computes the same") {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <latch>
 #include <map>
@@ -1079,6 +1080,37 @@ TEST_CASE("an order that is waited for comes before others; one that no thread h
   CHECK(place(12) < place(11));
   CHECK(place(13) < place(11));
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they have memory of their own
+TEST_CASE(
+    "threads that have had nothing to build for a while give back what builds took, and go on when something comes") {
+  const auto megabytes = [] {
+    std::ifstream file("/proc/self/statm");
+    long all = 0, resident = 0;
+    file >> all >> resident;
+    return static_cast<double>(resident * ::sysconf(_SC_PAGESIZE)) / (1 << 20);
+  };
+  double most = 0;
+  std::unique_ptr<std::vector<char>> last;  // stays, so that what is below it does not go by itself
+  Machine machine;
+  machine.refuses = [&](const CodeOptions& options) {
+    if (options.registers != 7) return false;
+    std::vector<std::unique_ptr<std::vector<char>>> blocks(60000);
+    for (auto& block : blocks) block = std::make_unique<std::vector<char>>(1000, 'x');
+    last = std::move(blocks.back());
+    most = megabytes();
+    return false;
+  };
+  Builders builders([&] { return std::make_unique<MadeUpTarget>(machine); });
+  for (int i = 0; i < 2; ++i) {
+    const auto order = builders.order(kernel(3, false), {.registers = 7});
+    builders.wait();
+    REQUIRE(order.done());
+    for (int wait = 0; wait < 2000 && megabytes() > most - 40; ++wait) ::usleep(10'000);
+    CHECK(megabytes() < most - 40);
+  }
+}
+#endif
 
 TEST_CASE("a process that ends waits for builds before anything goes that they have made") {
   ::fflush(nullptr);
