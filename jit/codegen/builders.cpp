@@ -91,7 +91,8 @@ struct Builders::State {
       open.pop_front();
       const Order::State*& mine = orders[static_cast<std::size_t>(number)] = order.get();
       lock.unlock();
-      if (order) build(*order, target, building[number]), has_built = true;
+      if (order) build(*order, target, building[number]);
+      has_built |= order != nullptr;
       lock.lock();
       mine = nullptr;
     }

@@ -121,14 +121,14 @@ std::string KernelKey::text() const {
 
 namespace {
 
-BuiltKernel build(Target& target, const ir::Kernel& kernel, const CodeOptions& options, const KernelKey& key) {
+BuiltKernel build(Target& target, const ir::Kernel& kernel, const KernelKey& key) {
   BuiltKernel built;
   built.key = key;
-  built.kernel = named(kernel, options, key.text());
+  built.kernel = named(kernel, key.options, key.text());
   if (env().dumps("ir")) dump(built.kernel, "ir", key.ir);
   ir::verify(kernel);
   KernelNotes notes(built);
-  make(kernel, built, [&] { built.object = target.build(kernel, symbol(built.kernel), options, notes); });
+  make(kernel, built, [&] { built.object = target.build(kernel, symbol(built.kernel), key.options, notes); });
   notes.finished();
   return built;
 }
@@ -136,7 +136,7 @@ BuiltKernel build(Target& target, const ir::Kernel& kernel, const CodeOptions& o
 }  // namespace
 
 BuiltKernel build_kernel(Target& target, const ir::Kernel& kernel, const CodeOptions& options) {
-  return build(target, kernel, options, key_of(kernel, options, target));
+  return build(target, kernel, key_of(kernel, options, target));
 }
 
 struct Compiler::State {
@@ -167,9 +167,9 @@ struct Compiler::State {
   }
 
   /// Code that another rank or the disk cache has.
-  std::optional<CompiledKernel> find_finished(const ir::Kernel& kernel, const CodeOptions& options,
-                                              const KernelKey& key, const std::string& text) {
-    CompiledKernel found = named(kernel, options, text);
+  std::optional<CompiledKernel> find_finished(const ir::Kernel& kernel, const KernelKey& key) {
+    const std::string text = key.text();
+    CompiledKernel found = named(kernel, key.options, text);
     found.from_cache = load_finished(text, found);
     if (!found.from_cache) return std::nullopt;
     if (env().dumps("ir")) dump(found, "ir", key.ir);
@@ -177,12 +177,11 @@ struct Compiler::State {
   }
 
   /// Loads what was built and hands it on.
-  void take(const ir::Kernel& kernel, BuiltKernel& built) {
+  CompiledKernel take(const ir::Kernel& kernel, BuiltKernel built) {
     make(kernel, built, [&] { load(built.object, built.kernel); });
-    if (shared == nullptr && !cache) return;
-    const std::string text = built.key.text();
-    if (shared != nullptr) shared->publish(text, built.object);
-    if (cache) cache->store(text, built.object);
+    if (shared != nullptr) shared->publish(built.key.text(), built.object);
+    if (cache) cache->store(built.key.text(), built.object);
+    return keep(kernel, built.key, built.kernel);
   }
 
   CompiledKernel keep(const ir::Kernel& kernel, const KernelKey& key, const CompiledKernel& made) {
@@ -247,28 +246,23 @@ bool Compiler::builds_alone() const { return state_->target->builds_alone(); }
 
 std::optional<CompiledKernel> Compiler::find(const ir::Kernel& kernel, const CodeOptions& options, std::string* hash) {
   const KernelKey key = state_->key(kernel, options);
-  const std::string text = key.text();
-  if (hash != nullptr) *hash = hash_text(text).hex();
+  if (hash != nullptr) *hash = hash_text(key.text()).hex();
   if (auto loaded = state_->find_loaded(key, kernel.name)) return loaded;
-  return state_->find_finished(kernel, options, key, text);
+  return state_->find_finished(kernel, key);
 }
 
 CompiledKernel Compiler::compile(const ir::Kernel& kernel, const CodeOptions& options) {
   const KernelKey key = state_->key(kernel, options);
   if (auto loaded = state_->find_loaded(key, kernel.name)) return *loaded;
-  const std::string text = key.text();
   std::optional<SharedKernels::Turn> turn;
-  if (state_->shared != nullptr) turn.emplace(state_->shared->take_turn(text));
-  if (auto finished = state_->find_finished(kernel, options, key, text)) return *finished;
-  BuiltKernel built = build(*state_->target, kernel, options, key);
-  state_->take(kernel, built);
-  return state_->keep(kernel, key, built.kernel);
+  if (state_->shared != nullptr) turn.emplace(state_->shared->take_turn(key.text()));
+  if (auto finished = state_->find_finished(kernel, key)) return *finished;
+  return state_->take(kernel, build(*state_->target, kernel, key));
 }
 
 CompiledKernel Compiler::adopt(const ir::Kernel& kernel, BuiltKernel built) {
   if (auto loaded = state_->find_loaded(built.key, kernel.name)) return *loaded;
-  state_->take(kernel, built);
-  return state_->keep(kernel, built.key, built.kernel);
+  return state_->take(kernel, std::move(built));
 }
 
 bool Compiler::claim(const ir::Kernel& kernel, const CodeOptions& options) {

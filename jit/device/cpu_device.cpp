@@ -165,6 +165,7 @@ void CpuDevice::run(std::span<const DeviceLaunch> launches, Range groups, SumAcc
   for (const DeviceLaunch& launch : launches) width += launch.kernel->reductions.size();
   const std::array<Range, 2> halves = jit::halves(launches[0].middle, groups.begin, groups.end);
   const Pieces::Division pieces = pieces_.divide(halves, threads, pieces_of(launches, halves, threads));
+  const auto run_on_threads = [&](const auto& work) { threads == 1 ? work(0) : pool_.run(work); };
   if (launches.size() == 1) {
     const auto work = [function = function_of(launches[0]), common = arguments_of(launches[0], sums), width,
                        pieces](int thread) {
@@ -172,7 +173,7 @@ void CpuDevice::run(std::span<const DeviceLaunch> launches, Range groups, SumAcc
       arguments.sums += static_cast<std::size_t>(thread) * width;
       pieces.take(thread, [&](std::int64_t begin, std::int64_t end) { function(&arguments, begin, end); });
     };
-    return threads == 1 ? work(0) : pool_.run(work);
+    return run_on_threads(work);
   }
   const auto work = [&](int thread) {
     SumAccumulator* mine = sums + static_cast<std::size_t>(thread) * width;
@@ -185,7 +186,7 @@ void CpuDevice::run(std::span<const DeviceLaunch> launches, Range groups, SumAcc
       for (std::size_t i = 0; i < launches.size(); ++i) function_of(launches[i])(&arguments[i], begin, end);
     });
   };
-  threads == 1 ? work(0) : pool_.run(work);
+  run_on_threads(work);
 }
 
 /// Each thread has its own accumulators, of limited capacity: an enormous domain, of one launch then, is run in parts.

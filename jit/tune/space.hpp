@@ -25,7 +25,7 @@ struct TuningSpace {
   Configuration start = {};        ///< the model's choice
   std::vector<int> blocks = {};    ///< sizes to try, largest first, with that of `start`
   std::vector<int> prefetch = {};  ///< distances to try
-  bool try_passing = false;        ///< whether short distances are tried past the caches, too
+  bool try_passing = false;        ///< whether short distances are tried into the nearest cache, too
   std::vector<int> sites = {};     ///< numbers per thread to try, ascending
   bool try_streaming = false;      ///< whether streaming is tried if the start has none, or the reverse
   bool try_optimised = false;      ///< whether LLVM's code is tried, too

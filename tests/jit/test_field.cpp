@@ -3,12 +3,10 @@
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <random>
 #include <string>
@@ -25,6 +23,7 @@
 #include "tests/jit/separate_device.hpp"
 #include "tests/jit/settings.hpp"
 #include "tests/jit/site_orders.hpp"
+#include "tests/process_memory.hpp"
 
 using namespace jit;
 using ir::Type;
@@ -456,13 +455,6 @@ TEST_CASE("what is held stays within the most that lived at once") {
 
 namespace {
 
-/// Bytes of addresses that this process has.
-std::size_t mapped_bytes() {
-  std::size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 /// A word in each page, of which no other block has the same.
 void fill(void* block, std::size_t bytes, std::uint64_t tag) {
   for (std::size_t at = 0; at + 8 <= bytes; at += 4096) std::memcpy(static_cast<char*>(block) + at, &tag, 8);
@@ -487,7 +479,7 @@ TEST_CASE(
     std::size_t bytes;
     std::uint64_t tag;
   };
-  std::size_t before = 0;
+  std::int64_t before = 0;
   for (int round = 0; round < 3; ++round) {
     {
       CpuDevice device;
@@ -517,9 +509,9 @@ TEST_CASE(
       memory.release_kept();
       CHECK(device.kept_bytes() == 0);
     }
-    if (round == 0) before = mapped_bytes();
+    if (round == 0) before = tests::mapped_bytes();
   }
-  CHECK(mapped_bytes() < before + (std::size_t{8} << 20));
+  CHECK(tests::mapped_bytes() < before + (8 << 20));
 }
 
 TEST_CASE("a block has the pages of those that made way for it") {

@@ -27,6 +27,7 @@
 #include "tests/captured_log.hpp"
 #include "tests/child.hpp"
 #include "tests/jit/settings.hpp"
+#include "tests/process_memory.hpp"
 #include "tests/skip.hpp"
 
 namespace fs = std::filesystem;
@@ -670,14 +671,10 @@ TEST_CASE("released code gives its memory back, and what is compiled again compu
   Folder folder;
   Setting place("TESSERA_CACHE_DIR", folder.path), on("TESSERA_CACHE", "1");
   jit::Compiler compiler(jit::make_cpu_target());
-  const auto mappings = [] {
-    std::ifstream maps("/proc/self/maps");
-    return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
-  };
   const auto kept = compiler.compile(sample(1.5), {});
-  const auto before = mappings();
+  const std::int64_t before = tests::mappings();
   for (int i = 0; i < 300; ++i) compiler.release(compiler.compile(sample(2.5 + i % 3), {}).code);
-  CHECK(mappings() <= before + 10);
+  CHECK(tests::mappings() <= before + 10);
   CHECK((compiler.compile(sample(1.5), {}).code == kept.code));
   for (int i = 0; i < 3; ++i) CHECK(lab::Lab(sample(2.5 + i), 1).disagreements(compiler) == 0);
   CHECK(lab::Lab(sample(1.5), 1).disagreements(compiler) == 0);

@@ -1,14 +1,11 @@
 // The table of kernels is bounded: many different statements, of which those not used for long go, and come back right. A process
 // of its own, because the bound is small.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +16,7 @@
 #include "jit/support/env.hpp"
 #include "tests/jit/settings.hpp"
 #include "tests/jit/site_orders.hpp"
+#include "tests/process_memory.hpp"
 
 using namespace jit;
 using ir::Type;
@@ -76,26 +74,15 @@ struct Statements {
   }
 };
 
-long mappings() {
-  std::ifstream maps("/proc/self/maps");
-  return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
-}
-
-long resident_kib() {
-  long all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 }  // namespace
 
 TEST_CASE("many different statements: few kernels stay, and one that has gone is right when it is used again") {
   Statements s;
   constexpr int kMany = 600;
   for (int i = 0; i < 200; ++i) REQUIRE(s.run(i) == i + 0.5);
-  const long mapped = mappings();
+  const std::int64_t mapped = tests::mappings();
   for (int i = 200; i < kMany; ++i) REQUIRE(s.run(i) == i + 0.5);
-  CHECK(mappings() <= mapped + 200);  // the code of 400 kernels would be 800 more
+  CHECK(tests::mappings() <= mapped + 200);  // the code of 400 kernels would be 800 more
   const std::size_t kept = runtime().kernels().size();
   CHECK(kept < 300);
   CHECK(kept >= KernelTable::kLeast);
@@ -193,7 +180,8 @@ TEST_CASE("memory of kernels" * doctest::skip(std::getenv("TABLE_BENCH") == null
   REQUIRE(std::sscanf(std::getenv("TABLE_BENCH"), "%d,%d", &statements, &additions) == 2);
   Statements s;
   for (int i = 0; i < 20; ++i) s.run(i, additions);
-  const long before = resident_kib();
+  const std::int64_t before = tests::resident_bytes();
   for (int i = 20; i < 20 + statements; ++i) s.run(i, additions);
-  MESSAGE("KiB per statement: ", static_cast<double>(resident_kib() - before) / statements, ", mappings ", mappings());
+  MESSAGE("KiB per statement: ", static_cast<double>(tests::resident_bytes() - before) / 1024 / statements,
+          ", mappings ", tests::mappings());
 }

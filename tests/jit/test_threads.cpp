@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -26,6 +25,7 @@
 #include "jit/device/pieces.hpp"
 #include "jit/support/cores.hpp"
 #include "jit/support/error.hpp"
+#include "tests/process_memory.hpp"
 
 using namespace jit;
 
@@ -63,15 +63,9 @@ TEST_CASE("large blocks begin at places that fall into other sets of a cache") {
     cpu.free(blocks[static_cast<std::size_t>(i)], kBytes);
   }
   // What is given back is gone: the same again and again does not add up.
-  const auto mapped = [] {
-    std::ifstream file("/proc/self/statm");
-    long pages = 0;
-    file >> pages;
-    return pages;
-  };
-  const long before = mapped();
+  const std::int64_t before = tests::mapped_bytes();
   for (int i = 0; i < 200; ++i) cpu.free(cpu.allocate(kBytes), kBytes);
-  CHECK(mapped() - before < 16);
+  CHECK(tests::mapped_bytes() - before < 16 * sysconf(_SC_PAGESIZE));
 }
 
 TEST_CASE("shares cover a range once, in order, and differ by at most one") {
@@ -372,11 +366,7 @@ TEST_CASE("more threads than any machine has, or than the system gives, are erro
   // Room for the stacks of some threads, not of a thousand.
   rlimit old{};
   REQUIRE(getrlimit(RLIMIT_AS, &old) == 0);
-  std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  const rlimit little{
-      static_cast<rlim_t>(pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{256} << 20)),
-      old.rlim_max};
+  const rlimit little{static_cast<rlim_t>(tests::mapped_bytes() + (256 << 20)), old.rlim_max};
   REQUIRE(setrlimit(RLIMIT_AS, &little) == 0);
   std::string message = "no error";
   try {

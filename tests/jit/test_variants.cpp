@@ -10,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <latch>
 #include <map>
@@ -28,6 +27,7 @@
 #include "jit/support/error.hpp"
 #include "jit/support/file.hpp"
 #include "tests/jit/settings.hpp"
+#include "tests/process_memory.hpp"
 
 using namespace jit;
 using tests::Folder;
@@ -1084,13 +1084,7 @@ TEST_CASE("an order that is waited for comes before others; one that no thread h
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they have memory of their own
 TEST_CASE(
     "threads that have had nothing to build for a while give back what builds took, and go on when something comes") {
-  const auto megabytes = [] {
-    std::ifstream file("/proc/self/statm");
-    long all = 0, resident = 0;
-    file >> all >> resident;
-    return static_cast<double>(resident * ::sysconf(_SC_PAGESIZE)) / (1 << 20);
-  };
-  double most = 0;
+  std::int64_t most = 0;
   std::unique_ptr<std::vector<char>> last;  // stays, so that what is below it does not go by itself
   Machine machine;
   machine.refuses = [&](const CodeOptions& options) {
@@ -1098,7 +1092,7 @@ TEST_CASE(
     std::vector<std::unique_ptr<std::vector<char>>> blocks(60000);
     for (auto& block : blocks) block = std::make_unique<std::vector<char>>(1000, 'x');
     last = std::move(blocks.back());
-    most = megabytes();
+    most = tests::resident_bytes();
     return false;
   };
   Builders builders([&] { return std::make_unique<MadeUpTarget>(machine); });
@@ -1106,8 +1100,9 @@ TEST_CASE(
     const auto order = builders.order(kernel(3, false), {.registers = 7});
     builders.wait();
     REQUIRE(order.done());
-    for (int wait = 0; wait < 2000 && megabytes() > most - 40; ++wait) ::usleep(10'000);
-    CHECK(megabytes() < most - 40);
+    const std::int64_t without = most - (40 << 20);
+    for (int wait = 0; wait < 2000 && tests::resident_bytes() > without; ++wait) ::usleep(10'000);
+    CHECK(tests::resident_bytes() < without);
   }
 }
 #endif
