@@ -109,13 +109,10 @@ void Field::wait_no_more() noexcept {
   if (is_awaited()) set_state(state_ & ~kAwaited);
 }
 
-void Field::lose(const std::string& reason) noexcept {
+void Field::lose(std::shared_ptr<const std::string> reason) noexcept {
   set_state(state_ & ~kSides);
   release_host(), release_device(), release_image();
-  try {
-    lost_ = std::make_unique<std::string>(reason);
-  } catch (const std::bad_alloc&) {  // then it counts as never written
-  }
+  lost_ = std::move(reason);
 }
 
 /// Before contents are asked for of a field that has none.

@@ -24,7 +24,6 @@
 #include "jit/memory/deferred.hpp"
 #include "jit/memory/host_side.hpp"
 #include "jit/memory/residency_place.hpp"
-#include "jit/support/owned.hpp"
 
 namespace jit {
 
@@ -123,7 +122,7 @@ class Field {
     if ((state_ & kWriteWaits) != 0) run_deferred(*this);
   }
   /// What should have been written was not, for the reason given: whoever reads it before it is written anew gets a UserError.
-  void lose(const std::string& reason) noexcept;
+  void lose(std::shared_ptr<const std::string> reason) noexcept;
 
   /// A number that no other contents have or had, of whatever field: what was made from the same contents is the same. 0 while
   /// the host may write without a call. Under the lock.
@@ -172,9 +171,9 @@ class Field {
   void* host_ = nullptr;
   void* device_ = nullptr;
   void* image_ = nullptr;
-  std::uint64_t stamp_ = 0;  ///< of the present contents; 0: none yet
-  bool lent_ = false;        ///< the memory of the device side is somebody else's
-  Owned<std::string> lost_;  ///< why there are no contents, if a statement failed
+  std::uint64_t stamp_ = 0;                  ///< of the present contents; 0: none yet
+  bool lent_ = false;                        ///< the memory of the device side is somebody else's
+  std::shared_ptr<const std::string> lost_;  ///< why there are no contents, if a statement failed
   Residency& home_;
   ResidencyPlace place_;
 };

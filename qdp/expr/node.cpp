@@ -133,10 +133,18 @@ void release(Node* n) {
   }
 }
 
-Node* new_node(Op op, Shape shape, std::uint64_t attribute, Node* a, Node* b, Node* c) {
+namespace {
+/// Where memory is short the operands are let go of.
+inline Node* with_operands(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b, Expr c) {
   Node* n = fresh(op, shape, attribute);
-  std::construct_at(&n->kid[0], a), std::construct_at(&n->kid[1], b), std::construct_at(&n->kid[2], c);
+  std::construct_at(&n->kid[0], std::move(a)), std::construct_at(&n->kid[1], std::move(b)),
+      std::construct_at(&n->kid[2], std::move(c));
   return n;
+}
+}  // namespace
+
+Node* new_node(Op op, Shape shape, std::uint64_t attribute, Node* a, Node* b, Node* c) {
+  return with_operands(op, shape, attribute, Expr(a), Expr(b), Expr(c));
 }
 
 Expr make_field(std::shared_ptr<jit::Field> field, Shape shape) {
@@ -147,7 +155,7 @@ Expr make_field(std::shared_ptr<jit::Field> field, Shape shape) {
 
 Expr make_value(const void* components, Shape shape) {
   const std::size_t bytes = shape.bytes();
-  std::byte* const large = bytes > sizeof(Node::Load::small) ? new std::byte[bytes] : nullptr;
+  auto large = bytes > sizeof(Node::Load::small) ? std::make_unique_for_overwrite<std::byte[]>(bytes) : nullptr;
   Node* n = fresh(Op::value, shape, bytes);
   // Most are a number: copied without a call.
   if (bytes == 4)
@@ -155,8 +163,8 @@ Expr make_value(const void* components, Shape shape) {
   else if (bytes == 8)
     std::memcpy(n->load.small, components, 8);
   else {
-    if (large != nullptr) n->load.large = large;
-    std::memcpy(large != nullptr ? large : n->load.small, components, bytes);
+    if (large) n->load.large = large.release();
+    std::memcpy(n->is_large() ? n->load.large : n->load.small, components, bytes);
   }
   return Expr(n);
 }
@@ -183,12 +191,6 @@ inline Node* made(Operand x) {
       break;
   }
   return new_node(Op::zero, x.shape(), 0, nullptr, nullptr, nullptr);
-}
-inline Node* with_operands(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b, Expr c) {
-  Node* n = fresh(op, shape, attribute);
-  std::construct_at(&n->kid[0], std::move(a)), std::construct_at(&n->kid[1], std::move(b)),
-      std::construct_at(&n->kid[2], std::move(c));
-  return n;
 }
 }  // namespace
 

@@ -72,7 +72,7 @@ struct alignas(64) Node {
 };
 static_assert(sizeof(Node) == 64);
 
-/// Takes the caller's references over.
+/// Takes the caller's references over, even where memory is too short for the node.
 Node* new_node(Op op, Shape shape, std::uint64_t attribute, Node* a, Node* b, Node* c);
 inline Expr make_node(Op op, Shape shape, std::uint64_t attribute, Expr a, Expr b = {}, Expr c = {}) {
   return Expr(new_node(op, shape, attribute, a.forget(), b.forget(), c.forget()));

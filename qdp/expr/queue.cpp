@@ -65,6 +65,7 @@ bool fits(const Statement& program) {
 void Queue::Group::begin(const LatticeState& lattice, const jit::Domain& domain) {
   program.clear(lattice);
   program.keep_operands();
+  shapes.reserve(kMostStatements), sums.reserve(PendingSum::kMost);
   lattice_ = &lattice, domain_ = &domain;
   marked_ = finished_ = wanted_ = 0;
 }
@@ -103,40 +104,55 @@ bool Queue::Group::shares_a_field_with(const Group& other) const {
 }
 
 void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs) {
-  const Statement::Extent before = program.extent();
+  before_ = program.extent();
   try {
     dest != nullptr ? program.begin(*dest) : program.begin_without_target();
     program.walk(rhs);
     program.check_lattice();
   } catch (...) {
-    program.go_back(before);
+    program.go_back(before_);
     throw;
   }
 }
 
 void Queue::Group::add(const std::shared_ptr<jit::Field>& dest, const Statement& whole, int part,
                        const Statement::Asides& ready) {
+  before_ = program.extent();
   program.begin(dest);
   program.copy(whole, part, ready);
 }
 
 bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, Shape shape, const Node& rhs) {
-  const Statement::Extent before = program.extent();
   add(dest, rhs);
-  if (may_wait(shape) && !program.clashes() && !needs_messages(before.records)) return true;
-  program.go_back(before);
+  try {
+    if (may_wait(shape) && !program.clashes() && !needs_messages(before_.records)) return true;
+  } catch (...) {
+    program.go_back(before_);
+    throw;
+  }
+  program.go_back(before_);
   return false;
 }
 
+/// The last statement is whole now; if memory is too short for that, it never was.
+void Queue::Group::end_program(const Purpose& purpose) {
+  try {
+    program.end(purpose);
+  } catch (...) {
+    program.go_back(before_);
+    throw;
+  }
+}
+
 void Queue::Group::end(Shape dest) {
-  program.end({.dest = dest});
+  end_program({.dest = dest});
   shapes.push_back(dest);
   ++wanted_;
   mark_fields();
 }
 
 void Queue::Group::end(Reduce kind, std::shared_ptr<PendingSum> result) {
-  program.end({.dest = {}, .reduction = static_cast<int>(kind), .count = result->count});
+  end_program({.dest = {}, .reduction = static_cast<int>(kind), .count = result->count});
   shapes.emplace_back();
   sums.push_back(std::move(result));
   ++wanted_;
@@ -277,7 +293,9 @@ void Queue::Group::run_by_itself(QueueCounters& counters) {
   run_one_by_one();
 }
 
-void Queue::Group::lose_the_rest(const std::exception_ptr& failure, const std::string& reason) noexcept {
+void Queue::Group::lose_the_rest(const std::exception_ptr& failure,
+                                 const std::shared_ptr<const std::string>& reason) noexcept {
+  if (finished_ == shapes.size()) return;
   for (const auto& sum : sums)
     if (!sum->done) sum->failure = failure;
   if (shapes.size() == 1 && sums.empty()) return program.owner(0)->lose(reason);  // the first that its statement names
@@ -286,6 +304,8 @@ void Queue::Group::lose_the_rest(const std::exception_ptr& failure, const std::s
 }
 
 // ---- the queue ------------------------------------------------------------------------------------------------------
+
+Queue::Queue() { groups_.reserve(kMostGroupsAlongside); }
 
 Queue& Queue::instance() {
   // Never ends: fields need a run time to end in.
@@ -448,9 +468,12 @@ void Queue::assign_in_pieces(const std::shared_ptr<jit::Field>& dest, Shape shap
   spare(std::move(whole));
 }
 
-void Queue::spare(std::unique_ptr<Group> group) {
+void Queue::spare(std::unique_ptr<Group> group) noexcept {
   group->clear();
-  spare_.push_back(std::move(group));
+  try {
+    spare_.push_back(std::move(group));
+  } catch (const std::bad_alloc&) {  // the next one is made anew
+  }
 }
 
 bool Queue::send(Group& group) {
@@ -469,9 +492,16 @@ bool Queue::assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain,
   return true;
 }
 
+/// What those that wait need to run beside their kernels: where memory is too short for it they still wait, and nothing has happened.
+void Queue::make_room() {
+  for (Groups* const list : {&room_, &spare_}) list->reserve(kMostGroupsAlongside);
+  for (std::vector<Group*>* const list : {&order_, &beside_}) list->reserve(kMostGroupsAlongside);
+}
+
 /// The groups that `needs` names, and those that have to come before them.
 template <class Needs>
 Queue::Groups Queue::take(Needs&& needs) {
+  make_room();
   std::array<bool, kMostGroupsAlongside> needed;
   for (std::size_t i = groups_.size(); i-- > 0;) {
     needed[i] = needs(*groups_[i]);
@@ -563,7 +593,13 @@ void Queue::run(Groups groups) {
   for (const auto& group : groups)
     for (jit::Field* field : group->program.fields()) field->wait_no_more();
   for (const auto& group : groups_) group->mark_fields_again();
-  const std::exception_ptr failure = run_in_order(groups);
+  std::exception_ptr failure;
+  try {
+    failure = run_in_order(groups);
+  } catch (const std::exception& error) {  // of none of them alone
+    failure = std::current_exception();
+    for (const auto& group : groups) group->lose_the_rest(failure, words_of(error));
+  }
   for (auto& group : groups) spare(std::move(group));
   groups.clear();
   room_ = std::move(groups);
@@ -643,7 +679,7 @@ std::exception_ptr Queue::run_in_order(std::size_t at_once) {
   announced_ = false;
   std::uint64_t done = 0, failed = 0;
   std::exception_ptr failure;
-  std::string reason;
+  std::shared_ptr<const std::string> reason;
   const auto run_these = [&] {  // false: nothing has happened
     try {
       run_side_by_side();
@@ -651,9 +687,10 @@ std::exception_ptr Queue::run_in_order(std::size_t at_once) {
       return true;
     } catch (const std::exception& error) {
       if (beside_.size() > 1 && !may_have_begun(error)) return false;  // one of them, perhaps
-      if (!failure) failure = std::current_exception(), reason = error.what();
+      const std::shared_ptr<const std::string> words = words_of(error);
+      if (!failure) failure = std::current_exception(), reason = words;
       for (Group* const group : beside_) {
-        group->lose_the_rest(std::current_exception(), error.what());
+        group->lose_the_rest(std::current_exception(), words);
         failed |= group->bit;
       }
       return true;
@@ -684,6 +721,15 @@ std::exception_ptr Queue::run_in_order(std::size_t at_once) {
     run_these();
   }
   return failure;
+}
+
+/// What fields that a failure has left without contents will say.
+std::shared_ptr<const std::string> Queue::words_of(const std::exception& error) const noexcept {
+  try {
+    return std::make_shared<const std::string>(error.what());
+  } catch (const std::bad_alloc&) {
+    return short_of_words_;
+  }
 }
 
 bool Queue::reads_what(const Group& group) const {
@@ -737,6 +783,7 @@ bool Queue::reduce(const Node& rhs, const jit::Domain& domain, Reduce kind, doub
   if (!find_awaited(rhs)) return run(), false;
   const auto last = std::find_if(groups_.rbegin(), groups_.rend(), [&](const auto& g) { return reads_what(*g); });
   if (last == groups_.rend()) return false;
+  make_room();  // what runs has to run now: the sum is here only
   Group& group = **last;
   PendingSum sum{.count = rhs.shape.components()};
   const bool joins =

@@ -123,7 +123,7 @@ class Queue {
     /// Nobody will read anything of it, which waits with the others.
     bool is_dead(const std::vector<std::unique_ptr<Group>>& all, std::size_t number) const;
     /// After a failure: the destinations that nothing was stored in, and sums, have none.
-    void lose_the_rest(const std::exception_ptr& failure, const std::string& reason) noexcept;
+    void lose_the_rest(const std::exception_ptr& failure, const std::shared_ptr<const std::string>& reason) noexcept;
     void clear();
 
     std::uint64_t bit = 0, after = 0;  ///< among those that run now: its own, and those that have to run before it
@@ -134,6 +134,7 @@ class Queue {
     std::vector<std::shared_ptr<PendingSum>> sums;  ///< in their order
 
    private:
+    void end_program(const Purpose& purpose);
     int number(const jit::Field& field) const { return program.number(field); }
     const Record& item(std::size_t i) const;
     bool is_wanted(const std::shared_ptr<jit::Field>& field, const std::vector<std::unique_ptr<Group>>& all,
@@ -146,18 +147,20 @@ class Queue {
 
     const LatticeState* lattice_ = nullptr;
     const jit::Domain* domain_ = nullptr;
-    std::size_t marked_ = 0;    ///< fields that know that they are awaited
-    std::size_t finished_ = 0;  ///< statements and sums of the present run
-    std::size_t wanted_ = 0;    ///< of them, that are not dropped
+    std::size_t marked_ = 0;         ///< fields that know that they are awaited
+    std::size_t finished_ = 0;       ///< statements and sums of the present run
+    std::size_t wanted_ = 0;         ///< of them, that are not dropped
+    Statement::Extent before_ = {};  ///< the last statement
     std::unique_ptr<Sent> sent_;
   };
   using Groups = std::vector<std::unique_ptr<Group>>;
 
+  Queue();
   bool assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain, const Node& rhs);
   void assign_in_pieces(const std::shared_ptr<jit::Field>& dest, Shape shape, const jit::Domain& domain,
                         std::unique_ptr<Group> whole, std::span<const int> cuts);
   void wait_or_execute(std::unique_ptr<Group> own, Shape shape);
-  void spare(std::unique_ptr<Group> group);
+  void spare(std::unique_ptr<Group> group) noexcept;
   bool find_awaited(const Node& root);
   template <class HasRoom>
   Group* join(const LatticeState& lattice, const jit::Domain& domain, const std::shared_ptr<jit::Field>* dest,
@@ -167,6 +170,7 @@ class Queue {
   bool reads_what(const Group& group) const;
   bool stands_beside(const Group& group, const jit::Field* dest) const;
   bool add_sum(const Node& rhs, const jit::Domain& domain, Reduce kind, const std::shared_ptr<PendingSum>& result);
+  void make_room();
   template <class Needs>
   Groups take(Needs&& needs);
   void run(Groups groups);
@@ -177,6 +181,7 @@ class Queue {
   std::exception_ptr run_in_order(std::size_t at_once);
   void run_side_by_side();
   void announce();
+  std::shared_ptr<const std::string> words_of(const std::exception& error) const noexcept;
   bool send(Group& group);
 
   std::size_t most_groups_ = kMostGroups;
@@ -193,6 +198,8 @@ class Queue {
   bool announced_ = false;                   ///< what follows in this flush
   std::vector<jit::Launch> parts_;
   std::vector<double> results_;
+  const std::shared_ptr<const std::string> short_of_words_ =
+      std::make_shared<const std::string>("memory was too short to say why");
   QueueCounters counters_;
 };
 

@@ -562,7 +562,7 @@ TEST_CASE("sites, and what there is not") {
 
     // What a failed statement should have written is not there.
     Links<double> lost(storage);
-    lost.field()->lose("a test");
+    lost.field()->lose(std::make_shared<const std::string>("a test"));
     CHECK(contains(message_of([&] { getSite(lost, 0); }), "a test"));
     CHECK(contains(message_of([&] { peekSite(lost, site); }), "a test"));
     CHECK(contains(message_of([&] { lost.setStorage(FieldStorage::plain); }), "a test"));
