@@ -235,6 +235,9 @@ void finish(PendingSum& sum) {
     }
   }
   if (sum.failure) std::rethrow_exception(sum.failure);
+  if (!sum.done)
+    throw jit::InternalError(
+        {.what = "a sum that waits", .expected = "that it is computed when it is asked for", .got = "nothing"});
 }
 
 void alongside(int computations) noexcept {

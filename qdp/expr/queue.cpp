@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "jit/comm/communicator.hpp"
@@ -47,8 +48,9 @@ std::vector<double> rounded(std::span<jit::ReductionValue> found) {
 }
 
 /// Whether a launch may have stored something before it failed, so that to do it again would be wrong: a device's error that is not one
-/// of memory. Whatever else fails does so before the first launch.
+/// of memory, or memory of the host that was too short to note how a launch went. Whatever else fails does so before the first launch.
 bool may_have_begun(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
   return dynamic_cast<const jit::DeviceError*>(&error) != nullptr &&
          dynamic_cast<const jit::OutOfMemory*>(&error) == nullptr;
 }
@@ -287,7 +289,9 @@ void Queue::Group::run_by_itself(QueueCounters& counters) {
   if (has_messages()) return run_with_messages(counters);
   if (shapes.size() == 1 && sums.empty()) {
     program.go_back_to_value();
-    return execute(shapes[0]);
+    execute(shapes[0]);
+    finished_ = 1;
+    return;
   }
   ++counters.apart;
   run_one_by_one();
@@ -295,9 +299,9 @@ void Queue::Group::run_by_itself(QueueCounters& counters) {
 
 void Queue::Group::lose_the_rest(const std::exception_ptr& failure,
                                  const std::shared_ptr<const std::string>& reason) noexcept {
-  if (finished_ == shapes.size()) return;
   for (const auto& sum : sums)
     if (!sum->done) sum->failure = failure;
+  if (finished_ == shapes.size()) return;
   if (shapes.size() == 1 && sums.empty()) return program.owner(0)->lose(reason);  // the first that its statement names
   for (std::size_t i = finished_; i < shapes.size(); ++i)
     if (item(i).op() == kStore) program.owner(field_of(item(i)))->lose(reason);
