@@ -105,16 +105,24 @@ bool Queue::Group::shares_a_field_with(const Group& other) const {
   return std::ranges::any_of(program.fields(), [&](const jit::Field* field) { return other.has(*field); });
 }
 
-void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs) {
-  before_ = program.extent();
+/// step(); if it fails, the last statement never was.
+template <class Step>
+auto Queue::Group::or_go_back(Step&& step) {
   try {
-    dest != nullptr ? program.begin(*dest) : program.begin_without_target();
-    program.walk(rhs);
-    program.check_lattice();
+    return step();
   } catch (...) {
     program.go_back(before_);
     throw;
   }
+}
+
+void Queue::Group::add(const std::shared_ptr<jit::Field>* dest, const Node& rhs) {
+  before_ = program.extent();
+  or_go_back([&] {
+    dest != nullptr ? program.begin(*dest) : program.begin_without_target();
+    program.walk(rhs);
+    program.check_lattice();
+  });
 }
 
 void Queue::Group::add(const std::shared_ptr<jit::Field>& dest, const Statement& whole, int part,
@@ -126,35 +134,21 @@ void Queue::Group::add(const std::shared_ptr<jit::Field>& dest, const Statement&
 
 bool Queue::Group::try_to_add(const std::shared_ptr<jit::Field>* dest, Shape shape, const Node& rhs) {
   add(dest, rhs);
-  try {
-    if (may_wait(shape) && !program.clashes() && !needs_messages(before_.records)) return true;
-  } catch (...) {
-    program.go_back(before_);
-    throw;
-  }
-  program.go_back(before_);
-  return false;
-}
-
-/// The last statement is whole now; if memory is too short for that, it never was.
-void Queue::Group::end_program(const Purpose& purpose) {
-  try {
-    program.end(purpose);
-  } catch (...) {
-    program.go_back(before_);
-    throw;
-  }
+  const bool fits =
+      or_go_back([&] { return may_wait(shape) && !program.clashes() && !needs_messages(before_.records); });
+  if (!fits) program.go_back(before_);
+  return fits;
 }
 
 void Queue::Group::end(Shape dest) {
-  end_program({.dest = dest});
+  or_go_back([&] { program.end({.dest = dest}); });
   shapes.push_back(dest);
   ++wanted_;
   mark_fields();
 }
 
 void Queue::Group::end(Reduce kind, std::shared_ptr<PendingSum> result) {
-  end_program({.dest = {}, .reduction = static_cast<int>(kind), .count = result->count});
+  or_go_back([&] { program.end({.dest = {}, .reduction = static_cast<int>(kind), .count = result->count}); });
   shapes.emplace_back();
   sums.push_back(std::move(result));
   ++wanted_;
@@ -309,7 +303,10 @@ void Queue::Group::lose_the_rest(const std::exception_ptr& failure,
 
 // ---- the queue ------------------------------------------------------------------------------------------------------
 
-Queue::Queue() { groups_.reserve(kMostGroupsAlongside); }
+Queue::Queue() {
+  for (Groups* const list : {&groups_, &spare_}) list->reserve(kMostGroupsAlongside);
+  for (std::vector<Group*>* const list : {&order_, &beside_}) list->reserve(kMostGroupsAlongside);
+}
 
 Queue& Queue::instance() {
   // Never ends: fields need a run time to end in.
@@ -496,11 +493,8 @@ bool Queue::assign_now(jit::Field& dest, Shape shape, const jit::Domain& domain,
   return true;
 }
 
-/// What those that wait need to run beside their kernels: where memory is too short for it they still wait, and nothing has happened.
-void Queue::make_room() {
-  for (Groups* const list : {&room_, &spare_}) list->reserve(kMostGroupsAlongside);
-  for (std::vector<Group*>* const list : {&order_, &beside_}) list->reserve(kMostGroupsAlongside);
-}
+/// For those that take() names: where memory is too short for it they still wait, and nothing has happened.
+void Queue::make_room() { room_.reserve(kMostGroupsAlongside); }
 
 /// The groups that `needs` names, and those that have to come before them.
 template <class Needs>

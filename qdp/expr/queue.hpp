@@ -134,7 +134,8 @@ class Queue {
     std::vector<std::shared_ptr<PendingSum>> sums;  ///< in their order
 
    private:
-    void end_program(const Purpose& purpose);
+    template <class Step>
+    auto or_go_back(Step&& step);
     int number(const jit::Field& field) const { return program.number(field); }
     const Record& item(std::size_t i) const;
     bool is_wanted(const std::shared_ptr<jit::Field>& field, const std::vector<std::unique_ptr<Group>>& all,
